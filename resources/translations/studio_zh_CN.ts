@@ -1031,16 +1031,8 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>EngineTuningPanel</name>
     <message>
-        <source>Looking for faster engines</source>
-        <translation>正在寻找更快的引擎</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>停止</translation>
-    </message>
-    <message>
-        <source>It goes on at the next start, unless the settings say otherwise.</source>
-        <translation>下次启动时会继续，除非在设置中另作选择。</translation>
     </message>
     <message>
         <source>Details…</source>
@@ -1048,31 +1040,39 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>More about the engines</source>
-        <translation>关于引擎的更多内容</translation>
-    </message>
-    <message>
-        <source>Close; it goes on</source>
-        <translation>关闭；工作会继续</translation>
-    </message>
-    <message>
-        <source>Close the panel; it goes on</source>
-        <translation>关闭面板；工作会继续</translation>
+        <translation>引擎详情</translation>
     </message>
     <message>
         <source>Paused</source>
         <translation>已暂停</translation>
     </message>
     <message>
-        <source>You can work and speak meanwhile</source>
-        <translation>其间您可以照常工作和合成</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>继续</translation>
-    </message>
-    <message>
         <source>Pause</source>
         <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Optimising for this computer</source>
+        <translation>正在针对本机优化</translation>
+    </message>
+    <message>
+        <source>Resumes at the next start, unless disabled in the settings</source>
+        <translation>下次启动时继续，可在设置中关闭</translation>
+    </message>
+    <message>
+        <source>Close; tuning continues</source>
+        <translation>关闭（优化继续进行）</translation>
+    </message>
+    <message>
+        <source>Close panel; tuning continues</source>
+        <translation>关闭面板（优化继续进行）</translation>
+    </message>
+    <message>
+        <source>You can keep working</source>
+        <translation>不影响您继续使用</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>继续</translation>
     </message>
 </context>
 <context>
@@ -1098,64 +1098,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>声码器</translation>
     </message>
     <message>
-        <source>hears the words of a new voice, once</source>
-        <translation>听取新声音的话语，只需一次</translation>
-    </message>
-    <message>
-        <source>hears the timbre of a new voice, once</source>
-        <translation>听取新声音的音色，只需一次</translation>
-    </message>
-    <message>
-        <source>decides how the text is said</source>
-        <translation>决定文本怎么说</translation>
-    </message>
-    <message>
-        <source>paints the spectrogram in the voice</source>
-        <translation>用该声音画出频谱</translation>
-    </message>
-    <message>
-        <source>turns the spectrogram into sound</source>
-        <translation>把频谱变成声音</translation>
-    </message>
-    <message>
-        <source>Proven</source>
-        <translation>已验证</translation>
-    </message>
-    <message>
-        <source>Not tried yet</source>
-        <translation>尚未试用</translation>
-    </message>
-    <message>
-        <source>Being tried</source>
-        <translation>正在试用</translation>
-    </message>
-    <message>
-        <source>Not usable here</source>
-        <translation>在这里不能用</translation>
-    </message>
-    <message>
-        <source>Refused</source>
-        <translation>已拒绝</translation>
-    </message>
-    <message>
         <source>Failed</source>
         <translation>失败</translation>
-    </message>
-    <message>
-        <source>Rests</source>
-        <translation>暂停试用</translation>
-    </message>
-    <message>
-        <source>No room now</source>
-        <translation>现在空间不足</translation>
-    </message>
-    <message>
-        <source>Tried by another window</source>
-        <translation>另一个窗口正在试用</translation>
-    </message>
-    <message>
-        <source>Comparing with plain float32</source>
-        <translation>正在与普通 float32 比较</translation>
     </message>
     <message>
         <source>Measuring the speed</source>
@@ -1178,24 +1122,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{name}，{memory}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>{name}, {threads} threads, {memory}; no graphics card is used</source>
-        <translation>{name}，{threads} 个线程，{memory}；不使用显卡</translation>
-    </message>
-    <message>
         <source>not measured yet</source>
         <translation>尚未测量</translation>
-    </message>
-    <message>
-        <source>{seconds} s for a second of sound</source>
-        <translation>每秒声音用时 {seconds} 秒</translation>
-    </message>
-    <message>
-        <source>{factor} times as fast as plain float32</source>
-        <translation>速度是普通 float32 的 {factor} 倍</translation>
-    </message>
-    <message>
-        <source>this is what the others are held to</source>
-        <translation>其他引擎都以它为准</translation>
     </message>
     <message>
         <source>not compared yet</source>
@@ -1206,32 +1134,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>相差 {error}</translation>
     </message>
     <message>
-        <source>{share} of choices alike</source>
-        <translation>{share} 的选择相同</translation>
-    </message>
-    <message>
-        <source>nothing to build; measured {ago}</source>
-        <translation>无需构建；{ago}测量</translation>
-    </message>
-    <message>
-        <source>{size} on the disk, built {ago}</source>
-        <translation>占用磁盘 {size}，{ago}构建</translation>
-    </message>
-    <message>
-        <source>{index} of {total}: {stage}, {name}</source>
-        <translation>第 {index} 个，共 {total} 个：{stage}，{name}</translation>
-    </message>
-    <message>
         <source>about {time} left</source>
         <translation>大约还要 {time}</translation>
-    </message>
-    <message>
-        <source>Looking for faster engines for {place}: {index} of {total}</source>
-        <translation>正在为 {place} 寻找更快的引擎：第 {index} 个，共 {total} 个</translation>
-    </message>
-    <message>
-        <source>{used} on the disk, at most {limit}</source>
-        <translation>占用磁盘 {used}，上限 {limit}</translation>
     </message>
     <message>
         <source>{count} s</source>
@@ -1265,6 +1169,102 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Exporting the network</source>
         <translation>正在导出网络</translation>
     </message>
+    <message>
+        <source>{name}, {threads} threads, {memory}; no GPU in use</source>
+        <translation>{name}，{threads} 线程，{memory}；未使用 GPU</translation>
+    </message>
+    <message>
+        <source>{seconds} s per second of audio</source>
+        <translation>每秒音频耗时 {seconds} 秒</translation>
+    </message>
+    <message>
+        <source>{factor}x the speed of float32</source>
+        <translation>速度为 float32 的 {factor} 倍</translation>
+    </message>
+    <message>
+        <source>reference</source>
+        <translation>基准</translation>
+    </message>
+    <message>
+        <source>{share} of tokens equal</source>
+        <translation>{share} 的标记相同</translation>
+    </message>
+    <message>
+        <source>no build needed, measured {ago}</source>
+        <translation>无需构建，{ago}测量</translation>
+    </message>
+    <message>
+        <source>{size} on disk, built {ago}</source>
+        <translation>占用磁盘 {size}，{ago}构建</translation>
+    </message>
+    <message>
+        <source>({index}/{total}) {stage}, {name}</source>
+        <translation>({index}/{total}) {stage}，{name}</translation>
+    </message>
+    <message>
+        <source>Optimising for {place}: {index} of {total}</source>
+        <translation>正在针对 {place} 优化 ({index}/{total})</translation>
+    </message>
+    <message>
+        <source>{used} on disk, limit {limit}</source>
+        <translation>占用磁盘 {used}，上限 {limit}</translation>
+    </message>
+    <message>
+        <source>Verified</source>
+        <translation>已验证</translation>
+    </message>
+    <message>
+        <source>Not tested yet</source>
+        <translation>尚未测试</translation>
+    </message>
+    <message>
+        <source>Testing</source>
+        <translation>正在测试</translation>
+    </message>
+    <message>
+        <source>Not available</source>
+        <translation>不可用</translation>
+    </message>
+    <message>
+        <source>Rejected</source>
+        <translation>未通过</translation>
+    </message>
+    <message>
+        <source>Paused after failures</source>
+        <translation>多次失败，已暂停</translation>
+    </message>
+    <message>
+        <source>Not enough memory or disk</source>
+        <translation>内存或磁盘不足</translation>
+    </message>
+    <message>
+        <source>Testing in another window</source>
+        <translation>正在其他窗口中测试</translation>
+    </message>
+    <message>
+        <source>content of a new voice, once</source>
+        <translation>提取新音色的语音内容，仅一次</translation>
+    </message>
+    <message>
+        <source>timbre of a new voice, once</source>
+        <translation>提取新音色的音色特征，仅一次</translation>
+    </message>
+    <message>
+        <source>text to speech tokens</source>
+        <translation>文本转语音标记</translation>
+    </message>
+    <message>
+        <source>speech tokens to spectrogram</source>
+        <translation>语音标记转频谱</translation>
+    </message>
+    <message>
+        <source>spectrogram to audio</source>
+        <translation>频谱转音频</translation>
+    </message>
+    <message>
+        <source>Comparing with float32</source>
+        <translation>正在与 float32 比较</translation>
+    </message>
 </context>
 <context>
     <name>EnginesPage</name>
@@ -1273,36 +1273,36 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>引擎</translation>
     </message>
     <message>
-        <source>No model is loaded yet. What speaks is shown here as soon as one is.</source>
-        <translation>尚未载入模型。载入后，这里会显示由什么发声。</translation>
+        <source>Load a model to see its engines.</source>
+        <translation>加载模型后，这里会显示其引擎。</translation>
     </message>
     <message>
-        <source>Look for faster engines</source>
+        <source>Find faster engines</source>
         <translation>寻找更快的引擎</translation>
     </message>
     <message>
-        <source>Prove again</source>
+        <source>Verify again</source>
         <translation>重新验证</translation>
     </message>
     <message>
-        <source>What was proven is compared and measured anew, without building it again</source>
-        <translation>对已验证的引擎重新比较和测量，不再构建</translation>
+        <source>Compares and measures the verified engines again, without rebuilding them</source>
+        <translation>重新比较和测量已验证的引擎，不重新构建</translation>
     </message>
     <message>
-        <source>Start over…</source>
-        <translation>重新开始…</translation>
+        <source>Rebuild all…</source>
+        <translation>全部重新构建…</translation>
     </message>
     <message>
-        <source>Nothing is used unless it equals plain float32 within limits, on this computer and with this model. The fastest that does speaks.</source>
-        <translation>只有在这台电脑上、用这个模型、在限度之内与普通 float32 一致的引擎才会使用；其中最快的负责发声。</translation>
+        <source>An engine is used only if its output matches float32 closely enough, on this computer and with this model. The fastest one that passes is used.</source>
+        <translation>引擎的输出必须在本机上、用当前模型与 float32 足够接近才会启用；通过验证的引擎中使用最快的一个。</translation>
     </message>
     <message>
-        <source>Start over</source>
-        <translation>重新开始</translation>
+        <source>Rebuild all engines</source>
+        <translation>重新构建所有引擎</translation>
     </message>
     <message>
-        <source>Everything that was built and measured for this model is thrown away and made again. Until then plain engines speak.</source>
-        <translation>为此模型构建和测量的一切都会丢弃并重新生成。在此之前由普通引擎发声。</translation>
+        <source>All engines built for this model are deleted, then built and measured again. Until then the reference engines are used.</source>
+        <translation>将删除为该模型构建的所有引擎，然后重新构建和测量。在此期间使用基准引擎。</translation>
     </message>
 </context>
 <context>
@@ -6705,35 +6705,31 @@ Reads texts aloud in any voice, on your own computer.</source>
 </context>
 <context>
     <name>StageCard</name>
-    <message>
-        <source>{engine} takes over with the next line</source>
-        <translation>从下一行起由 {engine} 接手</translation>
-    </message>
     <message numerus="yes">
         <source>Why not faster? (%n others)</source>
         <translation>
-            <numerusform>为什么不能更快？（另有 %n 个）</numerusform>
+            <numerusform>为何不能更快？（另有 %n 个）</numerusform>
         </translation>
     </message>
     <message>
         <source>{stage}: why not faster</source>
-        <translation>{stage}：为什么不能更快</translation>
+        <translation>{stage}：为何不能更快</translation>
     </message>
     <message>
         <source>Try again</source>
         <translation>重试</translation>
     </message>
     <message>
-        <source>Those that failed and rest are tried once more</source>
-        <translation>再试一次失败后暂停试用的引擎</translation>
+        <source>{engine} from the next line on</source>
+        <translation>从下一行起使用 {engine}</translation>
+    </message>
+    <message>
+        <source>Tries the failed engines once more</source>
+        <translation>再次尝试失败的引擎</translation>
     </message>
 </context>
 <context>
     <name>StageChart</name>
-    <message>
-        <source>Time of the stages</source>
-        <translation>各阶段用时</translation>
-    </message>
     <message>
         <source>not measured yet</source>
         <translation>尚未测量</translation>
@@ -6747,16 +6743,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>现在</translation>
     </message>
     <message>
-        <source>plain float32</source>
-        <translation>普通 float32</translation>
+        <source>Time per stage</source>
+        <translation>各阶段耗时</translation>
     </message>
     <message>
-        <source>as fast as it is heard</source>
-        <translation>与播放同速</translation>
+        <source>Seconds per second of audio</source>
+        <translation>每秒音频的耗时（秒）</translation>
     </message>
     <message>
-        <source>seconds of work for a second of sound</source>
-        <translation>每秒声音的计算秒数</translation>
+        <source>float32</source>
+        <translation>float32</translation>
+    </message>
+    <message>
+        <source>real time</source>
+        <translation>实时</translation>
     </message>
 </context>
 <context>

@@ -1,1 +1,1 @@
-"""The page of engines and the panel of a build: what runs each stage of the model on this computer, and why not faster."""
+"""Engines page and tuning panel: the engine of each stage, and why faster ones are not used."""

@@ -1,4 +1,4 @@
-"""Engines in the window: the page, the panel of a build, and who is told of what."""
+"""Controller of the Engines page and the tuning panel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EnginesController(QObject):
-    """Nothing is asked of the worker until it tells by itself, or a person presses a button."""
+    """Shows the status that the worker pushes, and sends it the user's actions."""
 
     def __init__(self, bridge: WorkerBridge, window: QWidget) -> None:
         super().__init__(window)
@@ -35,9 +35,9 @@ class EnginesController(QObject):
         return self._page
 
     def open_page(self) -> None:
-        """One page, brought forward if it is there."""
+        """Open the page, or bring it to the front."""
         if self._page is None:
-            from studio.app.engines.engines_page import EnginesPage  # noqa: PLC0415 - not for the first picture
+            from studio.app.engines.engines_page import EnginesPage  # noqa: PLC0415 - not needed for the first paint
 
             self._page = EnginesPage(self._window)
             self._page.action_wanted.connect(self._manage)
@@ -47,7 +47,7 @@ class EnginesController(QObject):
         self._page.activateWindow()
 
     def show(self, overview: EngineStatus | None) -> None:
-        """What the worker knows now; None: no model is loaded."""
+        """Show ``overview``, None if no model is loaded."""
         self._overview = overview
         if overview is None:
             self.panel.hide()

@@ -1,4 +1,4 @@
-"""The page of engines, beside the window: what speaks on this computer, how it was proven, and what else was tried."""
+"""Engines page: a non-modal dialog with the engine of each stage, its measurements, and the alternatives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from studio.engines.stage import Stage
 
 
 class EnginesPage(QDialog):
-    """Shows what it is told. ``action_wanted``: an ``EngineAction`` and keys of candidates, none for all."""
+    """Shows an engine status. ``action_wanted`` carries an ``EngineAction`` and candidate keys (none: all)."""
 
     action_wanted = Signal(object, tuple)
 
@@ -43,15 +43,13 @@ class EnginesPage(QDialog):
         self.work = EngineTuningPanel(can_be_closed=False)
         self._notes = QLabel(wordWrap=True)
         self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._empty = QLabel(
-            self.tr("No model is loaded yet. What speaks is shown here as soon as one is."), wordWrap=True
-        )
+        self._empty = QLabel(self.tr("Load a model to see its engines."), wordWrap=True)
         self._disk = QLabel()
         self._disk.setProperty("role", "quiet")
-        self._improve = QPushButton(self.tr("Look for faster engines"))
-        self._prove = QPushButton(self.tr("Prove again"))
-        self._prove.setToolTip(self.tr("What was proven is compared and measured anew, without building it again"))
-        self._rebuild = QPushButton(self.tr("Start over…"))
+        self._improve = QPushButton(self.tr("Find faster engines"))
+        self._prove = QPushButton(self.tr("Verify again"))
+        self._prove.setToolTip(self.tr("Compares and measures the verified engines again, without rebuilding them"))
+        self._rebuild = QPushButton(self.tr("Rebuild all…"))
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -97,7 +95,7 @@ class EnginesPage(QDialog):
         self._show_text()
 
     def show_overview(self, overview: EngineStatus | None) -> None:
-        """None: no model is loaded."""
+        """Show ``overview``, None if no model is loaded."""
         self._overview = overview
         if self.isVisible():
             self._show_text()
@@ -107,8 +105,8 @@ class EnginesPage(QDialog):
         has_some = overview is not None
         self._intro.setText(
             self.tr(
-                "Nothing is used unless it equals plain float32 within limits, on this computer and with this model. "
-                "The fastest that does speaks."
+                "An engine is used only if its output matches float32 closely enough, on this computer and with this "
+                "model. The fastest one that passes is used."
             )
         )
         self._empty.setVisible(not has_some)
@@ -149,10 +147,10 @@ class EnginesPage(QDialog):
     def _ask_to_rebuild(self) -> None:
         question = QMessageBox(
             QMessageBox.Icon.Question,
-            self.tr("Start over"),
+            self.tr("Rebuild all engines"),
             self.tr(
-                "Everything that was built and measured for this model is thrown away and made again. "
-                "Until then plain engines speak."
+                "All engines built for this model are deleted, then built and measured again. "
+                "Until then the reference engines are used."
             ),
             QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel,
             self,

@@ -1,4 +1,4 @@
-"""One stage on the page: what runs it, how fast, how exactly, and why none of the others does."""
+"""Card of one stage: the engine in use, its speed and accuracy, and why the others are not used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ICON = QSize(16, 16)
 
 
 class StageCard(QFrame):
-    """``again_wanted``: the keys of candidates that are to be tried whatever is known of them."""
+    """``again_wanted`` carries the keys of failed candidates to try again."""
 
     again_wanted = Signal(tuple)
 
@@ -74,12 +74,12 @@ class StageCard(QFrame):
 
     @property
     def words(self) -> str:
-        """What stands on it, for tests and for who does not see it."""
+        """Title, engine and facts, as shown."""
         return "\n".join((self._title.text(), self._engine.text(), self._facts.text()))
 
     @property
     def reasons(self) -> list[str]:
-        """Of all that do not speak, in their order."""
+        """Why each of the other engines is not used, in display order."""
         found = []
         for row in range(self._grid.rowCount()):
             item = self._grid.itemAtPosition(row, 2)
@@ -96,16 +96,15 @@ class StageCard(QFrame):
         self._engine.setText(engine_title(speaking))
         facts = [speed_text(speaking), proof_text(speaking), kept_text(speaking)]
         if view.switches_at_next_line:
-            facts.append(self.tr("{engine} takes over with the next line").format(engine=engine_title(view.choice)))
+            facts.append(self.tr("{engine} from the next line on").format(engine=engine_title(view.choice)))
         self._facts.setText(" · ".join(fact for fact in facts if fact))
         told = view.choice if view.switches_at_next_line else speaking
         others = [candidate for candidate in view.candidates if candidate.key != told.key]
-        # As the tr of numbers: one of them is seldom, none common.
         self._why.setText(self.tr("Why not faster? (%n others)", "", len(others)))
         self._why.setAccessibleName(self.tr("{stage}: why not faster").format(stage=stage_title(view.stage)))
         self._why.setVisible(bool(others))
         self._again.setText(self.tr("Try again"))
-        self._again.setToolTip(self.tr("Those that failed and rest are tried once more"))
+        self._again.setToolTip(self.tr("Tries the failed engines once more"))
         self._again.setVisible(bool(self._stuck_keys()))
         self._fill(others)
 
@@ -121,7 +120,7 @@ class StageCard(QFrame):
         return tuple(candidate.key for candidate in self._view.candidates if candidate.status in stuck)
 
     def _fill(self, others: list[CandidateView]) -> None:
-        """Labels are kept: a build tells its progress several times a second."""
+        """Fill the table, reusing its labels: during a build it is updated several times a second."""
         colors = theme_colors(self.palette())
         for row, view in enumerate(others):
             name, tone = status_icon(view.status)

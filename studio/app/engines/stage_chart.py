@@ -1,4 +1,4 @@
-"""Where the time goes: for each stage the seconds a second of sound takes, now and with plain float32."""
+"""Bar chart of the seconds each stage takes per second of audio, with the current engine and with float32."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ _MARGIN_PIXELS = 8
 _HEADING_PIXELS = 22
 _LEGEND_PIXELS = 22
 _RADIUS = 2.0
-# Those of the front end work once per voice, not for every second of speech.
+# Without the stages that run once per voice.
 _SHOWN = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
 
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """``seconds`` of the engine that speaks, ``plain_seconds`` of plain float32 in the same turns; None: not measured."""
+    """Seconds per second of audio: ``seconds`` with the current engine, ``plain_seconds`` with float32, measured
+    together. None if not measured."""
 
     stage: Stage
     seconds: float | None
@@ -36,13 +37,13 @@ class StageTime:
 
 @paints_safely
 class StageChart(QWidget):
-    """One bar a stage, the thin one below it for plain float32; a line where work is as fast as it is heard."""
+    """One bar per stage, a thin one below it for float32, and a dashed line at real time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._times: tuple[StageTime, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(self.tr("Time of the stages"))
+        self.setAccessibleName(self.tr("Time per stage"))
 
     @property
     def times(self) -> tuple[StageTime, ...]:
@@ -96,7 +97,7 @@ class StageChart(QWidget):
     def _draw_heading(self, painter: QPainter, colours: Colours) -> None:
         painter.setPen(colours.faint_text)
         box = QRectF(_MARGIN_PIXELS, 0, self.width() - 2 * _MARGIN_PIXELS, _HEADING_PIXELS)
-        words = self.tr("seconds of work for a second of sound")
+        words = self.tr("Seconds per second of audio")
         shown = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
 
@@ -121,7 +122,7 @@ class StageChart(QWidget):
         )
 
     def _draw_real_time(self, painter: QPainter, colours: Colours, x: float, right: float) -> None:
-        """A second for a second of sound: what is longer is slower than it is heard."""
+        """Draw the line at one second per second of audio; longer bars are slower than real time."""
         if x > right or not self._times:
             return
         painter.setPen(QPen(colours.line, 1.0, Qt.PenStyle.DashLine))
@@ -131,7 +132,7 @@ class StageChart(QWidget):
         baseline = self.height() - _LEGEND_PIXELS
         for colour, thickness, words in (
             (colours.sound, _BAR_PIXELS, self.tr("now")),
-            (colours.faint_text, _PLAIN_PIXELS, self.tr("plain float32")),
+            (colours.faint_text, _PLAIN_PIXELS, self.tr("float32")),
         ):
             _draw_bar(painter, colour, QRectF(left, baseline + (_LEGEND_PIXELS - thickness) / 2, 16, thickness))
             painter.setPen(colours.faint_text)
@@ -142,7 +143,7 @@ class StageChart(QWidget):
         painter.setPen(QPen(colours.faint_text, 1.0, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(left, baseline + 4), QPointF(left, baseline + _LEGEND_PIXELS - 4))
         painter.setPen(colours.faint_text)
-        words = self.tr("as fast as it is heard")
+        words = self.tr("real time")
         box = QRectF(left + 8, baseline, self.width() - left - 8, _LEGEND_PIXELS)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
 
@@ -151,7 +152,7 @@ class StageChart(QWidget):
         return max(figures, default=1.0)
 
     def _words(self) -> str:
-        """For who does not see it."""
+        """Return the figures as text for screen readers."""
         rows = []
         for time in self._times:
             words = self.tr("not measured yet") if time.seconds is None else f"{figure(time.seconds)} s"

@@ -1,4 +1,4 @@
-"""A panel over the script while faster engines are looked for: what, how far, how long; you can work."""
+"""Panel above the script that shows the progress of engine tuning."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MOST_LINES = 2
 
 
 class EngineTuningPanel(CollapsiblePanel):
-    """There while something is tried, unless a person has closed it. ``action_wanted`` is an ``EngineAction``."""
+    """Visible during tuning unless the user closes it. ``action_wanted`` carries an ``EngineAction``."""
 
     action_wanted = Signal(object)
     details_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, can_be_closed: bool = True) -> None:
         super().__init__(parent)
-        self.setAccessibleName(self.tr("Looking for faster engines"))
+        self.setAccessibleName(self.tr("Optimising for this computer"))
         self._is_closed = False
         self._is_paused = False
         self._words = QLabel(wordWrap=True)
@@ -28,11 +28,11 @@ class EngineTuningPanel(CollapsiblePanel):
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._pause = QPushButton(self.tr("Pause"))
         self._stop = QPushButton(self.tr("Stop"))
-        self._stop.setToolTip(self.tr("It goes on at the next start, unless the settings say otherwise."))
+        self._stop.setToolTip(self.tr("Resumes at the next start, unless disabled in the settings"))
         self._details = QPushButton(self.tr("Details…"))
         self._more.setAccessibleName(self.tr("More about the engines"))
-        self._close.setToolTip(self.tr("Close; it goes on"))
-        self._close.setAccessibleName(self.tr("Close the panel; it goes on"))
+        self._close.setToolTip(self.tr("Close; tuning continues"))
+        self._close.setAccessibleName(self.tr("Close panel; tuning continues"))
         self._close.setVisible(can_be_closed)
         self._lay_out()
         self._details.setVisible(can_be_closed)
@@ -68,14 +68,14 @@ class EngineTuningPanel(CollapsiblePanel):
             return
         self._is_paused = overview.is_paused
         self.show_title(panel_title(overview))
-        meanwhile = self.tr("Paused") if overview.is_paused else self.tr("You can work and speak meanwhile")
+        meanwhile = self.tr("Paused") if overview.is_paused else self.tr("You can keep working")
         self._words.setText(f"{trial_text(overview)} · {meanwhile}")
         self.show_progress(True, (work.index - 1 + work.share) / work.total)
-        self._pause.setText(self.tr("Go on") if overview.is_paused else self.tr("Pause"))
+        self._pause.setText(self.tr("Continue") if overview.is_paused else self.tr("Pause"))
         self.setVisible(not self._is_closed)
 
     def event(self, event: QEvent) -> bool:
-        """The words become longer and shorter every second: buttons below them must not move under the pointer."""
+        """Reserve space for two lines, so that the buttons stay in place while the text length changes."""
         if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._words.setMinimumHeight(_MOST_LINES * self._words.fontMetrics().lineSpacing())
         return super().event(event)

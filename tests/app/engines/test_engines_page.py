@@ -35,15 +35,19 @@ def test_without_a_model_it_says_so(page: EnginesPage) -> None:
 def test_each_stage_shows_engine_speed_error_size_and_age(page: EnginesPage) -> None:
     page.show_overview(engine_pictures.on_processor())
     assert not page._empty.isVisible()
-    assert "no graphics card is used" in page._place.text()
+    assert "no GPU in use" in page._place.text()
     lm = page.cards[Stage.SPEECH_LM].words
-    for words in ("PyTorch · int8", "1.00 s for a second of sound, 2.00 times as fast", "differs by 0.42%, 0.04 dB"):
+    for words in (
+        "PyTorch · int8",
+        "1.00 s per second of audio, 2.00x the speed of float32",
+        "differs by 0.42%, 0.04 dB",
+    ):
         assert words in lm
     flow = page.cards[Stage.FLOW].words
     assert "PyTorch · float32" in flow
-    assert "ONNX Runtime · float32 takes over with the next line" in flow
+    assert "ONNX Runtime · float32 from the next line on" in flow
     assert "not measured yet" in page.cards[Stage.VOCODER].words
-    assert page._disk.text() == "450 MiB on the disk, at most 20 GiB"
+    assert page._disk.text() == "450 MiB on disk, limit 20 GiB"
 
 
 def test_why_not_faster_is_answered_for_each_of_the_others(page: EnginesPage) -> None:
@@ -96,9 +100,9 @@ def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.show_overview(engine_pictures.at_work())
-    assert "Looking for faster engines for AMD Ryzen 7 5800X: 3 of 5" in panel.words
+    assert "Optimising for AMD Ryzen 7 5800X: 3 of 5" in panel.words
     assert "Flow, ONNX Runtime · int8" in panel.words
-    assert "Comparing with plain float32 · about 2 min left · You can work and speak meanwhile" in panel.words
+    assert "Comparing with float32 · about 2 min left · You can keep working" in panel.words
     assert panel._bar.value() == round(1000 * (2 + 0.625) / 5)
     panel._close.click()
     panel.show_overview(engine_pictures.at_work())
@@ -112,7 +116,7 @@ def test_buttons_stay_where_they_are_while_the_words_change(qtbot: Any) -> None:
     """Words of one line and of two."""
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
-    panel.resize(620, 100)
+    panel.resize(480, 100)
     overview = engine_pictures.at_work()
     assert overview.work is not None
     panel.show_overview(overview)
@@ -123,13 +127,13 @@ def test_buttons_stay_where_they_are_while_the_words_change(qtbot: Any) -> None:
     places, heights = set(), set()
     for words in (long, "1 of 2: Flow"):
         panel._words.setText(words)
-        panel.resize(620, panel.heightForWidth(620))
+        panel.resize(480, panel.heightForWidth(480))
         QCoreApplication.processEvents()
         places.add(panel._stop.mapTo(panel, panel._stop.rect().topLeft()))
         room = panel._words.rect().adjusted(0, 0, 0, 1000)
         heights.add(metrics.boundingRect(room, wraps, words).height() // metrics.lineSpacing())
     assert len(places) == 1
-    assert heights == {1, 2}, "or nothing was tried"
+    assert heights == {1, 2}, "both lengths were tested"
 
 
 def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
@@ -153,7 +157,7 @@ def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
     assert page is not None
     assert page.isVisible()
     assert Stage.FLOW in page.cards
-    assert bench.parts.engines.panel.words.startswith("Looking for faster engines for")
+    assert bench.parts.engines.panel.words.startswith("Optimising for")
     bench.parts.engines.panel._stop.click()
     bench.until(lambda: managed == [(EngineAction.CANCEL, ())])
     page.close()
