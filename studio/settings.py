@@ -1,7 +1,7 @@
-"""Every setting of the program, declared once: what it is called, what it is for, its default and its range.
+"""Declarations of all settings: title, help, default and range.
 
-The dialog (``app/preferences``) and the file (``settings_file.py``) follow from these declarations.
-Titles and help are marked for Qt's translators, but nothing here knows Qt.
+The settings dialog (``app/preferences``) and the file (``settings_store.py``) are derived from them. Titles and help
+are marked for translation; this module does not import Qt.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from studio.setting_kinds import (
 )
 
 
-def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name that Qt's tool looks for
-    """``text`` as it is; the tool finds it by the name of this function, the dialog translates it."""
+def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name Qt's tool looks for
+    """Return ``text`` unchanged. Qt's tool collects it by this function's name; the dialog translates it."""
     return text
 
 
@@ -45,7 +45,7 @@ LANGUAGE = Choice(
     help=QT_TRANSLATE_NOOP("Settings", "The language of menus and messages."),
     default="system",
     options=(
-        Option("system", QT_TRANSLATE_NOOP("Settings", "As the system")),
+        Option("system", QT_TRANSLATE_NOOP("Settings", "Same as system")),
         Option("en", "English"),
         Option("zh_CN", "简体中文"),
     ),
@@ -54,10 +54,10 @@ COLOUR_SCHEME = Choice(
     key="colour-scheme",
     page=Page.WINDOW,
     title=QT_TRANSLATE_NOOP("Settings", "Colours"),
-    help=QT_TRANSLATE_NOOP("Settings", "Light or dark, or whichever the desktop asks for."),
+    help=QT_TRANSLATE_NOOP("Settings", "Light, dark, or the desktop's setting."),
     default="system",
     options=(
-        Option("system", QT_TRANSLATE_NOOP("Settings", "As the desktop")),
+        Option("system", QT_TRANSLATE_NOOP("Settings", "Same as desktop")),
         Option("light", QT_TRANSLATE_NOOP("Settings", "Light")),
         Option("dark", QT_TRANSLATE_NOOP("Settings", "Dark")),
     ),
@@ -71,22 +71,22 @@ WINDOW_LAYOUT = StringSetting(key="window-layout", default="", may_be_empty=True
 TEXT_SPLITTING = Choice(
     key="text-splitting",
     page=Page.SCRIPT,
-    title=QT_TRANSLATE_NOOP("Settings", "Pasted or imported text becomes"),
+    title=QT_TRANSLATE_NOOP("Settings", "Split pasted or imported text"),
     help=QT_TRANSLATE_NOOP(
         "Settings",
-        "Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence.",
+        "Short lines are quicker to redo; paragraphs keep a natural intonation across sentences.",
     ),
     default="sentence",
     options=(
-        Option("sentence", QT_TRANSLATE_NOOP("Settings", "A line for each sentence")),
-        Option("paragraph", QT_TRANSLATE_NOOP("Settings", "A line for each paragraph")),
+        Option("sentence", QT_TRANSLATE_NOOP("Settings", "One line per sentence")),
+        Option("paragraph", QT_TRANSLATE_NOOP("Settings", "One line per paragraph")),
     ),
 )
 PAUSE_AFTER_SECONDS = Number(
     key="pause-after",
     page=Page.SCRIPT,
-    title=QT_TRANSLATE_NOOP("Settings", "Pause after a new line"),
-    help=QT_TRANSLATE_NOOP("Settings", "Silence between this line and the next, when several are played or joined."),
+    title=QT_TRANSLATE_NOOP("Settings", "Pause after new lines"),
+    help=QT_TRANSLATE_NOOP("Settings", "Silence before the next line when lines are played in sequence or joined."),
     default=0.3,
     low=0.0,
     high=10.0,
@@ -96,10 +96,10 @@ PAUSE_AFTER_SECONDS = Number(
 AUTOSAVE_MINUTES = IntSetting(
     key="autosave-minutes",
     page=Page.SCRIPT,
-    title=QT_TRANSLATE_NOOP("Settings", "Save the project by itself every"),
+    title=QT_TRANSLATE_NOOP("Settings", "Autosave interval"),
     help=QT_TRANSLATE_NOOP(
         "Settings",
-        "Only a project that has a file. Whatever happens to the program, unsaved work is offered again at its next start.",
+        "For scripts saved to a file. After a crash, unsaved work can always be recovered at the next start.",
     ),
     default=0,
     low=0,
@@ -108,13 +108,13 @@ AUTOSAVE_MINUTES = IntSetting(
     name_of_low=QT_TRANSLATE_NOOP("Settings", "Never"),
 )
 
-# How lines are spoken, and where they are heard.
+# Synthesis and playback.
 
 OUTPUT_DEVICE = Device(
     key="output-device",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Play on"),
-    help=QT_TRANSLATE_NOOP("Settings", "Where takes are heard. If it is unplugged, the system's own device is used."),
+    title=QT_TRANSLATE_NOOP("Settings", "Output device"),
+    help=QT_TRANSLATE_NOOP("Settings", "If it is disconnected, the system default is used."),
     default="",
 )
 
@@ -122,14 +122,14 @@ KEEPS_LEADING_SILENCE = BoolSetting(
     key="keeps-leading-silence",
     page=Page.SPEAKING,
     title=QT_TRANSLATE_NOOP("Settings", "Keep leading silence"),
-    help=QT_TRANSLATE_NOOP("Settings", "The silence before the first word of a take, up to 0.4 s. New takes only."),
+    help=QT_TRANSLATE_NOOP("Settings", "Keep up to 0.4 s of silence before the first word. New takes only."),
     default=False,
 )
 TAKES_AT_ONCE = IntSetting(
     key="takes-at-once",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Takes at once"),
-    help=QT_TRANSLATE_NOOP("Settings", "How many “Speak several takes” makes of a line, each with a seed of its own."),
+    title=QT_TRANSLATE_NOOP("Settings", "Number of takes"),
+    help=QT_TRANSLATE_NOOP("Settings", "Takes per line for “Speak several takes”, each with a different seed."),
     default=4,
     low=2,
     high=16,
@@ -139,13 +139,14 @@ MODEL = StringSetting(key="model", default="", may_be_empty=True)
 SPEECH_LM_PRECISION = Choice(
     key="speech-lm-precision",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Precision of the language model"),
+    title=QT_TRANSLATE_NOOP("Settings", "Language model precision"),
     help=QT_TRANSLATE_NOOP(
-        "Settings", "The fastest precision that passes its quality check on this computer, unless you know better."
+        "Settings",
+        "Automatic uses the fastest precision that passes a quality check on this computer. You can override it.",
     ),
     default="auto",
     options=(
-        Option("auto", QT_TRANSLATE_NOOP("Settings", "Fastest that is good enough")),
+        Option("auto", QT_TRANSLATE_NOOP("Settings", "Automatic (fastest that passes)")),
         Option("float32", QT_TRANSLATE_NOOP("Settings", "32-bit float (reference)")),
         Option("bfloat16", QT_TRANSLATE_NOOP("Settings", "16-bit bfloat")),
         Option("float16", QT_TRANSLATE_NOOP("Settings", "16-bit float")),
@@ -158,8 +159,8 @@ PLACE = StringSetting(
     title=QT_TRANSLATE_NOOP("Settings", "Run the model on"),
     help=QT_TRANSLATE_NOOP(
         "Settings",
-        "auto is the graphics card with most memory, or the processor where there is none. "
-        "Also: cpu, cuda, cuda:1, or part of a card's name.",
+        "auto: the GPU with the most memory, otherwise the CPU. "
+        "Other values: cpu, cuda, cuda:1, or part of a GPU's name.",
     ),
     default="auto",
     longest=100,
@@ -170,21 +171,21 @@ ENGINES = Choice(
     title=QT_TRANSLATE_NOOP("Settings", "Faster engines"),
     help=QT_TRANSLATE_NOOP(
         "Settings",
-        "Other ways to run the model are tried while nobody speaks, and used only where they are proven right. "
-        "The page of engines says what was found.",
+        "Faster engines are tested while the program is idle, and used only if their output matches the reference. "
+        "See the Engines page for results.",
     ),
     default="improve",
     options=(
-        Option("improve", QT_TRANSLATE_NOOP("Settings", "Look for them, and use them")),
-        Option("proven", QT_TRANSLATE_NOOP("Settings", "Use those that are known")),
+        Option("improve", QT_TRANSLATE_NOOP("Settings", "Find and use")),
+        Option("proven", QT_TRANSLATE_NOOP("Settings", "Use known ones only")),
         Option("plain", QT_TRANSLATE_NOOP("Settings", "Never")),
     ),
 )
 IDLE_RELEASE_MINUTES = IntSetting(
     key="idle-release",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Give memory back when idle for"),
-    help=QT_TRANSLATE_NOOP("Settings", "The next line then waits until the model is loaded again."),
+    title=QT_TRANSLATE_NOOP("Settings", "Release memory when idle for"),
+    help=QT_TRANSLATE_NOOP("Settings", "The model is loaded again for the next line."),
     default=0,
     low=0,
     high=600,
@@ -194,10 +195,8 @@ IDLE_RELEASE_MINUTES = IntSetting(
 NUM_THREADS = IntSetting(
     key="threads",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Processor threads"),
-    help=QT_TRANSLATE_NOOP(
-        "Settings", "How much of the processor speaking may take; fewer leave more to other programs."
-    ),
+    title=QT_TRANSLATE_NOOP("Settings", "CPU threads"),
+    help=QT_TRANSLATE_NOOP("Settings", "Fewer threads leave more CPU time for other programs."),
     default=0,
     low=0,
     high=64,
@@ -206,9 +205,10 @@ NUM_THREADS = IntSetting(
 VOICE_CACHE_GIBIBYTES = IntSetting(
     key="voice-cache",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Disk space for prepared voices"),
+    title=QT_TRANSLATE_NOOP("Settings", "Voice cache size"),
     help=QT_TRANSLATE_NOOP(
-        "Settings", "Prepared voices speak at once. Those not used for longest make room for new ones."
+        "Settings",
+        "Disk space for prepared voices, which start without delay. The least recently used are removed first.",
     ),
     default=8,
     low=1,
@@ -216,21 +216,21 @@ VOICE_CACHE_GIBIBYTES = IntSetting(
     unit=QT_TRANSLATE_NOOP("Settings", "GiB"),
 )
 
-# Where models come from, and where they are kept.
+# Models.
 
 MODEL_SOURCE = Choice(
     key="model-source",
     page=Page.MODELS,
     title=QT_TRANSLATE_NOOP("Settings", "Download models from"),
-    help=QT_TRANSLATE_NOOP("Settings", "Both have the same files. ModelScope is often faster in China."),
+    help=QT_TRANSLATE_NOOP("Settings", "Both offer the same files. ModelScope is often faster in China."),
     default="huggingface",
     options=(Option("huggingface", "Hugging Face"), Option("modelscope", "ModelScope")),
 )
 HUGGING_FACE_ENDPOINT = StringSetting(
     key="huggingface-endpoint",
     page=Page.MODELS,
-    title=QT_TRANSLATE_NOOP("Settings", "Address of Hugging Face"),
-    help=QT_TRANSLATE_NOOP("Settings", "A mirror, like https://hf-mirror.com; empty for Hugging Face itself."),
+    title=QT_TRANSLATE_NOOP("Settings", "Hugging Face address"),
+    help=QT_TRANSLATE_NOOP("Settings", "A mirror such as https://hf-mirror.com, or empty for the default."),
     default="",
     may_be_empty=True,
     longest=300,
@@ -238,8 +238,8 @@ HUGGING_FACE_ENDPOINT = StringSetting(
 MODEL_SCOPE_ENDPOINT = StringSetting(
     key="modelscope-endpoint",
     page=Page.MODELS,
-    title=QT_TRANSLATE_NOOP("Settings", "Address of ModelScope"),
-    help=QT_TRANSLATE_NOOP("Settings", "A mirror; empty for ModelScope itself."),
+    title=QT_TRANSLATE_NOOP("Settings", "ModelScope address"),
+    help=QT_TRANSLATE_NOOP("Settings", "A mirror, or empty for the default."),
     default="",
     may_be_empty=True,
     longest=300,
@@ -247,42 +247,40 @@ MODEL_SCOPE_ENDPOINT = StringSetting(
 MODELS_FOLDER = Folder(
     key="models-folder",
     page=Page.MODELS,
-    title=QT_TRANSLATE_NOOP("Settings", "Folder of models"),
+    title=QT_TRANSLATE_NOOP("Settings", "Models folder"),
     help=QT_TRANSLATE_NOOP(
-        "Settings", "Where models are kept from now on; a model takes 3 to 7 GB. Those that are elsewhere stay there."
+        "Settings", "Folder for newly installed models (3 to 7 GB each). Models already installed are not moved."
     ),
     default="",
-    name_of_empty=QT_TRANSLATE_NOOP("Settings", "With the program's data"),
+    name_of_empty=QT_TRANSLATE_NOOP("Settings", "In the program's data folder"),
 )
 PREFERS_RL = BoolSetting(
     key="prefers-rl",
     page=Page.MODELS,
-    title=QT_TRANSLATE_NOOP("Settings", "Prefer the language model after reinforcement learning"),
-    help=QT_TRANSLATE_NOOP(
-        "Settings", "llm.rl.pt, which Fun-CosyVoice3 has: 2 GB of its own. Used where it is installed."
-    ),
+    title=QT_TRANSLATE_NOOP("Settings", "Prefer the RL-tuned language model"),
+    help=QT_TRANSLATE_NOOP("Settings", "llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used where it is installed."),
     default=False,
 )
 FIRST_RUN_IS_OVER = BoolSetting(key="first-run-is-over", default=False)
 
-# What the export dialog begins with.
+# Initial values of the export dialog.
 
 EXPORT_FOLDER = Folder(
     key="export-folder",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Folder"),
-    help=QT_TRANSLATE_NOOP("Settings", "Where sound files are written."),
+    help=QT_TRANSLATE_NOOP("Settings", "Folder for exported audio files."),
     default="",
-    name_of_empty=QT_TRANSLATE_NOOP("Settings", "Beside the project"),
+    name_of_empty=QT_TRANSLATE_NOOP("Settings", "Next to the script"),
 )
 EXPORT_FILES = Choice(
     key="export-files",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Files"),
-    help=QT_TRANSLATE_NOOP("Settings", "Single lines for a video, one file for a podcast."),
+    help=QT_TRANSLATE_NOOP("Settings", "Separate files suit video, one file suits podcasts."),
     default="lines",
     options=(
-        Option("lines", QT_TRANSLATE_NOOP("Settings", "One for each line")),
+        Option("lines", QT_TRANSLATE_NOOP("Settings", "One per line")),
         Option("joined", QT_TRANSLATE_NOOP("Settings", "One for all lines")),
         Option("both", QT_TRANSLATE_NOOP("Settings", "Both")),
     ),
@@ -290,9 +288,9 @@ EXPORT_FILES = Choice(
 EXPORT_PATTERN = StringSetting(
     key="export-pattern",
     page=Page.EXPORT,
-    title=QT_TRANSLATE_NOOP("Settings", "Names of files"),
+    title=QT_TRANSLATE_NOOP("Settings", "File name pattern"),
     help=QT_TRANSLATE_NOOP(
-        "Settings", "{index}, {voice}, {text}, {style} and {project} are filled in; a slash makes a folder."
+        "Settings", "Placeholders: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder."
     ),
     default="{index} {voice} {text}",
     longest=200,
@@ -301,7 +299,7 @@ EXPORT_ENCODING = Choice(
     key="export-encoding",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Format"),
-    help=QT_TRANSLATE_NOOP("Settings", "WAV and FLAC keep every detail; MP3, Vorbis and Opus are small."),
+    help=QT_TRANSLATE_NOOP("Settings", "WAV and FLAC are lossless; MP3, Vorbis and Opus are smaller."),
     default="wav16",
     options=(
         Option("wav16", QT_TRANSLATE_NOOP("Settings", "WAV, 16 bit")),
@@ -318,15 +316,15 @@ EXPORT_SAMPLE_RATE = Choice(
     key="export-sample-rate",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Sample rate"),
-    help=QT_TRANSLATE_NOOP("Settings", "The models speak at 24 kHz; 48 kHz is usual for video, 44.1 kHz for music."),
+    help=QT_TRANSLATE_NOOP("Settings", "The models generate 24 kHz. Video usually uses 48 kHz, music 44.1 kHz."),
     default=24_000,
     options=(Option(24_000, "24 kHz"), Option(44_100, "44.1 kHz"), Option(48_000, "48 kHz")),
 )
 EXPORT_HAS_ONE_PAUSE = BoolSetting(
     key="export-one-pause",
     page=Page.EXPORT,
-    title=QT_TRANSLATE_NOOP("Settings", "The same pause after every line"),
-    help=QT_TRANSLATE_NOOP("Settings", "Between the lines of a joined file; otherwise each line's own pause."),
+    title=QT_TRANSLATE_NOOP("Settings", "Same pause after every line"),
+    help=QT_TRANSLATE_NOOP("Settings", "In a joined file. Otherwise each line keeps its own pause."),
     default=False,
 )
 EXPORT_PAUSE_SECONDS = Number(
@@ -334,7 +332,7 @@ EXPORT_PAUSE_SECONDS = Number(
     page=Page.EXPORT,
     needs=EXPORT_HAS_ONE_PAUSE,
     title=QT_TRANSLATE_NOOP("Settings", "Pause between lines"),
-    help=QT_TRANSLATE_NOOP("Settings", "Silence from the end of one line to the beginning of the next."),
+    help=QT_TRANSLATE_NOOP("Settings", "Silence between one line and the next."),
     default=0.5,
     low=0.0,
     high=60.0,
@@ -344,8 +342,8 @@ EXPORT_PAUSE_SECONDS = Number(
 EXPORT_MATCHES_LOUDNESS = BoolSetting(
     key="export-matches-loudness",
     page=Page.EXPORT,
-    title=QT_TRANSLATE_NOOP("Settings", "Make all files equally loud"),
-    help=QT_TRANSLATE_NOOP("Settings", "Each file is brought to the loudness below, without clipping."),
+    title=QT_TRANSLATE_NOOP("Settings", "Normalise loudness"),
+    help=QT_TRANSLATE_NOOP("Settings", "Bring every file to the loudness below, without clipping."),
     default=False,
 )
 EXPORT_LUFS = Number(
@@ -353,7 +351,7 @@ EXPORT_LUFS = Number(
     page=Page.EXPORT,
     needs=EXPORT_MATCHES_LOUDNESS,
     title=QT_TRANSLATE_NOOP("Settings", "Loudness"),
-    help=QT_TRANSLATE_NOOP("Settings", "-16 is usual for podcasts, -19 for audiobooks, -23 for broadcasting."),
+    help=QT_TRANSLATE_NOOP("Settings", "Typical: -16 for podcasts, -19 for audiobooks, -23 for broadcast."),
     default=-16.0,
     low=-40.0,
     high=-5.0,
@@ -364,8 +362,8 @@ EXPORT_TRUE_PEAK = Number(
     key="export-true-peak",
     page=Page.EXPORT,
     needs=EXPORT_MATCHES_LOUDNESS,
-    title=QT_TRANSLATE_NOOP("Settings", "Highest peak"),
-    help=QT_TRANSLATE_NOOP("Settings", "No peak of the finished sound is higher than this; -1 is usual."),
+    title=QT_TRANSLATE_NOOP("Settings", "True-peak limit"),
+    help=QT_TRANSLATE_NOOP("Settings", "Maximum true peak of exported audio; -1 is typical."),
     default=-1.0,
     low=-20.0,
     high=0.0,
@@ -375,15 +373,15 @@ EXPORT_TRUE_PEAK = Number(
 EXPORT_IS_TRIMMED = BoolSetting(
     key="export-trims",
     page=Page.EXPORT,
-    title=QT_TRANSLATE_NOOP("Settings", "Cut silence off both ends"),
-    help=QT_TRANSLATE_NOOP("Settings", "A breath of it stays, softly faded."),
+    title=QT_TRANSLATE_NOOP("Settings", "Trim silence"),
+    help=QT_TRANSLATE_NOOP("Settings", "A short, faded part of the silence is kept."),
     default=False,
 )
 EXPORT_SUBTITLES = Choice(
     key="export-subtitles",
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "Subtitles"),
-    help=QT_TRANSLATE_NOOP("Settings", "When each line is heard in the joined sound."),
+    help=QT_TRANSLATE_NOOP("Settings", "Timing of each line in the joined audio."),
     default="none",
     options=(
         Option("none", QT_TRANSLATE_NOOP("Settings", "None")),
@@ -395,8 +393,8 @@ EXPORT_SUBTITLES = Choice(
 EXPORT_HAS_MANIFEST = BoolSetting(
     key="export-manifest",
     page=Page.EXPORT,
-    title=QT_TRANSLATE_NOOP("Settings", "Add a table of all files"),
-    help=QT_TRANSLATE_NOOP("Settings", "A CSV file with the text, voice and length of each line."),
+    title=QT_TRANSLATE_NOOP("Settings", "Write a manifest (CSV)"),
+    help=QT_TRANSLATE_NOOP("Settings", "Text, voice and duration of each line."),
     default=False,
 )
 
@@ -406,4 +404,4 @@ def _declared() -> tuple[Setting[Any], ...]:
 
 
 SETTINGS: tuple[Setting[Any], ...] = _declared()
-"""All of them, in the order in which the dialog shows them."""
+"""All settings, in the order of the dialog."""

@@ -52,24 +52,12 @@
         <translation>导入文本…</translation>
     </message>
     <message>
-        <source>Export sound…</source>
-        <translation>导出声音…</translation>
-    </message>
-    <message>
         <source>Models…</source>
         <translation>模型…</translation>
     </message>
     <message>
-        <source>Which models are here, and how to have more</source>
-        <translation>这里有哪些模型，以及如何获得更多</translation>
-    </message>
-    <message>
         <source>Engines…</source>
         <translation>引擎…</translation>
-    </message>
-    <message>
-        <source>What runs the model on this computer, and why not faster</source>
-        <translation>这台电脑上由什么运行模型，以及为什么不能更快</translation>
     </message>
     <message>
         <source>Settings…</source>
@@ -104,10 +92,6 @@
         <translation>删除这些行</translation>
     </message>
     <message>
-        <source>Split line at the cursor</source>
-        <translation>在光标处拆分</translation>
-    </message>
-    <message>
         <source>Merge lines</source>
         <translation>合并行</translation>
     </message>
@@ -124,10 +108,6 @@
         <translation>锁定此行</translation>
     </message>
     <message>
-        <source>A locked line is not spoken again and not edited by accident</source>
-        <translation>锁定的行不会再次朗读，也不会被误改</translation>
-    </message>
-    <message>
         <source>Find…</source>
         <translation>查找…</translation>
     </message>
@@ -140,48 +120,12 @@
         <translation>发音…</translation>
     </message>
     <message>
-        <source>Words that are read wrongly, and how they should be said</source>
-        <translation>读错的词，以及它们应该怎么读</translation>
-    </message>
-    <message>
         <source>Speak line</source>
         <translation>朗读此行</translation>
     </message>
     <message>
-        <source>Make a new take of the selected lines, and hear it while it is made</source>
-        <translation>为选中的行生成一个新版本，边生成边试听</translation>
-    </message>
-    <message>
-        <source>Speak all that changed</source>
-        <translation>朗读所有改动的行</translation>
-    </message>
-    <message>
-        <source>Speak every line that has no take, or has changed since its take</source>
-        <translation>朗读所有尚无版本、或生成版本后又有改动的行</translation>
-    </message>
-    <message>
         <source>Speak several takes</source>
         <translation>朗读多个版本</translation>
-    </message>
-    <message>
-        <source>Takes of the line with seeds of their own, to choose from; the settings say how many</source>
-        <translation>用不同的种子生成此行的多个版本，供挑选；数量在设置中</translation>
-    </message>
-    <message>
-        <source>Speak a recording…</source>
-        <translation>朗读录音…</translation>
-    </message>
-    <message>
-        <source>What is said in a sound file, said again in the voice of the line</source>
-        <translation>把声音文件里说的话，用这一行的声音重新说出来</translation>
-    </message>
-    <message>
-        <source>Pause the queue</source>
-        <translation>暂停队列</translation>
-    </message>
-    <message>
-        <source>Cancel all that waits</source>
-        <translation>取消所有等待的任务</translation>
     </message>
     <message>
         <source>Play or stop</source>
@@ -190,10 +134,6 @@
     <message>
         <source>Play from here</source>
         <translation>从此处播放</translation>
-    </message>
-    <message>
-        <source>One line after the other, also those that are still being made</source>
-        <translation>逐行播放，包括仍在生成的行</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -206,38 +146,6 @@
     <message>
         <source>Next take</source>
         <translation>下一个版本</translation>
-    </message>
-    <message>
-        <source>Keep this take</source>
-        <translation>保留此版本</translation>
-    </message>
-    <message>
-        <source>A kept take stays when others are cleared away</source>
-        <translation>清理其他版本时，保留的版本不会被删除</translation>
-    </message>
-    <message>
-        <source>Remove this take</source>
-        <translation>删除此版本</translation>
-    </message>
-    <message>
-        <source>Have back the removed take</source>
-        <translation>找回删除的版本</translation>
-    </message>
-    <message>
-        <source>The take of this line that was removed last, whatever was done since</source>
-        <translation>找回本行最近删除的版本，不受此后操作的影响</translation>
-    </message>
-    <message>
-        <source>Compare with the take before</source>
-        <translation>与之前的版本对比</translation>
-    </message>
-    <message>
-        <source>Compare takes by ear…</source>
-        <translation>盲听比较版本…</translation>
-    </message>
-    <message>
-        <source>The selected takes of the line, or all: equally loud, names hidden until one is preferred</source>
-        <translation>比较此行选中的或全部版本：音量一致，选定之前不显示是哪个版本</translation>
     </message>
     <message>
         <source>New voice from files…</source>
@@ -264,16 +172,108 @@
         <translation>诊断…</translation>
     </message>
     <message>
-        <source>What is installed, what is missing, and what to do about it</source>
-        <translation>已安装什么、缺少什么，以及如何处理</translation>
-    </message>
-    <message>
         <source>About Timbre Studio</source>
         <translation>关于 Timbre Studio</translation>
     </message>
     <message>
         <source>Voice {number} for the selected lines</source>
         <translation>选中的行使用声音 {number}</translation>
+    </message>
+<message>
+        <source>Export audio…</source>
+        <translation>导出音频…</translation>
+    </message>
+    <message>
+        <source>Install, check and remove models</source>
+        <translation>安装、检查和删除模型</translation>
+    </message>
+    <message>
+        <source>What runs each stage, and why</source>
+        <translation>各阶段使用的引擎及原因</translation>
+    </message>
+    <message>
+        <source>Split line at cursor</source>
+        <translation>在光标处拆分行</translation>
+    </message>
+    <message>
+        <source>Protect the line from edits and new takes</source>
+        <translation>防止误编辑和重新朗读</translation>
+    </message>
+    <message>
+        <source>Fix mispronounced words</source>
+        <translation>纠正读音</translation>
+    </message>
+    <message>
+        <source>Speak the selected lines and play them while they are generated</source>
+        <translation>朗读所选的行，边生成边播放</translation>
+    </message>
+    <message>
+        <source>Speak all changed lines</source>
+        <translation>朗读所有已更改的行</translation>
+    </message>
+    <message>
+        <source>Speak every line without an up-to-date take</source>
+        <translation>朗读所有没有最新版本的行</translation>
+    </message>
+    <message>
+        <source>Generate several takes with different seeds (number: see settings)</source>
+        <translation>用不同种子生成多个版本（数量见设置）</translation>
+    </message>
+    <message>
+        <source>Convert a recording…</source>
+        <translation>转换录音…</translation>
+    </message>
+    <message>
+        <source>Repeat a recording in the voice of the line</source>
+        <translation>用此行的音色重新说出录音内容</translation>
+    </message>
+    <message>
+        <source>Pause queue</source>
+        <translation>暂停队列</translation>
+    </message>
+    <message>
+        <source>Cancel all</source>
+        <translation>全部取消</translation>
+    </message>
+    <message>
+        <source>Play line after line, including lines still being generated</source>
+        <translation>逐行播放，包括正在生成的行</translation>
+    </message>
+    <message>
+        <source>Keep take</source>
+        <translation>保留版本</translation>
+    </message>
+    <message>
+        <source>Protect the take from being cleared</source>
+        <translation>清理版本时保留此版本</translation>
+    </message>
+    <message>
+        <source>Remove take</source>
+        <translation>移除版本</translation>
+    </message>
+    <message>
+        <source>Restore removed take</source>
+        <translation>恢复已移除的版本</translation>
+    </message>
+    <message>
+        <source>Restore the take of this line that was removed last</source>
+        <translation>恢复此行最近移除的版本</translation>
+    </message>
+    <message>
+        <source>Compare with previous take</source>
+        <translation>与上一个版本比较</translation>
+    </message>
+    <message>
+        <source>Compare takes…</source>
+        <translation>比较版本…</translation>
+    </message>
+    <message>
+        <source>Compare takes at equal loudness, optionally as a blind test</source>
+        <translation>以相同响度比较版本，可盲听</translation>
+    </message>
+    <message>
+        <source>Check the installation and list problems</source>
+        <translation>检查安装并列出问题</translation>
     </message>
 </context>
 <context>
@@ -1483,7 +1483,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -2431,8 +2431,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
+        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
+        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2807,8 +2807,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
+        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3115,7 +3115,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3479,7 +3479,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3519,7 +3519,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program&apos;s list of models is damaged ({file}).</source>
+        <source>The program's list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3527,7 +3527,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy requires a login (status {status}).</source>
+        <source>This computer's proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3551,7 +3551,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer&apos;s proxy</source>
+        <source>cannot be reached through this computer's proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3611,7 +3611,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
+        <source>This computer's proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4071,7 +4071,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型未生成任何语音就停止了。</translation>
     </message>
     <message>
-        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
+        <source>The model's yaml file lacks a value or contains an invalid one.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4143,7 +4143,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4299,7 +4299,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
         <translation>有一块会超出流模型的网格（{grid} 个 token）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -4311,7 +4311,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒，模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 {longest} 秒。</translation>
     </message>
     <message>
@@ -4355,7 +4355,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请为显卡选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -4801,7 +4801,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -5197,7 +5197,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -6281,20 +6281,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>语言</translation>
     </message>
     <message>
-        <source>As the system</source>
-        <translation>跟随系统</translation>
-    </message>
-    <message>
         <source>Colours</source>
         <translation>颜色</translation>
-    </message>
-    <message>
-        <source>Light or dark, or whichever the desktop asks for.</source>
-        <translation>浅色或深色，或跟随桌面的要求。</translation>
-    </message>
-    <message>
-        <source>As the desktop</source>
-        <translation>跟随桌面</translation>
     </message>
     <message>
         <source>Light</source>
@@ -6305,36 +6293,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>深色</translation>
     </message>
     <message>
-        <source>Short lines are quick to speak again; whole paragraphs keep their melody from sentence to sentence.</source>
-        <translation>短行重新朗读很快；整段朗读则句与句之间语调连贯。</translation>
-    </message>
-    <message>
-        <source>A line for each sentence</source>
-        <translation>每句一行</translation>
-    </message>
-    <message>
-        <source>A line for each paragraph</source>
-        <translation>每段一行</translation>
-    </message>
-    <message>
-        <source>Pause after a new line</source>
-        <translation>新行之后的停顿</translation>
-    </message>
-    <message>
-        <source>Silence between this line and the next, when several are played or joined.</source>
-        <translation>连续播放或合并多行时，本行与下一行之间的静音。</translation>
-    </message>
-    <message>
         <source>s</source>
         <translation>秒</translation>
-    </message>
-    <message>
-        <source>Save the project by itself every</source>
-        <translation>自动保存项目的间隔</translation>
-    </message>
-    <message>
-        <source>Only a project that has a file. Whatever happens to the program, unsaved work is offered again at its next start.</source>
-        <translation>只适用于已有文件的项目。无论程序发生什么，下次启动时都可以恢复未保存的内容。</translation>
     </message>
     <message>
         <source>min</source>
@@ -6343,22 +6303,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Never</source>
         <translation>从不</translation>
-    </message>
-    <message>
-        <source>Play on</source>
-        <translation>播放设备</translation>
-    </message>
-    <message>
-        <source>Where takes are heard. If it is unplugged, the system&apos;s own device is used.</source>
-        <translation>在哪里试听。如果设备被拔掉，则使用系统默认设备。</translation>
-    </message>
-    <message>
-        <source>Prefer the language model after reinforcement learning</source>
-        <translation>优先使用强化学习后的语言模型</translation>
-    </message>
-    <message>
-        <source>llm.rl.pt, which Fun-CosyVoice3 has: 2 GB of its own. Used where it is installed.</source>
-        <translation>即 Fun-CosyVoice3 的 llm.rl.pt，另占 2 GB。安装了才会使用。</translation>
     </message>
     <message>
         <source>None</source>
@@ -6375,26 +6319,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The language of menus and messages.</source>
         <translation>菜单和消息的语言。</translation>
-    </message>
-    <message>
-        <source>Takes at once</source>
-        <translation>一次生成的版本数</translation>
-    </message>
-    <message>
-        <source>How many “Speak several takes” makes of a line, each with a seed of its own.</source>
-        <translation>“朗读多个版本”为一行生成多少个版本，每个都有自己的种子。</translation>
-    </message>
-    <message>
-        <source>Precision of the language model</source>
-        <translation>语言模型的精度</translation>
-    </message>
-    <message>
-        <source>The fastest precision that passes its quality check on this computer, unless you know better.</source>
-        <translation>在这台电脑上通过质量检查的最快精度，除非您另有打算。</translation>
-    </message>
-    <message>
-        <source>Fastest that is good enough</source>
-        <translation>足够好的最快精度</translation>
     </message>
     <message>
         <source>32-bit float (reference)</source>
@@ -6417,52 +6341,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
-        <source>auto is the graphics card with most memory, or the processor where there is none. Also: cpu, cuda, cuda:1, or part of a card&apos;s name.</source>
-        <translation>auto 表示显存最大的显卡；没有显卡时用处理器。也可以填 cpu、cuda、cuda:1，或显卡名称的一部分。</translation>
-    </message>
-    <message>
         <source>Faster engines</source>
         <translation>更快的引擎</translation>
     </message>
     <message>
-        <source>Other ways to run the model are tried while nobody speaks, and used only where they are proven right. The page of engines says what was found.</source>
-        <translation>在没有合成时试用运行模型的其他方式，只有验证正确的才会使用。引擎页面会说明结果。</translation>
-    </message>
-    <message>
-        <source>Look for them, and use them</source>
-        <translation>寻找并使用</translation>
-    </message>
-    <message>
-        <source>Use those that are known</source>
-        <translation>只用已知的</translation>
-    </message>
-    <message>
-        <source>Give memory back when idle for</source>
-        <translation>闲置多久后释放内存</translation>
-    </message>
-    <message>
-        <source>The next line then waits until the model is loaded again.</source>
-        <translation>之后的下一行会等模型重新载入。</translation>
-    </message>
-    <message>
-        <source>Processor threads</source>
-        <translation>处理器线程数</translation>
-    </message>
-    <message>
-        <source>How much of the processor speaking may take; fewer leave more to other programs.</source>
-        <translation>朗读可以使用多少处理器；数目越小，留给其他程序的越多。</translation>
-    </message>
-    <message>
         <source>Automatic</source>
         <translation>自动</translation>
-    </message>
-    <message>
-        <source>Disk space for prepared voices</source>
-        <translation>已准备声音占用的磁盘空间</translation>
-    </message>
-    <message>
-        <source>Prepared voices speak at once. Those not used for longest make room for new ones.</source>
-        <translation>已准备的声音可以立即朗读。最久未用的会为新的让出空间。</translation>
     </message>
     <message>
         <source>GiB</source>
@@ -6473,60 +6357,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型下载来源</translation>
     </message>
     <message>
-        <source>Both have the same files. ModelScope is often faster in China.</source>
-        <translation>两处的文件相同。在中国，ModelScope 通常更快。</translation>
-    </message>
-    <message>
-        <source>Address of Hugging Face</source>
-        <translation>Hugging Face 的地址</translation>
-    </message>
-    <message>
-        <source>A mirror, like https://hf-mirror.com; empty for Hugging Face itself.</source>
-        <translation>镜像，如 https://hf-mirror.com；留空则使用 Hugging Face 本身。</translation>
-    </message>
-    <message>
-        <source>Address of ModelScope</source>
-        <translation>ModelScope 的地址</translation>
-    </message>
-    <message>
-        <source>A mirror; empty for ModelScope itself.</source>
-        <translation>镜像；留空则使用 ModelScope 本身。</translation>
-    </message>
-    <message>
-        <source>Folder of models</source>
-        <translation>模型文件夹</translation>
-    </message>
-    <message>
-        <source>Where models are kept from now on; a model takes 3 to 7 GB. Those that are elsewhere stay there.</source>
-        <translation>今后模型保存的位置；每个模型占 3 到 7 GB。其他位置的模型不会移动。</translation>
-    </message>
-    <message>
-        <source>With the program&apos;s data</source>
-        <translation>与程序数据在一起</translation>
-    </message>
-    <message>
         <source>Folder</source>
         <translation>文件夹</translation>
     </message>
     <message>
-        <source>Where sound files are written.</source>
-        <translation>声音文件写入的位置。</translation>
-    </message>
-    <message>
-        <source>Beside the project</source>
-        <translation>与项目放在一起</translation>
-    </message>
-    <message>
         <source>Files</source>
         <translation>文件</translation>
-    </message>
-    <message>
-        <source>Single lines for a video, one file for a podcast.</source>
-        <translation>视频适合逐行导出，播客适合合并成一个文件。</translation>
-    </message>
-    <message>
-        <source>One for each line</source>
-        <translation>每行一个文件</translation>
     </message>
     <message>
         <source>One for all lines</source>
@@ -6537,20 +6373,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>两者都要</translation>
     </message>
     <message>
-        <source>Names of files</source>
-        <translation>文件名</translation>
-    </message>
-    <message>
-        <source>{index}, {voice}, {text}, {style} and {project} are filled in; a slash makes a folder.</source>
-        <translation>{index}、{voice}、{text}、{style} 和 {project} 会被替换；斜杠表示文件夹。</translation>
-    </message>
-    <message>
         <source>Format</source>
         <translation>格式</translation>
-    </message>
-    <message>
-        <source>WAV and FLAC keep every detail; MP3, Vorbis and Opus are small.</source>
-        <translation>WAV 和 FLAC 保留全部细节；MP3、Vorbis 和 Opus 体积小。</translation>
     </message>
     <message>
         <source>WAV, 16 bit</source>
@@ -6577,84 +6401,260 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>采样率</translation>
     </message>
     <message>
-        <source>The models speak at 24 kHz; 48 kHz is usual for video, 44.1 kHz for music.</source>
-        <translation>模型以 24 kHz 发声；视频常用 48 kHz，音乐常用 44.1 kHz。</translation>
-    </message>
-    <message>
-        <source>The same pause after every line</source>
-        <translation>每行之后停顿相同</translation>
-    </message>
-    <message>
-        <source>Between the lines of a joined file; otherwise each line&apos;s own pause.</source>
-        <translation>用于合并文件的各行之间；否则使用每行自己的停顿。</translation>
-    </message>
-    <message>
         <source>Pause between lines</source>
         <translation>行间停顿</translation>
-    </message>
-    <message>
-        <source>Silence from the end of one line to the beginning of the next.</source>
-        <translation>从一行结束到下一行开始的静音。</translation>
-    </message>
-    <message>
-        <source>Make all files equally loud</source>
-        <translation>使所有文件响度一致</translation>
-    </message>
-    <message>
-        <source>Each file is brought to the loudness below, without clipping.</source>
-        <translation>每个文件都调整到下面的响度，不会削波。</translation>
     </message>
     <message>
         <source>Loudness</source>
         <translation>响度</translation>
     </message>
     <message>
-        <source>-16 is usual for podcasts, -19 for audiobooks, -23 for broadcasting.</source>
-        <translation>播客常用 -16，有声书 -19，广播 -23。</translation>
-    </message>
-    <message>
-        <source>Highest peak</source>
-        <translation>最高峰值</translation>
-    </message>
-    <message>
-        <source>No peak of the finished sound is higher than this; -1 is usual.</source>
-        <translation>成品声音的峰值不会超过此值；通常为 -1。</translation>
-    </message>
-    <message>
-        <source>Cut silence off both ends</source>
-        <translation>去除首尾静音</translation>
-    </message>
-    <message>
-        <source>A breath of it stays, softly faded.</source>
-        <translation>保留一小段并柔和淡化。</translation>
-    </message>
-    <message>
         <source>Subtitles</source>
         <translation>字幕</translation>
-    </message>
-    <message>
-        <source>When each line is heard in the joined sound.</source>
-        <translation>每一行在合并声音中出现的时间。</translation>
-    </message>
-    <message>
-        <source>Add a table of all files</source>
-        <translation>附加文件清单</translation>
-    </message>
-    <message>
-        <source>A CSV file with the text, voice and length of each line.</source>
-        <translation>一个 CSV 文件，包含每行的文字、声音和时长。</translation>
-    </message>
-    <message>
-        <source>Pasted or imported text becomes</source>
-        <translation>粘贴或导入的文本变成</translation>
     </message>
     <message>
         <source>Keep leading silence</source>
         <translation>保留开头的静音</translation>
     </message>
     <message>
-        <source>The silence before the first word of a take, up to 0.4 s. New takes only.</source>
-        <translation>版本开头第一个字之前的静音，最长约 0.4 秒。仅对新生成的版本生效。</translation>
+        <source>Same as system</source>
+        <translation>跟随系统</translation>
+    </message>
+    <message>
+        <source>Light, dark, or the desktop's setting.</source>
+        <translation>浅色、深色，或跟随桌面设置。</translation>
+    </message>
+    <message>
+        <source>Same as desktop</source>
+        <translation>跟随桌面</translation>
+    </message>
+    <message>
+        <source>Split pasted or imported text</source>
+        <translation>粘贴或导入文本时拆分为</translation>
+    </message>
+    <message>
+        <source>Short lines are quicker to redo; paragraphs keep a natural intonation across sentences.</source>
+        <translation>短行便于重新生成；整段的语调更连贯。</translation>
+    </message>
+    <message>
+        <source>One line per sentence</source>
+        <translation>每句一行</translation>
+    </message>
+    <message>
+        <source>One line per paragraph</source>
+        <translation>每段一行</translation>
+    </message>
+    <message>
+        <source>Pause after new lines</source>
+        <translation>新行后的停顿</translation>
+    </message>
+    <message>
+        <source>Silence before the next line when lines are played in sequence or joined.</source>
+        <translation>连续播放或合并导出时，与下一行之间的静音。</translation>
+    </message>
+    <message>
+        <source>Autosave interval</source>
+        <translation>自动保存间隔</translation>
+    </message>
+    <message>
+        <source>For scripts saved to a file. After a crash, unsaved work can always be recovered at the next start.</source>
+        <translation>适用于已保存为文件的脚本。程序意外退出后，下次启动时可恢复未保存的内容。</translation>
+    </message>
+    <message>
+        <source>Output device</source>
+        <translation>输出设备</translation>
+    </message>
+    <message>
+        <source>If it is disconnected, the system default is used.</source>
+        <translation>设备断开时使用系统默认设备。</translation>
+    </message>
+    <message>
+        <source>Keep up to 0.4 s of silence before the first word. New takes only.</source>
+        <translation>保留首个词之前最长 0.4 秒的静音。仅对新版本有效。</translation>
+    </message>
+    <message>
+        <source>Number of takes</source>
+        <translation>版本数量</translation>
+    </message>
+    <message>
+        <source>Takes per line for “Speak several takes”, each with a different seed.</source>
+        <translation>“朗读多个版本”为每行生成的版本数，各用不同的种子。</translation>
+    </message>
+    <message>
+        <source>Language model precision</source>
+        <translation>语言模型精度</translation>
+    </message>
+    <message>
+        <source>Automatic uses the fastest precision that passes a quality check on this computer. You can override it.</source>
+        <translation>自动使用本机上通过质量检查的最快精度，也可手动指定。</translation>
+    </message>
+    <message>
+        <source>Automatic (fastest that passes)</source>
+        <translation>自动（通过检查的最快精度）</translation>
+    </message>
+    <message>
+        <source>auto: the GPU with the most memory, otherwise the CPU. Other values: cpu, cuda, cuda:1, or part of a GPU's name.</source>
+        <translation>auto：显存最大的 GPU，没有 GPU 时用 CPU。也可填 cpu、cuda、cuda:1 或 GPU 名称的一部分。</translation>
+    </message>
+    <message>
+        <source>Faster engines are tested while the program is idle, and used only if their output matches the reference. See the Engines page for results.</source>
+        <translation>空闲时测试更快的引擎，仅在输出与基准一致时使用。结果见“引擎”页面。</translation>
+    </message>
+    <message>
+        <source>Find and use</source>
+        <translation>查找并使用</translation>
+    </message>
+    <message>
+        <source>Use known ones only</source>
+        <translation>仅使用已验证的</translation>
+    </message>
+    <message>
+        <source>Release memory when idle for</source>
+        <translation>空闲多久后释放内存</translation>
+    </message>
+    <message>
+        <source>The model is loaded again for the next line.</source>
+        <translation>朗读下一行时会重新加载模型。</translation>
+    </message>
+    <message>
+        <source>CPU threads</source>
+        <translation>CPU 线程数</translation>
+    </message>
+    <message>
+        <source>Fewer threads leave more CPU time for other programs.</source>
+        <translation>线程越少，留给其他程序的 CPU 时间越多。</translation>
+    </message>
+    <message>
+        <source>Voice cache size</source>
+        <translation>音色缓存大小</translation>
+    </message>
+    <message>
+        <source>Disk space for prepared voices, which start without delay. The least recently used are removed first.</source>
+        <translation>已预处理的音色可立即朗读。空间不足时先移除最久未用的。</translation>
+    </message>
+    <message>
+        <source>Both offer the same files. ModelScope is often faster in China.</source>
+        <translation>两者文件相同；在中国大陆，ModelScope 通常更快。</translation>
+    </message>
+    <message>
+        <source>Hugging Face address</source>
+        <translation>Hugging Face 地址</translation>
+    </message>
+    <message>
+        <source>A mirror such as https://hf-mirror.com, or empty for the default.</source>
+        <translation>镜像地址，例如 https://hf-mirror.com；留空则使用官方地址。</translation>
+    </message>
+    <message>
+        <source>ModelScope address</source>
+        <translation>ModelScope 地址</translation>
+    </message>
+    <message>
+        <source>A mirror, or empty for the default.</source>
+        <translation>镜像地址；留空则使用官方地址。</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>模型文件夹</translation>
+    </message>
+    <message>
+        <source>Folder for newly installed models (3 to 7 GB each). Models already installed are not moved.</source>
+        <translation>新安装的模型保存在此（每个 3 到 7 GB）。已安装的模型不会移动。</translation>
+    </message>
+    <message>
+        <source>In the program's data folder</source>
+        <translation>程序数据文件夹</translation>
+    </message>
+    <message>
+        <source>Prefer the RL-tuned language model</source>
+        <translation>优先使用强化学习版语言模型</translation>
+    </message>
+    <message>
+        <source>llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used where it is installed.</source>
+        <translation>Fun-CosyVoice3 的 llm.rl.pt（另需 2 GB），安装后使用。</translation>
+    </message>
+    <message>
+        <source>Folder for exported audio files.</source>
+        <translation>音频文件的导出位置。</translation>
+    </message>
+    <message>
+        <source>Next to the script</source>
+        <translation>脚本所在文件夹</translation>
+    </message>
+    <message>
+        <source>Separate files suit video, one file suits podcasts.</source>
+        <translation>分行文件适合视频，单个文件适合播客。</translation>
+    </message>
+    <message>
+        <source>One per line</source>
+        <translation>每行一个</translation>
+    </message>
+    <message>
+        <source>File name pattern</source>
+        <translation>文件名格式</translation>
+    </message>
+    <message>
+        <source>Placeholders: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder.</source>
+        <translation>可用占位符：{index}、{voice}、{text}、{style}、{project}；斜杠表示子文件夹。</translation>
+    </message>
+    <message>
+        <source>WAV and FLAC are lossless; MP3, Vorbis and Opus are smaller.</source>
+        <translation>WAV 和 FLAC 无损；MP3、Vorbis 和 Opus 文件更小。</translation>
+    </message>
+    <message>
+        <source>The models generate 24 kHz. Video usually uses 48 kHz, music 44.1 kHz.</source>
+        <translation>模型输出为 24 kHz；视频常用 48 kHz，音乐常用 44.1 kHz。</translation>
+    </message>
+    <message>
+        <source>Same pause after every line</source>
+        <translation>每行后使用相同停顿</translation>
+    </message>
+    <message>
+        <source>In a joined file. Otherwise each line keeps its own pause.</source>
+        <translation>用于合并文件；否则使用各行自己的停顿。</translation>
+    </message>
+    <message>
+        <source>Silence between one line and the next.</source>
+        <translation>相邻两行之间的静音。</translation>
+    </message>
+    <message>
+        <source>Normalise loudness</source>
+        <translation>响度标准化</translation>
+    </message>
+    <message>
+        <source>Bring every file to the loudness below, without clipping.</source>
+        <translation>将每个文件调整到下方响度，且不削波。</translation>
+    </message>
+    <message>
+        <source>Typical: -16 for podcasts, -19 for audiobooks, -23 for broadcast.</source>
+        <translation>常用值：播客 -16，有声书 -19，广播 -23。</translation>
+    </message>
+    <message>
+        <source>True-peak limit</source>
+        <translation>真峰值上限</translation>
+    </message>
+    <message>
+        <source>Maximum true peak of exported audio; -1 is typical.</source>
+        <translation>导出音频的最大真峰值，常用 -1。</translation>
+    </message>
+    <message>
+        <source>Trim silence</source>
+        <translation>裁剪首尾静音</translation>
+    </message>
+    <message>
+        <source>A short, faded part of the silence is kept.</source>
+        <translation>保留一小段并淡入淡出。</translation>
+    </message>
+    <message>
+        <source>Timing of each line in the joined audio.</source>
+        <translation>合并音频中每行的时间。</translation>
+    </message>
+    <message>
+        <source>Write a manifest (CSV)</source>
+        <translation>生成清单 (CSV)</translation>
+    </message>
+    <message>
+        <source>Text, voice and duration of each line.</source>
+        <translation>包含每行的文本、音色和时长。</translation>
     </message>
 </context>
 <context>

@@ -1,7 +1,6 @@
-"""Everything the window can do, once: what it is called, where it belongs, which keys it has.
+"""All actions of the window: title, menu, icon and default keys.
 
-Menus, toolbar, context menus and the page of shortcuts are made from this list. Nothing here knows
-what an action does: the window connects them (``window.py``).
+Menus, toolbar, context menus and the shortcuts page are built from this list. ``window.py`` connects the actions.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ FILE, EDIT, SPEAK, PLAY = (
 )
 VOICES, VIEW, HELP = (_T("Actions", "Voices"), _T("Actions", "View"), _T("Actions", "Help"))
 GROUPS = (FILE, EDIT, SPEAK, PLAY, VOICES, VIEW, HELP)
-# With the letter that opens each with Alt.
+# "&" marks the Alt key letter of each menu.
 _MENU_TITLES = {
     FILE: _T("Menus", "&File"),
     EDIT: _T("Menus", "&Edit"),
@@ -59,11 +58,11 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.save", FILE, _T("Actions", "Save"), ("Ctrl+S",), "save"),
     ActionSpec("file.save_as", FILE, _T("Actions", "Save as…"), ("Ctrl+Shift+S",)),
     ActionSpec("file.import", FILE, _T("Actions", "Import text…"), ("Ctrl+I",), "import"),
-    ActionSpec("file.export", FILE, _T("Actions", "Export sound…"), ("Ctrl+E",), "export"),
+    ActionSpec("file.export", FILE, _T("Actions", "Export audio…"), ("Ctrl+E",), "export"),
     ActionSpec("file.models", FILE, _T("Actions", "Models…"), ("Ctrl+M",), "engine",
-               _T("Actions", "Which models are here, and how to have more")),
+               _T("Actions", "Install, check and remove models")),
     ActionSpec("file.engines", FILE, _T("Actions", "Engines…"), (), "engine",
-               _T("Actions", "What runs the model on this computer, and why not faster")),
+               _T("Actions", "What runs each stage, and why")),
     ActionSpec("file.settings", FILE, _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
     ActionSpec("file.quit", FILE, _T("Actions", "Quit"), ("Ctrl+Q",)),
     ActionSpec("edit.undo", EDIT, _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),
@@ -72,60 +71,60 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.paste_lines", EDIT, _T("Actions", "Paste as lines"), ("Ctrl+Shift+V",)),
     ActionSpec("edit.duplicate", EDIT, _T("Actions", "Duplicate lines"), ("Ctrl+D",), "duplicate"),
     ActionSpec("edit.remove", EDIT, _T("Actions", "Remove lines"), ("Shift+Del",), "remove"),
-    ActionSpec("edit.split", EDIT, _T("Actions", "Split line at the cursor"), ("Ctrl+Shift+K",), "split"),
+    ActionSpec("edit.split", EDIT, _T("Actions", "Split line at cursor"), ("Ctrl+Shift+K",), "split"),
     ActionSpec("edit.merge", EDIT, _T("Actions", "Merge lines"), ("Ctrl+J",), "merge"),
     ActionSpec("edit.move_up", EDIT, _T("Actions", "Move lines up"), ("Alt+Up",), "up"),
     ActionSpec("edit.move_down", EDIT, _T("Actions", "Move lines down"), ("Alt+Down",), "down"),
     ActionSpec("edit.lock", EDIT, _T("Actions", "Lock line"), ("Ctrl+L",), "lock",
-               _T("Actions", "A locked line is not spoken again and not edited by accident"), is_checkable=True),
+               _T("Actions", "Protect the line from edits and new takes"), is_checkable=True),
     ActionSpec("edit.find", EDIT, _T("Actions", "Find…"), ("Ctrl+F",), "find"),
     ActionSpec("edit.replace", EDIT, _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
     ActionSpec("edit.pronunciation", EDIT, _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",
-               _T("Actions", "Words that are read wrongly, and how they should be said")),
+               _T("Actions", "Fix mispronounced words")),
     ActionSpec("speak.line", SPEAK, _T("Actions", "Speak line"), ("Ctrl+Return", "Ctrl+Enter"), "speak",
-               _T("Actions", "Make a new take of the selected lines, and hear it while it is made")),
-    ActionSpec("speak.stale", SPEAK, _T("Actions", "Speak all that changed"),
+               _T("Actions", "Speak the selected lines and play them while they are generated")),
+    ActionSpec("speak.stale", SPEAK, _T("Actions", "Speak all changed lines"),
                ("Ctrl+Shift+Return", "Ctrl+Shift+Enter"), "speak-all",
-               _T("Actions", "Speak every line that has no take, or has changed since its take")),
+               _T("Actions", "Speak every line without an up-to-date take")),
     ActionSpec("speak.takes", SPEAK, _T("Actions", "Speak several takes"), ("Ctrl+Alt+Return",), "takes",
-               _T("Actions", "Takes of the line with seeds of their own, to choose from; the settings say how many")),
-    ActionSpec("speak.recording", SPEAK, _T("Actions", "Speak a recording…"), ("Ctrl+Shift+R",), "record",
-               _T("Actions", "What is said in a sound file, said again in the voice of the line")),
-    ActionSpec("speak.pause", SPEAK, _T("Actions", "Pause the queue"), (), "pause", is_checkable=True),
-    ActionSpec("speak.cancel", SPEAK, _T("Actions", "Cancel all that waits"), (), "close"),
+               _T("Actions", "Generate several takes with different seeds (number: see settings)")),
+    ActionSpec("speak.recording", SPEAK, _T("Actions", "Convert a recording…"), ("Ctrl+Shift+R",), "record",
+               _T("Actions", "Repeat a recording in the voice of the line")),
+    ActionSpec("speak.pause", SPEAK, _T("Actions", "Pause queue"), (), "pause", is_checkable=True),
+    ActionSpec("speak.cancel", SPEAK, _T("Actions", "Cancel all"), (), "close"),
     ActionSpec("play.toggle", PLAY, _T("Actions", "Play or stop"), ("Space", "F5"), "play"),
     ActionSpec("play.from_here", PLAY, _T("Actions", "Play from here"), ("Shift+Space", "Shift+F5"), "play-all",
-               _T("Actions", "One line after the other, also those that are still being made")),
+               _T("Actions", "Play line after line, including lines still being generated")),
     ActionSpec("play.stop", PLAY, _T("Actions", "Stop"), ("Esc",), "stop"),
     ActionSpec("play.previous_take", PLAY, _T("Actions", "Previous take"), ("[",)),
     ActionSpec("play.next_take", PLAY, _T("Actions", "Next take"), ("]",)),
-    ActionSpec("play.keep", PLAY, _T("Actions", "Keep this take"), ("Ctrl+K",), "keep",
-               _T("Actions", "A kept take stays when others are cleared away"), is_checkable=True),
-    ActionSpec("play.remove_take", PLAY, _T("Actions", "Remove this take"), (), "remove"),
-    ActionSpec("play.restore_take", PLAY, _T("Actions", "Have back the removed take"), (), "undo",
-               _T("Actions", "The take of this line that was removed last, whatever was done since")),
-    ActionSpec("play.compare", PLAY, _T("Actions", "Compare with the take before"), ("Ctrl+B",), "takes"),
-    ActionSpec("play.compare_takes", PLAY, _T("Actions", "Compare takes by ear…"), ("Ctrl+Shift+B",), "compare",
-               _T("Actions", "The selected takes of the line, or all: equally loud, names hidden until one is preferred")),
+    ActionSpec("play.keep", PLAY, _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
+               _T("Actions", "Protect the take from being cleared"), is_checkable=True),
+    ActionSpec("play.remove_take", PLAY, _T("Actions", "Remove take"), (), "remove"),
+    ActionSpec("play.restore_take", PLAY, _T("Actions", "Restore removed take"), (), "undo",
+               _T("Actions", "Restore the take of this line that was removed last")),
+    ActionSpec("play.compare", PLAY, _T("Actions", "Compare with previous take"), ("Ctrl+B",), "takes"),
+    ActionSpec("play.compare_takes", PLAY, _T("Actions", "Compare takes…"), ("Ctrl+Shift+B",), "compare",
+               _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
     ActionSpec("voices.new", VOICES, _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
     ActionSpec("voices.record", VOICES, _T("Actions", "Record a voice…"), ("Ctrl+R",), "record"),
     ActionSpec("view.reset", VIEW, _T("Actions", "Reset layout")),
     ActionSpec("help.guide", HELP, _T("Actions", "Guide"), ("F1",), "help"),
     ActionSpec("help.shortcuts", HELP, _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
     ActionSpec("help.doctor", HELP, _T("Actions", "Doctor…"), (), "info",
-               _T("Actions", "What is installed, what is missing, and what to do about it")),
+               _T("Actions", "Check the installation and list problems")),
     ActionSpec("help.about", HELP, _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Voice {number} for the selected lines")
 
 
 def voice_action_id(number: int) -> str:
-    """Of the action that gives the selected lines the voice at place ``number`` of the dock, from 1."""
+    """Return the id of the action that assigns voice ``number`` of the voices dock, counted from 1."""
     return f"voices.assign_{number}"
 
 
 class Actions(QObject):
-    """All actions by id. ``keys`` given by a person take the place of the defaults."""
+    """All actions by id. ``keys``, chosen by the user, replace the defaults."""
 
     keys_changed = Signal()
 
@@ -135,7 +134,7 @@ class Actions(QObject):
         self._own_keys = {name: tuple(own) for name, own in (keys or {}).items() if name in self.specs}
         self._actions = {spec.id: self._make(spec) for spec in self.specs.values()}
         for name in self._actions:
-            self._say_tip(name)
+            self._update_tip(name)
         parent.addActions(list(self._actions.values()))
 
     def __getitem__(self, action_id: str) -> QAction:
@@ -179,15 +178,15 @@ class Actions(QObject):
         self.keys_changed.emit()
 
     def reset_keys(self, action_id: str | None = None) -> None:
-        """The defaults again, of one action or of all."""
+        """Restore the default keys of one action, or of all."""
         for name in [action_id] if action_id else list(self._own_keys):
             self._own_keys.pop(name, None)
             self._actions[name].setShortcuts([QKeySequence(key) for key in self.keys(name)])
-            self._say_tip(name)
+            self._update_tip(name)
         self.keys_changed.emit()
 
     def users_of(self, keys: tuple[str, ...]) -> set[str]:
-        """The actions that have one of these keys now."""
+        """Return the actions that have one of these keys."""
         wanted = {_portable(key) for key in keys}
         return {name for name in self._actions if wanted & {_portable(key) for key in self.keys(name)}}
 
@@ -197,7 +196,7 @@ class Actions(QObject):
         else:
             self._own_keys[action_id] = keys
         self._actions[action_id].setShortcuts([QKeySequence(key) for key in keys])
-        self._say_tip(action_id)
+        self._update_tip(action_id)
 
     def _make(self, spec: ActionSpec) -> QAction:
         action = QAction(_title(spec), self)
@@ -208,8 +207,7 @@ class Actions(QObject):
             action.setIcon(icon(spec.icon))
         return action
 
-    def _say_tip(self, action_id: str) -> None:
-        """The names of keys are in the language of the window too."""
+    def _update_tip(self, action_id: str) -> None:
         spec, action = self.specs[action_id], self._actions[action_id]
         tip = QCoreApplication.translate(_CONTEXT, spec.tip) if spec.tip else _title(spec).rstrip("…")
         shown_keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -217,9 +215,9 @@ class Actions(QObject):
 
 
 def belongs_to_focus(event: QEvent) -> bool:
-    """Whether a control with the focus needs this key more than a shortcut does: Space presses a button, Alt+Down opens a list.
+    """Return whether the focused control uses this key itself: Space presses a button, Alt+Down opens a list.
 
-    For the window's ``event``, which hears of shortcuts that nobody inside it claimed. Text fields claim
+    For the window's ``event``, which receives the shortcut overrides that no widget has accepted. Text fields accept
     theirs themselves.
     """
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):

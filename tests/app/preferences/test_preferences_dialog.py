@@ -148,7 +148,7 @@ def test_what_cannot_be_is_said_and_the_dialog_stays(
         label.text() for label in dialog.findChildren(QLabel) if label.isVisible() and label.property("role") == "bad"
     ]
     assert len(complaints) == 1
-    assert "is not possible for “Names of files”" in complaints[0]
+    assert "is not possible for “File name pattern”" in complaints[0]
     assert dialog.isVisible()
     assert settings[NUM_THREADS] == 0
     dialog.open_page(Page.EXPORT)
@@ -245,7 +245,7 @@ def test_a_machine_without_sound_has_settings_too(settings: Settings, qtbot: QtB
 def test_a_folder_can_be_chosen(dialog: PreferencesDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
     field = control(dialog, QLineEdit, "export-folder")
-    assert field.placeholderText() == "Beside the project"
+    assert field.placeholderText() == "Next to the script"
     parent = field.parentWidget()
     assert parent is not None
     next(each for each in parent.findChildren(QWidget) if each.metaObject().className() == "QPushButton").click()  # type: ignore[attr-defined]
