@@ -179,7 +179,7 @@
         <source>Voice {number} for the selected lines</source>
         <translation>选中的行使用声音 {number}</translation>
     </message>
-<message>
+    <message>
         <source>Export audio…</source>
         <translation>导出音频…</translation>
     </message>
@@ -796,44 +796,12 @@
         <translation>诊断</translation>
     </message>
     <message>
-        <source>Looking</source>
-        <translation>正在检查</translation>
-    </message>
-    <message>
-        <source>What was found</source>
-        <translation>检查结果</translation>
-    </message>
-    <message>
         <source>Subject</source>
         <translation>项目</translation>
     </message>
     <message>
-        <source>Found, and what to do</source>
-        <translation>结果与处理办法</translation>
-    </message>
-    <message>
         <source>Copy report</source>
         <translation>复制报告</translation>
-    </message>
-    <message>
-        <source>For a bug report: it names no texts, no voices and not you</source>
-        <translation>用于报告问题：不含文本、声音名称和您的身份</translation>
-    </message>
-    <message>
-        <source>Look again</source>
-        <translation>重新检查</translation>
-    </message>
-    <message>
-        <source>What errors mean…</source>
-        <translation>错误的含义…</translation>
-    </message>
-    <message>
-        <source>Looking at everything the program needs…</source>
-        <translation>正在检查程序需要的一切…</translation>
-    </message>
-    <message>
-        <source>Speaking will not work until what is marked is mended.</source>
-        <translation>修复标出的问题之前无法朗读。</translation>
     </message>
     <message numerus="yes">
         <source>Speaking will work. %n thing(s) could be better.</source>
@@ -842,20 +810,52 @@
         </translation>
     </message>
     <message>
-        <source>All is well.</source>
+        <source>Checking</source>
+        <translation>正在检查</translation>
+    </message>
+    <message>
+        <source>Results</source>
+        <translation>检查结果</translation>
+    </message>
+    <message>
+        <source>Result and remedy</source>
+        <translation>结果与建议</translation>
+    </message>
+    <message>
+        <source>For a bug report. Contains no texts, voices or personal data</source>
+        <translation>用于反馈问题，不含文本、音色和个人信息</translation>
+    </message>
+    <message>
+        <source>Check again</source>
+        <translation>重新检查</translation>
+    </message>
+    <message>
+        <source>Error reference…</source>
+        <translation>错误说明…</translation>
+    </message>
+    <message>
+        <source>Checking everything the program needs…</source>
+        <translation>正在检查程序所需的各项…</translation>
+    </message>
+    <message>
+        <source>Speech will not work until the marked problems are fixed.</source>
+        <translation>请先解决标出的问题，否则无法朗读。</translation>
+    </message>
+    <message>
+        <source>Everything works.</source>
         <translation>一切正常。</translation>
     </message>
     <message>
-        <source>fine</source>
+        <source>OK</source>
         <translation>正常</translation>
     </message>
     <message>
-        <source>could be better</source>
-        <translation>可以改进</translation>
+        <source>Limited</source>
+        <translation>受限</translation>
     </message>
     <message>
-        <source>broken</source>
-        <translation>有故障</translation>
+        <source>Failed</source>
+        <translation>失败</translation>
     </message>
 </context>
 <context>
@@ -877,12 +877,12 @@ Reads texts aloud in any voice, on your own computer.</source>
 在你自己的电脑上，用任何声音朗读文本。</translation>
     </message>
     <message>
-        <source>Have back a removed take</source>
-        <translation>找回删除的版本</translation>
-    </message>
-    <message>
         <source>Take {number}, {seconds:.1f} s</source>
         <translation>版本 {number}，{seconds:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>Restore removed take</source>
+        <translation>恢复已移除的版本</translation>
     </message>
 </context>
 <context>
@@ -919,16 +919,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>Timbre 脚本 (*{suffix})</translation>
     </message>
     <message>
-        <source>Open a script</source>
-        <translation>打开脚本</translation>
-    </message>
-    <message>
         <source>Texts and tables ({patterns})</source>
         <translation>文本和表格 ({patterns})</translation>
-    </message>
-    <message>
-        <source>Import a text</source>
-        <translation>导入文本</translation>
     </message>
     <message>
         <source>Opening {name}</source>
@@ -947,32 +939,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>正在保存</translation>
     </message>
     <message>
-        <source>Save the script</source>
-        <translation>保存脚本</translation>
-    </message>
-    <message>
-        <source>“{name}” has changes that are not saved.</source>
-        <translation>“{name}”有尚未保存的改动。</translation>
-    </message>
-    <message>
-        <source>Without saving, they are lost.</source>
-        <translation>如果不保存，这些改动将会丢失。</translation>
-    </message>
-    <message>
         <source>Save</source>
         <translation>保存</translation>
     </message>
     <message>
-        <source>Do not save</source>
-        <translation>不保存</translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation>取消</translation>
-    </message>
-    <message>
-        <source>Replace it</source>
-        <translation>覆盖</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -982,36 +954,64 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Save elsewhere…</source>
         <translation>保存到其他位置…</translation>
     </message>
+    <message>
+        <source>Open script</source>
+        <translation>打开脚本</translation>
+    </message>
+    <message>
+        <source>Import text</source>
+        <translation>导入文本</translation>
+    </message>
+    <message>
+        <source>Save script</source>
+        <translation>保存脚本</translation>
+    </message>
+    <message>
+        <source>Save changes to “{name}”?</source>
+        <translation>是否保存对“{name}”的更改？</translation>
+    </message>
+    <message>
+        <source>Unsaved changes will be lost.</source>
+        <translation>未保存的更改将会丢失。</translation>
+    </message>
+    <message>
+        <source>Don&apos;t save</source>
+        <translation>不保存</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>替换</translation>
+    </message>
 </context>
 <context>
     <name>DropHandler</name>
     <message>
-        <source>Drop it to open the script</source>
+        <source>Drop to open the script</source>
         <translation>松开以打开脚本</translation>
     </message>
     <message>
-        <source>Drop it to add its lines to the script</source>
-        <translation>松开以把内容添加到脚本</translation>
+        <source>Drop to import as lines</source>
+        <translation>松开以导入为行</translation>
     </message>
     <message>
-        <source>This line has no voice that could say it</source>
-        <translation>此行没有可用来朗读它的声音</translation>
+        <source>This line has no voice</source>
+        <translation>此行没有音色</translation>
     </message>
     <message>
-        <source>Drop it to have {name} said again in the voice of {voice}</source>
-        <translation>松开后，用“{voice}”的声音重说 {name}</translation>
+        <source>Drop to convert {name} to the voice {voice}</source>
+        <translation>松开以将 {name} 转换为音色 {voice}</translation>
     </message>
     <message>
-        <source>Drop them to have each said again in the voice of {voice}</source>
-        <translation>松开后，用“{voice}”的声音逐个重说</translation>
+        <source>Drop to convert these files to the voice {voice}</source>
+        <translation>松开以将这些文件转换为音色 {voice}</translation>
     </message>
     <message>
-        <source>Drop it to make a voice of {name} for line {number}</source>
-        <translation>松开后，用 {name} 为第 {number} 行制作声音</translation>
+        <source>Drop to create a voice from {name} for line {number}</source>
+        <translation>松开以用 {name} 为第 {number} 行创建音色</translation>
     </message>
     <message>
-        <source>With Ctrl: say it again in the voice of {voice}</source>
-        <translation>按住 Ctrl：用“{voice}”的声音重说</translation>
+        <source>With Ctrl: convert to the voice {voice}</source>
+        <translation>按住 Ctrl：转换为音色 {voice}</translation>
     </message>
 </context>
 <context>
@@ -1308,15 +1308,15 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>ErrorCodesDialog</name>
     <message>
-        <source>What errors mean</source>
-        <translation>错误的含义</translation>
+        <source>Error reference</source>
+        <translation>错误说明</translation>
     </message>
     <message>
-        <source>Find a code or a word</source>
-        <translation>查找代码或词语</translation>
+        <source>Search codes and words</source>
+        <translation>搜索代码或文字</translation>
     </message>
     <message>
-        <source>Codes of errors</source>
+        <source>Error codes</source>
         <translation>错误代码</translation>
     </message>
 </context>
@@ -1483,7 +1483,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -2431,8 +2431,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
-        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
+        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
+        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2807,8 +2807,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
-        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
+        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
+        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3115,7 +3115,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3479,7 +3479,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3519,7 +3519,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program's list of models is damaged ({file}).</source>
+        <source>The program&apos;s list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3527,7 +3527,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy requires a login (status {status}).</source>
+        <source>This computer&apos;s proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3551,7 +3551,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer's proxy</source>
+        <source>cannot be reached through this computer&apos;s proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3611,7 +3611,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy type is not supported, or its address is wrong.</source>
+        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4071,7 +4071,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型未生成任何语音就停止了。</translation>
     </message>
     <message>
-        <source>The model's yaml file lacks a value or contains an invalid one.</source>
+        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4143,7 +4143,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4299,7 +4299,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
         <translation>有一块会超出流模型的网格（{grid} 个 token）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -4311,7 +4311,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒，模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 {longest} 秒。</translation>
     </message>
     <message>
@@ -4355,7 +4355,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请为显卡选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -4801,7 +4801,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -4854,44 +4854,44 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>声音</translation>
     </message>
     <message>
-        <source>Drop a recording of one person on the window: three to ten seconds, without music. Or press **Ctrl+R** and record one. If you also write down what is said in it, the likeness gains. Clone only voices whose owners agree.</source>
-        <translation>把一个人的录音拖到窗口上：三到十秒，没有音乐。也可以按 **Ctrl+R** 录制。如果同时写下录音里说的话，会更像。只克隆得到本人同意的声音。</translation>
-    </message>
-    <message>
         <source>A script</source>
         <translation>脚本</translation>
-    </message>
-    <message>
-        <source>Write a line and press **Ctrl+Enter**: you hear it while it is still being made. **Enter** goes on to the next line. Paste or drop a text to make lines of it; every step can be undone.</source>
-        <translation>写一行，按 **Ctrl+Enter**：还在生成时就能听到。**Enter** 转到下一行。粘贴或拖入文本会变成多行；每一步都可以撤销。</translation>
-    </message>
-    <message>
-        <source>A slash in the text offers what the model can do besides words: a breath, laughter, emphasis. **[pause 0.5]** is half a second of silence.</source>
-        <translation>在文本中输入斜杠，会列出模型在文字之外能做的事：呼吸、笑声、强调。**[pause 0.5]** 是半秒静音。</translation>
     </message>
     <message>
         <source>Style and takes</source>
         <translation>风格与版本</translation>
     </message>
     <message>
-        <source>On the right you choose a style, or describe one in your own words, and the speed. Speak again for another reading: every take stays. **[** and **]** go through them, **Ctrl+B** compares two, **Ctrl+K** marks the ones to keep, **Ctrl+L** locks the line.</source>
-        <translation>在右侧选择风格，或用自己的话描述，还可以调整语速。再次朗读会得到新的读法：每个版本都会保留。**[** 和 **]** 切换版本，**Ctrl+B** 对比两个版本，**Ctrl+K** 标记要保留的版本，**Ctrl+L** 锁定此行。</translation>
-    </message>
-    <message>
-        <source>**Changed** means that the line says something else now than its take. **Ctrl+Shift+Enter** speaks all of those.</source>
-        <translation>**已改动**表示这一行现在的内容与它的版本不同。**Ctrl+Shift+Enter** 朗读所有这样的行。</translation>
-    </message>
-    <message>
         <source>Listening and exporting</source>
         <translation>试听与导出</translation>
     </message>
     <message>
-        <source>**Space** plays the line, **Shift+Space** everything from here, **Esc** is silence. **Ctrl+E** writes sound files, one for each line or one for all.</source>
-        <translation>**空格**播放此行，**Shift+空格**从此处全部播放，**Esc** 静音。**Ctrl+E** 写出声音文件，可以每行一个，也可以合并成一个。</translation>
-    </message>
-    <message>
         <source>All keys can be changed: **Ctrl+/**.</source>
         <translation>所有快捷键都可以修改：**Ctrl+/**。</translation>
+    </message>
+    <message>
+        <source>Drop a recording of one speaker on the window: three to ten seconds, without music. Or press **Ctrl+R** to record one. Add a transcript for a closer likeness. Only clone voices you have permission to use.</source>
+        <translation>将一段单人录音拖到窗口中：3 到 10 秒，无背景音乐。也可按 **Ctrl+R** 录制。填写录音文本可提高相似度。请仅克隆您已获授权的声音。</translation>
+    </message>
+    <message>
+        <source>Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves to the next line. Paste or drop a text to split it into lines; every step can be undone.</source>
+        <translation>输入一行文字并按 **Ctrl+Enter**，即可边生成边播放。按 **Enter** 转到下一行。粘贴或拖入文本会自动拆分成行；每一步都可撤销。</translation>
+    </message>
+    <message>
+        <source>Type a slash to insert sounds and emphasis: a breath, laughter, stressed words. **[pause 0.5]** inserts half a second of silence.</source>
+        <translation>输入斜杠可插入呼吸、笑声、重读等标记。**[pause 0.5]** 表示停顿半秒。</translation>
+    </message>
+    <message>
+        <source>Choose a style and speed on the right, or describe a style in your own words. Speak again for another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, **Ctrl+K** marks one to keep, **Ctrl+L** locks the line.</source>
+        <translation>在右侧选择风格和语速，也可用自己的话描述风格。再次朗读会生成新版本，旧版本都会保留。**[** 和 **]** 切换版本，**Ctrl+B** 比较两个版本，**Ctrl+K** 标记要保留的版本，**Ctrl+L** 锁定此行。</translation>
+    </message>
+    <message>
+        <source>**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them.</source>
+        <translation>**已更改**表示此行与其版本不一致。按 **Ctrl+Shift+Enter** 朗读所有这些行。</translation>
+    </message>
+    <message>
+        <source>**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** exports audio files, one per line or one for all.</source>
+        <translation>**空格**播放此行，**Shift+空格**从此处连续播放，**Esc** 停止播放。**Ctrl+E** 导出音频，可每行一个文件或合并为一个。</translation>
     </message>
 </context>
 <context>
@@ -5197,7 +5197,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
     </message>
     <message>
-        <source>Instruct mode: the model follows your words, and takes the voice's sound as it is.</source>
+        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
         <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
     </message>
     <message>
@@ -5234,12 +5234,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>日志</translation>
     </message>
     <message>
-        <source>For reports of faults, and therefore in English. Kept in {folder}</source>
-        <translation>供报告故障之用，因此为英文。保存在 {folder}</translation>
-    </message>
-    <message>
         <source>Copy all</source>
         <translation>全部复制</translation>
+    </message>
+    <message>
+        <source>For bug reports (always in English). Saved in {folder}</source>
+        <translation>日志（英文），用于反馈问题。保存在 {folder}</translation>
     </message>
 </context>
 <context>
@@ -5273,12 +5273,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>日志</translation>
     </message>
     <message>
-        <source>This line has not been spoken yet: Ctrl+Enter speaks it.</source>
-        <translation>这一行尚未朗读：按 Ctrl+Enter 朗读。</translation>
+        <source>This line has not been spoken yet. Press Ctrl+Enter to speak it.</source>
+        <translation>此行尚未朗读。按 Ctrl+Enter 朗读。</translation>
     </message>
     <message>
-        <source>Nothing waits to be spoken any more.</source>
-        <translation>已没有等待朗读的行。</translation>
+        <source>Queue cleared.</source>
+        <translation>队列已清空。</translation>
     </message>
 </context>
 <context>
@@ -5685,7 +5685,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>关闭</translation>
     </message>
     <message>
-        <source>Close the notice</source>
+        <source>Close notice</source>
         <translation>关闭通知</translation>
     </message>
 </context>
@@ -5714,12 +5714,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>选择…</translation>
     </message>
     <message>
-        <source>The one the system chooses</source>
-        <translation>由系统选择</translation>
-    </message>
-    <message>
         <source>{device} (not connected)</source>
         <translation>{device}（未连接）</translation>
+    </message>
+    <message>
+        <source>System default</source>
+        <translation>系统默认</translation>
     </message>
 </context>
 <context>
@@ -5729,12 +5729,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>设置</translation>
     </message>
     <message>
-        <source>Pages of the settings</source>
+        <source>Settings pages</source>
         <translation>设置页面</translation>
     </message>
     <message>
-        <source>Defaults of this page</source>
-        <translation>恢复本页默认值</translation>
+        <source>Restore defaults</source>
+        <translation>恢复默认值</translation>
     </message>
 </context>
 <context>
@@ -5976,24 +5976,12 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>RecoveryDialog</name>
     <message>
-        <source>Unsaved work was found</source>
-        <translation>发现未保存的工作</translation>
-    </message>
-    <message>
-        <source>The program ended before this was saved. Everything up to the last moment is still there.</source>
-        <translation>程序在保存之前结束了。直到最后一刻的内容都还在。</translation>
-    </message>
-    <message>
         <source>Unsaved work</source>
         <translation>未保存的工作</translation>
     </message>
     <message>
         <source>Recover</source>
         <translation>恢复</translation>
-    </message>
-    <message>
-        <source>Throw away</source>
-        <translation>丢弃</translation>
     </message>
     <message>
         <source>Later</source>
@@ -6016,15 +6004,27 @@ Reads texts aloud in any voice, on your own computer.</source>
         </translation>
     </message>
     <message>
-        <source>This work was never saved, and nothing can bring it back.</source>
-        <translation>这些工作从未保存，丢弃后无法找回。</translation>
+        <source>Recover unsaved work</source>
+        <translation>恢复未保存的内容</translation>
     </message>
     <message>
-        <source>Throw away for good</source>
-        <translation>永久丢弃</translation>
+        <source>The program closed unexpectedly. Unsaved work can be recovered.</source>
+        <translation>程序意外退出，有未保存的内容可以恢复。</translation>
     </message>
     <message>
-        <source>Keep it</source>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>This work was never saved. Deleting it cannot be undone.</source>
+        <translation>此内容从未保存，删除后无法恢复。</translation>
+    </message>
+    <message>
+        <source>Delete permanently</source>
+        <translation>永久删除</translation>
+    </message>
+    <message>
+        <source>Keep</source>
         <translation>保留</translation>
     </message>
 </context>
@@ -6421,7 +6421,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>跟随系统</translation>
     </message>
     <message>
-        <source>Light, dark, or the desktop's setting.</source>
+        <source>Light, dark, or the desktop&apos;s setting.</source>
         <translation>浅色、深色，或跟随桌面设置。</translation>
     </message>
     <message>
@@ -6493,7 +6493,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>自动（通过检查的最快精度）</translation>
     </message>
     <message>
-        <source>auto: the GPU with the most memory, otherwise the CPU. Other values: cpu, cuda, cuda:1, or part of a GPU's name.</source>
+        <source>auto: the GPU with the most memory, otherwise the CPU. Other values: cpu, cuda, cuda:1, or part of a GPU&apos;s name.</source>
         <translation>auto：显存最大的 GPU，没有 GPU 时用 CPU。也可填 cpu、cuda、cuda:1 或 GPU 名称的一部分。</translation>
     </message>
     <message>
@@ -6561,7 +6561,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>新安装的模型保存在此（每个 3 到 7 GB）。已安装的模型不会移动。</translation>
     </message>
     <message>
-        <source>In the program's data folder</source>
+        <source>In the program&apos;s data folder</source>
         <translation>程序数据文件夹</translation>
     </message>
     <message>
@@ -6687,20 +6687,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>新按键</translation>
     </message>
     <message>
-        <source>Use these keys</source>
-        <translation>使用这些按键</translation>
+        <source>Assign</source>
+        <translation>指定</translation>
     </message>
     <message>
-        <source>Default</source>
-        <translation>默认</translation>
+        <source>Reset</source>
+        <translation>重置</translation>
     </message>
     <message>
-        <source>All to defaults</source>
-        <translation>全部恢复默认</translation>
+        <source>Reset all</source>
+        <translation>全部重置</translation>
     </message>
     <message>
-        <source>Now used for: {actions}. It will lose these keys.</source>
-        <translation>目前用于：{actions}。它将失去这些按键。</translation>
+        <source>Already used for: {actions}. Assigning removes it there.</source>
+        <translation>已用于：{actions}。指定后原快捷键将被移除。</translation>
     </message>
 </context>
 <context>
@@ -6766,32 +6766,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>引擎</translation>
     </message>
     <message>
-        <source>Meters</source>
-        <translation>仪表</translation>
-    </message>
-    <message>
-        <source>First sound: from asking to the first sound.
-RTF: seconds of work for a second of speech; below 1 is faster than it is heard.
-Buffer: speech that is made and not yet heard.
-Gaps: how often sound came too late, in this session.</source>
-        <translation>首音：从请求到第一个声音的时间。
-RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
-缓冲：已生成但尚未播放的语音。
-断音：本次会话中声音来得太晚的次数。</translation>
-    </message>
-    <message>
-        <source>Progress of the task</source>
-        <translation>任务进度</translation>
-    </message>
-    <message>
-        <source>Cancel the task</source>
-        <translation>取消任务</translation>
-    </message>
-    <message>
-        <source>makes noise, not speech</source>
-        <translation>只发出噪声，不是语音</translation>
-    </message>
-    <message>
         <source>Loading {model}…</source>
         <translation>正在加载 {model}…</translation>
     </message>
@@ -6800,24 +6774,50 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
         <translation>无法加载 {model}</translation>
     </message>
     <message>
-        <source>{model}, asleep</source>
-        <translation>{model}，休眠</translation>
-    </message>
-    <message>
-        <source>First sound {value}</source>
-        <translation>首音 {value}</translation>
-    </message>
-    <message>
         <source>RTF {value}</source>
         <translation>RTF {value}</translation>
     </message>
     <message>
-        <source>Buffer {value}</source>
+        <source>Playback figures</source>
+        <translation>播放指标</translation>
+    </message>
+    <message>
+        <source>Latency: time from the request to the first audio.
+RTF: computing time per second of speech; below 1 is faster than real time.
+Buffered: generated audio that has not been played yet.
+Dropouts: interruptions of playback in this session.</source>
+        <translation>首音延迟：从请求到首个音频的时间。
+RTF：每秒语音的计算时间，小于 1 即快于实时。
+缓冲：已生成但尚未播放的音频。
+卡顿：本次会话中播放中断的次数。</translation>
+    </message>
+    <message>
+        <source>Task progress</source>
+        <translation>任务进度</translation>
+    </message>
+    <message>
+        <source>Cancel task</source>
+        <translation>取消任务</translation>
+    </message>
+    <message>
+        <source>generates noise, not speech</source>
+        <translation>只输出噪声</translation>
+    </message>
+    <message>
+        <source>{model}, not loaded</source>
+        <translation>{model}（未加载）</translation>
+    </message>
+    <message>
+        <source>Latency {value}</source>
+        <translation>首音延迟 {value}</translation>
+    </message>
+    <message>
+        <source>Buffered {value}</source>
         <translation>缓冲 {value}</translation>
     </message>
     <message>
-        <source>Gaps {count}</source>
-        <translation>断音 {count}</translation>
+        <source>Dropouts {count}</source>
+        <translation>卡顿 {count}</translation>
     </message>
 </context>
 <context>
@@ -7046,12 +7046,12 @@ RTF：生成一秒语音所需的秒数；小于 1 表示比播放快。
 <context>
     <name>UnwrittenBar</name>
     <message>
-        <source>All changes are saved again.</source>
-        <translation>所有更改都已保存。</translation>
-    </message>
-    <message>
         <source>Save elsewhere…</source>
         <translation>保存到其他位置…</translation>
+    </message>
+    <message>
+        <source>All changes are saved.</source>
+        <translation>所有更改均已保存。</translation>
     </message>
 </context>
 <context>

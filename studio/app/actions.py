@@ -147,7 +147,7 @@ class Actions(QObject):
         return [self._actions[spec.id] for spec in self.specs.values() if spec.group == group]
 
     def begin_with(self, call: Callable[[], object], *groups: str) -> None:
-        """Let all actions of ``groups`` begin with ``call``. Qt keeps the order in which slots are connected."""
+        """Call ``call`` first when an action of ``groups`` is triggered. Qt runs slots in the order of connection."""
         for action in (action for group in groups for action in self.of_group(group)):
             action.triggered.connect(lambda _: call())
 
@@ -167,11 +167,11 @@ class Actions(QObject):
 
     @property
     def own_keys(self) -> dict[str, tuple[str, ...]]:
-        """Those a person changed: what the settings keep."""
+        """Keys that differ from the defaults, as the settings store them."""
         return dict(self._own_keys)
 
     def set_keys(self, action_id: str, keys: tuple[str, ...]) -> None:
-        """Takes ``keys`` away from whatever had them."""
+        """Assign ``keys`` to the action and remove them from all others."""
         for other in self.users_of(keys) - {action_id}:
             self._set(other, tuple(key for key in self.keys(other) if _portable(key) not in map(_portable, keys)))
         self._set(action_id, keys)

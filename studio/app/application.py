@@ -1,6 +1,6 @@
-"""The application as Qt knows it, and the files that the system hands to it while it runs.
+"""QApplication that receives files opened by the system while the program runs.
 
-On macOS that is how a double-clicked file arrives, at the start as well.
+On macOS double-clicked files arrive this way, also at the start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 
 class Application(QApplication):
-    """Files that come before ``hand_files_to`` was called are kept until then."""
+    """Files that arrive before ``hand_files_to`` is called are kept until then."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
@@ -28,10 +28,10 @@ class Application(QApplication):
             call(path)
 
     def event(self, event: QEvent) -> bool:
-        """Not an event filter: that would see every event of every widget."""
+        """Handle file open events. An event filter would receive every event of every widget."""
         if not isinstance(event, QFileOpenEvent):
             return super().event(event)
-        if event.file():  # else an address, and nobody said that we know any
+        if event.file():  # otherwise a URL
             path = Path(event.file())
             if self._open is None:
                 self._waiting.append(path)

@@ -1,7 +1,7 @@
-"""Work that would make the window stand still, done on another thread; its result comes back to the window's.
+"""Background work whose result is delivered on the window's thread.
 
-Decided: the other thread knows a job by its number, and all that belongs to it lies with the window's thread. Because
-whoever lets go of a thing last destroys it, and a widget that is destroyed on another thread takes the program along.
+Decision: the background thread holds only the number of a job; the job itself belongs to the window's thread. Reason:
+the last reference destroys an object, and destroying a widget on another thread crashes the program.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from studio.errors import InternalError, StudioError
 
 _log = logging.getLogger(__name__)
 
-# One for decoding, one so that a small thing need not wait for a long one.
+# Two, so that a short job does not wait for a long one.
 _threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="background")
 _Result = TypeVar("_Result")
 
@@ -33,7 +33,7 @@ def run_in_background(
     done: Callable[[_Result], object],
     failed: Callable[[StudioError], object],
 ) -> None:
-    """``done`` or ``failed`` is called on the window's thread, unless ``owner`` is gone by then."""
+    """Run ``work`` on another thread, then call ``done`` or ``failed`` on the window's, unless ``owner`` is deleted."""
     messenger = _messenger()
     number = next(_numbers)
     _jobs[number] = _Job(weakref.ref(owner), work, done, failed)
@@ -52,24 +52,24 @@ class _Job:
         owner = self.owner()
         try:
             return owner is not None and owner.thread() is not None
-        except RuntimeError:  # Python's half is still there, Qt's is not
+        except RuntimeError:  # the Qt object is deleted, its Python wrapper is not
             return False
 
 
 class _Messenger(QObject):
-    """Lives with the window's thread, for as long as the program."""
+    """Belongs to the window's thread and lasts as long as the program."""
 
-    over = Signal(int, object, object)  # number, result, StudioError or None
+    finished = Signal(int, object, object)  # number, result, StudioError or None
 
     def __init__(self) -> None:
         super().__init__()
-        self.over.connect(self._on_over, Qt.ConnectionType.QueuedConnection)
+        self.finished.connect(self._on_finished, Qt.ConnectionType.QueuedConnection)
 
     @Slot(int, object, object)
-    def _on_over(self, number: int, result: object, error: StudioError | None) -> None:
+    def _on_finished(self, number: int, result: object, error: StudioError | None) -> None:
         job = _jobs.pop(number)
         if not job.is_wanted:
-            if hasattr(result, "close"):  # a microphone for a dialog that is gone
+            if hasattr(result, "close"):  # e.g. a microphone opened for a dialog that is closed
                 result.close()
         elif error is None:
             job.done(result)
@@ -83,17 +83,17 @@ _messenger = cache(_Messenger)
 
 
 def _run(messenger: _Messenger, number: int) -> None:
-    """On the other thread."""
+    """Runs on the background thread."""
     result, error = _outcome(number)
-    messenger.over.emit(number, result, error)
+    messenger.finished.emit(number, result, error)
 
 
 def _outcome(number: int) -> tuple[object, StudioError | None]:
     try:
         return _jobs[number].work(), None
     except StudioError as known:
-        return None, known.with_traceback(None)  # its frames know what belongs to the job
-    except Exception as unexpected:  # noqa: BLE001 - the thread's end: whoever waits is told
+        return None, known.with_traceback(None)  # its frames refer to the job
+    except Exception as unexpected:  # noqa: BLE001 - the thread's outermost frame: reported to the owner
         _log.exception("unexpected, in the background")
         return None, InternalError(
             "Something unexpected happened: {reason}.",

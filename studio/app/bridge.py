@@ -1,7 +1,6 @@
-"""The only place where asyncio and Qt's signals meet: the worker's client on one side, the window on the other.
+"""Bridge between the worker's asyncio client and Qt signals.
 
-Sound does not come through here: whoever speaks hands in ``Callbacks`` whose ``on_audio`` is called on the
-worker's reading thread.
+Audio bypasses it: ``Callbacks.on_audio`` is called on the thread that reads from the worker.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class EngineState(Enum):
-    ASLEEP = "asleep"  # nothing is loaded; the first request will
+    ASLEEP = "asleep"  # not loaded; the first request loads it
     LOADING = "loading"
     READY = "ready"
     FAILED = "failed"
@@ -45,7 +44,7 @@ class EngineState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What speaks, as far as is known. ``description`` is there while READY, ``error`` while FAILED."""
+    """The model and its state. ``description`` is set while READY, ``error`` while FAILED."""
 
     folder: Path
     state: EngineState = EngineState.ASLEEP
@@ -54,11 +53,11 @@ class Engine:
 
 
 class WorkerBridge(QObject):
-    """One worker at a time, with one model. Belongs to the thread of the window."""
+    """One worker with one model. Use it on the window's thread only."""
 
     engine_changed = Signal(object)  # Engine
-    engines_changed = Signal(object)  # studio.engines.overview.EngineStatus, or None: no model is loaded
-    failed = Signal(object)  # StudioError: of work nobody waits for
+    engines_changed = Signal(object)  # studio.engines.overview.EngineStatus, or None without a loaded model
+    failed = Signal(object)  # StudioError of a task that is not awaited
 
     def __init__(
         self,
@@ -83,35 +82,35 @@ class WorkerBridge(QObject):
 
     @property
     def engine_status(self) -> EngineStatus | None:
-        """The last one that ``engines_changed`` reported."""
+        """The status that ``engines_changed`` last reported."""
         return self._engine_status
 
     @property
     def max_concurrent_lines(self) -> int:
-        """So many lines are sooner spoken together than one after the other; 1 while no model is there."""
+        """Number of lines that are faster spoken together than in turn; 1 without a loaded model."""
         return self._lines_at_once if self._engine.state is EngineState.READY else 1
 
-    # Slots: they return at once.
+    # Slots, not blocking.
 
     def load(self) -> None:
-        """Starts the worker and loads the model; ``engine_changed`` tells how it goes."""
+        """Start the worker and load the model; ``engine_changed`` reports the progress."""
         self.run(self.ready())
 
     def use_model(self, folder: Path, options: EngineOptions | None = None) -> None:
-        """From now on another model speaks; what the old one was saying ends."""
+        """Switch to another model and cancel the requests to the old one."""
         self.run(self._change_model(folder, options))
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Lets ``work`` go on beside the window. What it raises is told by ``failed``, unless it is awaited."""
+        """Run ``work`` as a task. Its exception is emitted as ``failed``."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)
         return task
 
-    # To be awaited. All raise StudioError.
+    # Coroutines. All raise StudioError.
 
     async def ready(self) -> EngineDescription:
-        """Loads the model unless that is done, and tells the window how it goes."""
+        """Load the model if necessary and return its description."""
         client = self._open_client()
         if self._engine.state is not EngineState.READY:
             self._show(replace(self._engine, state=EngineState.LOADING, error=None))
@@ -144,20 +143,20 @@ class WorkerBridge(QObject):
         return await self._open_client().import_stored_voices(path, destination)
 
     async def spell_out(self, text: str) -> str:
-        """What the model will be told to say; needs no model loaded."""
+        """Return ``text`` as the model receives it. Does not load the model."""
         return await self._open_client().spell_out(text)
 
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
-        """The bytes that were freed; ``keys`` of candidates, none for all of the model."""
+        """Run an engine command and return the freed bytes. Without ``keys`` of candidates it applies to all."""
         await self.ready()
         return await self._open_client().manage_engines(action, keys)
 
     def worker_died(self) -> None:
-        """Whoever saw it tells: the status must not go on saying that the model is ready."""
+        """Show the model as not loaded. Called by the code that noticed the worker's death."""
         self._show(Engine(self._engine.folder))
 
     async def close(self) -> None:
-        """Ends the worker, for good. Never hangs."""
+        """End the worker for good. Never hangs."""
         self._is_closed = True
         for task in list(self._tasks):
             if task is not asyncio.current_task():

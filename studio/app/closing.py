@@ -1,4 +1,4 @@
-"""Closing the window: asks about unsaved work, ends the session, and then the program, whatever fails on the way."""
+"""Closing: asks about unsaved changes, ends the session, then the program, even if a step fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 class Closing(QObject):
-    """``leaving`` when nothing can be lost any more: the window goes. ``ended`` always follows."""
+    """``leaving`` is emitted when nothing can be lost any more; ``ended`` always follows."""
 
     leaving = Signal()
     ended = Signal()
@@ -40,7 +40,7 @@ class Closing(QObject):
         self.leaving.emit()
         try:
             await self._session.close(keeps_draft=False)
-        except Exception:  # noqa: BLE001 - the end of the program, which is invisible and must not stay
-            _log.exception("something did not end as it should")
+        except Exception:  # noqa: BLE001 - the window is hidden: the program must not keep running
+            _log.exception("could not end the session properly")
         finally:
             self.ended.emit()

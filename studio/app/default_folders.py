@@ -1,4 +1,4 @@
-"""Where file dialogs begin."""
+"""Initial folders of file dialogs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from PySide6.QtCore import QStandardPaths
 
 
 def default_folder(place: QStandardPaths.StandardLocation) -> str:
-    """The person's folder for such files, or their home: of a folder that is not there, Qt makes a file's name."""
+    """Return the user's folder of this kind, or the home folder: Qt would use a missing folder as a file name."""
     folder = QStandardPaths.writableLocation(place)
     return folder if Path(folder).is_dir() else str(Path.home())

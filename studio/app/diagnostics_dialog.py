@@ -1,4 +1,4 @@
-"""One page of facts about this computer and the program, with what to do about each problem; to be copied for a report."""
+"""Diagnostics of this computer and the program, with remedies; can be copied for a bug report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TALLEST_PIXELS = 10_000
 
 @paints_safely
 class _WholeText(QStyledItemDelegate):
-    """Rows as high as their text is at the width of the column; a view left to itself counts only its line breaks."""
+    """Delegate whose rows are as high as their wrapped text. The default size hint only counts line breaks."""
 
     def __init__(self, view: QTreeWidget) -> None:
         super().__init__(view)
@@ -59,7 +59,7 @@ class _WholeText(QStyledItemDelegate):
 
 
 class DiagnosticsDialog(QDialog):
-    """Stays open beside the window. ``look`` takes seconds, and is called on a thread of its own."""
+    """Non-modal. ``look`` takes seconds and runs on a background thread."""
 
     def __init__(self, look: Callable[[], HealthReport], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,10 +73,10 @@ class DiagnosticsDialog(QDialog):
         self._bar = QProgressBar(maximum=0)
         self._bar.setTextVisible(False)
         self._bar.setMaximumHeight(_BAR_PIXELS)
-        self._bar.setAccessibleName(self.tr("Looking"))
+        self._bar.setAccessibleName(self.tr("Checking"))
         self._list = QTreeWidget()
-        self._list.setAccessibleName(self.tr("What was found"))
-        self._list.setHeaderLabels([self.tr("Subject"), self.tr("Found, and what to do")])
+        self._list.setAccessibleName(self.tr("Results"))
+        self._list.setHeaderLabels([self.tr("Subject"), self.tr("Result and remedy")])
         self._list.setRootIsDecorated(False)
         self._list.setWordWrap(True)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
@@ -84,9 +84,9 @@ class DiagnosticsDialog(QDialog):
         self._list.setItemDelegateForColumn(1, _WholeText(self._list))
         self._list.header().sectionResized.connect(lambda *_: self._list.scheduleDelayedItemsLayout())
         self._copy = QPushButton(self.tr("Copy report"))
-        self._copy.setToolTip(self.tr("For a bug report: it names no texts, no voices and not you"))
-        self._again = QPushButton(self.tr("Look again"))
-        self._codes = QPushButton(self.tr("What errors mean…"))
+        self._copy.setToolTip(self.tr("For a bug report. Contains no texts, voices or personal data"))
+        self._again = QPushButton(self.tr("Check again"))
+        self._codes = QPushButton(self.tr("Error reference…"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.addButton(self._copy, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self._again, QDialogButtonBox.ButtonRole.ActionRole)
@@ -103,8 +103,8 @@ class DiagnosticsDialog(QDialog):
         self.look()
 
     def look(self) -> None:
-        """Anew, from the beginning."""
-        self._verdict.setText(self.tr("Looking at everything the program needs…"))
+        """Run all checks again."""
+        self._verdict.setText(self.tr("Checking everything the program needs…"))
         self._problem.clear()
         self._bar.show()
         for button in (self._copy, self._again):
@@ -118,17 +118,17 @@ class DiagnosticsDialog(QDialog):
     def _show(self, report: HealthReport) -> None:
         self._report = report
         if not report.can_speak:
-            words = self.tr("Speaking will not work until what is marked is mended.")
+            words = self.tr("Speech will not work until the marked problems are fixed.")
         elif report.num_limited:
             words = self.tr("Speaking will work. %n thing(s) could be better.", "", report.num_limited)
         else:
-            words = self.tr("All is well.")
+            words = self.tr("Everything works.")
         self._end_look(words)
         colors = theme_colors(self.palette())
         marks = {
-            Verdict.FINE: ("state-ready", colors.good, self.tr("fine")),
-            Verdict.LIMITED: ("info", colors.warn, self.tr("could be better")),
-            Verdict.BROKEN: ("warning", colors.bad, self.tr("broken")),
+            Verdict.FINE: ("state-ready", colors.good, self.tr("OK")),
+            Verdict.LIMITED: ("info", colors.warn, self.tr("Limited")),
+            Verdict.BROKEN: ("warning", colors.bad, self.tr("Failed")),
         }
         self._list.clear()
         for check in report.checks:
@@ -156,6 +156,6 @@ class DiagnosticsDialog(QDialog):
             QGuiApplication.clipboard().setText(self._report.as_text())
 
     def _explain_codes(self) -> None:
-        from studio.app.error_codes_dialog import ErrorCodesDialog  # noqa: PLC0415 - few people ask
+        from studio.app.error_codes_dialog import ErrorCodesDialog  # noqa: PLC0415 - rarely used
 
         ErrorCodesDialog(self).show()

@@ -1,4 +1,4 @@
-"""Dialogs and menus that the window opens. Each is loaded when it is wanted: the first picture waits for no import."""
+"""Dialogs and menus of the window, imported when they are opened to keep the start fast."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_REMOVED_SHOWN = 20
 
 
 class Dialogs(QObject):
-    """Opens; what is done there comes back through the session, the settings and the actions."""
+    """Opens dialogs. Their results reach the window through session, settings and actions."""
 
     def __init__(self, session: Session, actions: Actions, window: QWidget) -> None:
         super().__init__(window)
@@ -56,12 +56,12 @@ class Dialogs(QObject):
             selected_ids=selected_ids,
         )
 
-    def open_comparison(self, desk: TakesController, selected: list[str]) -> None:
-        """Of the takes on the desk those ``selected``, or all."""
+    def open_comparison(self, takes_controller: TakesController, selected: list[str]) -> None:
+        """Compare the ``selected`` takes of the current line, or all of them."""
         from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
         from studio.app.playback.comparison import Comparison  # noqa: PLC0415
 
-        session, takes = self._session, desk.to_compare(selected)
+        session, takes = self._session, takes_controller.to_compare(selected)
         if len(takes) < 2:
             return
         editor, line_id = session.editor, takes[0].line_id
@@ -78,15 +78,15 @@ class Dialogs(QObject):
         )
         dialog = CompareDialog(
             comparison,
-            desk.text,
+            takes_controller.text,
             chosen_take=lambda: editor.script.line(line_id).chosen_take,
             num_takes=lambda: len(editor.script.takes_of(line_id)),
             parent=self._window,
         )
         editor.script_changed.connect(dialog.show_takes)
-        # A line that was being spoken may want to be heard.
+        # Playback of a line interrupts the comparison.
         session.transport.started.connect(comparison.pause)
-        dialog.preferred.connect(lambda take_id: desk.choose(take_id, line_id))
+        dialog.preferred.connect(lambda take_id: takes_controller.choose(take_id, line_id))
         dialog.blindness_changed.connect(self._keep_blindness)
         dialog.finished.connect(lambda _: session.bridge.run(self._end(comparison)))
         dialog.finished.connect(dialog.deleteLater)
@@ -125,15 +125,15 @@ class Dialogs(QObject):
             ),
         )
 
-    def open_take_menu(self, desk: TakesController, place: QPoint) -> None:
+    def open_take_menu(self, takes_controller: TakesController, place: QPoint) -> None:
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for name in ("play.toggle", "play.compare", "play.compare_takes", "play.keep", "play.remove_take"):
             menu.addAction(self._actions[name])
         menu.addSeparator()
-        removed = menu.addMenu(icon("undo"), self.tr("Have back a removed take"))
-        removed.setEnabled(bool(desk.removed))
-        for take in desk.removed[:_MOST_REMOVED_SHOWN]:
+        removed = menu.addMenu(icon("undo"), self.tr("Restore removed take"))
+        removed.setEnabled(bool(takes_controller.removed))
+        for take in takes_controller.removed[:_MOST_REMOVED_SHOWN]:
             words = self.tr("Take {number}, {seconds:.1f} s").format(number=take.number, seconds=take.audio_seconds)
-            removed.addAction(words).triggered.connect(lambda _=False, wanted=take: desk.restore(wanted))
+            removed.addAction(words).triggered.connect(lambda _=False, wanted=take: takes_controller.restore(wanted))
         menu.popup(place)

@@ -1,4 +1,4 @@
-"""New, open, save, recover, close: what happens to whole projects. Nothing here makes the window wait."""
+"""New, open, import, save, recover and close of projects, without blocking the window."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROJECT_SUFFIX = ".timbre"
 
 
 class UnsavedChangesChoice(Enum):
-    """What to do with changes that are not in a file."""
+    """Answer to the question about unsaved changes."""
 
     SAVE = "save"
     SAVE_ELSEWHERE = "save elsewhere"
@@ -37,20 +37,20 @@ class UnsavedChangesChoice(Enum):
 
 
 def new_project(drafts: Path, settings: Settings) -> Project:
-    """An empty one with one line to write in. Raises ``CannotWrite`` and ``DiskFull``."""
+    """Return a project with one empty line. Raises ``CannotWrite`` and ``DiskFull``."""
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id=new_id(), pause_after_seconds=settings[PAUSE_AFTER_SECONDS]),)))
     return project
 
 
 class Documents(QObject):
-    """Dialogs ask, the project room does the work on other threads."""
+    """File commands of the window. Dialogs run in the window's event loop, file access on other threads."""
 
     title_changed = Signal()
-    task_changed = Signal(object)  # words of what is being done, or None
-    lines_read = Signal(list)  # of Line: an imported text
+    task_changed = Signal(object)  # text for the status bar, or None
+    lines_read = Signal(list)  # list of Line, from an imported text
     failed = Signal(object)  # StudioError
-    noticed = Signal(str)  # about the script that was opened
+    noticed = Signal(str)  # a notice about the opened script
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -63,7 +63,7 @@ class Documents(QObject):
         session.editor.modified_changed.connect(self.title_changed)
         session.editor.script_changed.connect(self.title_changed)
         session.editor.project_replaced.connect(self.title_changed)
-        session.editor.project_replaced.connect(self._tell_notice)
+        session.editor.project_replaced.connect(self._show_notice)
         self.apply_settings()
 
     def apply_settings(self) -> None:
@@ -71,7 +71,7 @@ class Documents(QObject):
         self._autosave.setInterval(60_000 * max(1, minutes))
         self._autosave.start() if minutes else self._autosave.stop()
 
-    def _tell_notice(self) -> None:
+    def _show_notice(self) -> None:
         notice = self._session.editor.project.notice
         if notice is not None:
             self.noticed.emit(words_of(notice))
@@ -83,7 +83,7 @@ class Documents(QObject):
 
     @property
     def has_unsaved_changes(self) -> bool:
-        """An empty script that was never saved is nothing to ask about."""
+        """Whether closing would lose something. An empty script that was never saved does not count."""
         project = self._session.editor.project
         if not project.is_modified:
             return False
@@ -91,39 +91,39 @@ class Documents(QObject):
             project.path is not None or any(line.text.strip() for line in project.lines) or bool(project.script.takes)
         )
 
-    # What the menu asks for.
+    # Menu commands.
 
     def new(self) -> None:
-        self._begin(self._new())
+        self._start(self._new())
 
     def open(self) -> None:
         words = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
-        self._ask_for_file(self.tr("Open a script"), words, lambda path: self._begin(self.open_path(path)))
+        self._ask_for_file(self.tr("Open script"), words, lambda path: self._start(self.open_path(path)))
 
     def save(self) -> None:
         if self._session.editor.project.path is None:
             self.save_as()
         else:
-            self._begin(self._save(None))
+            self._start(self._save(None))
 
     def save_as(self) -> None:
-        self._begin(self._save_as())
+        self._start(self._save_as())
 
     def begin_with(self, *paths: Path) -> None:
-        """Scripts or texts from the command line, or dropped on the window; one after the other, in this order."""
-        self._opening = self._begin(self._open_in_order(paths))
+        """Open scripts or texts that were dropped or named on the command line, in this order."""
+        self._opening = self._start(self._open_in_order(paths))
 
     def import_text(self) -> None:
         from studio.project.importing.script_file import SCRIPT_SUFFIXES  # noqa: PLC0415 - after the first paint
 
         patterns = " ".join(f"*{suffix}" for suffix in SCRIPT_SUFFIXES)
         words = self.tr("Texts and tables ({patterns})").format(patterns=patterns)
-        self._ask_for_file(self.tr("Import a text"), words, lambda path: self._begin(self.import_path(path)))
+        self._ask_for_file(self.tr("Import text"), words, lambda path: self._start(self.import_path(path)))
 
-    # The work.
+    # Asynchronous work.
 
     async def open_path(self, path: Path) -> None:
-        """A project; anything else is imported into the one that is open."""
+        """Open a project; import any other file into the open one."""
         if path.suffix.lower() != PROJECT_SUFFIX:
             await self.import_path(path)
             return
@@ -146,15 +146,15 @@ class Documents(QObject):
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
         breaks = SplitMode(self._session.settings[TEXT_SPLITTING])
         lines = await asyncio.to_thread(read_script, path, breaks)
-        self.task_changed.emit(None)  # else the word of how many there are would make way for it
+        self.task_changed.emit(None)  # else it would replace the message with the number of lines
         editor = self._session.editor
         if editor.project.path is None and not editor.project.name and not self.has_unsaved_changes:
-            editor.apply(RenameProject(path.stem))  # what its exports are called
+            editor.apply(RenameProject(path.stem))  # names the exported files
         self.lines_read.emit(lines)
 
     def offer_recovery(self) -> None:
         """Ask what to do with the drafts that a crash left behind, once the file named at the start is open."""
-        self._begin(self._offer_recovery())
+        self._start(self._offer_recovery())
 
     async def _offer_recovery(self) -> None:
         if self._opening is not None:
@@ -168,8 +168,8 @@ class Documents(QObject):
             from studio.app.recovery_dialog import RecoveryDialog  # noqa: PLC0415 - after the first paint
 
             dialog = RecoveryDialog(drafts, self._window)
-            dialog.recover_requested.connect(lambda draft: self._begin(self.recover(draft)))
-            dialog.discard_requested.connect(lambda draft: self._begin(asyncio.to_thread(discard_draft, draft)))
+            dialog.recover_requested.connect(lambda draft: self._start(self.recover(draft)))
+            dialog.discard_requested.connect(lambda draft: self._start(asyncio.to_thread(discard_draft, draft)))
             dialog.open()
 
     async def recover(self, draft: Draft) -> None:
@@ -180,19 +180,19 @@ class Documents(QObject):
         await self._session.replace_project(project)
 
     async def confirm_close(self) -> UnsavedChangesChoice:
-        """Ask where something would be lost, and save where that is wanted; ask again where it cannot be saved."""
+        """Ask about unsaved changes, save them if wanted, and ask again if saving fails."""
         if not self.has_unsaved_changes:
             return UnsavedChangesChoice.DISCARD
-        wish = await self._ask_wish()
-        while wish in (UnsavedChangesChoice.SAVE, UnsavedChangesChoice.SAVE_ELSEWHERE):
-            save = self._save_as if wish is UnsavedChangesChoice.SAVE_ELSEWHERE else self._save_as_needed
+        choice = await self._ask_to_save()
+        while choice in (UnsavedChangesChoice.SAVE, UnsavedChangesChoice.SAVE_ELSEWHERE):
+            save = self._save_as if choice is UnsavedChangesChoice.SAVE_ELSEWHERE else self._save_as_needed
             try:
                 return UnsavedChangesChoice.SAVE if await save() else UnsavedChangesChoice.CANCEL
             except StudioError as error:
-                wish = await self._ask_after_failure(error)
+                choice = await self._ask_after_failure(error)
             finally:
                 self.task_changed.emit(None)
-        return wish
+        return choice
 
     async def _new(self) -> None:
         if await self._confirm_discard():
@@ -225,10 +225,10 @@ class Documents(QObject):
     def _on_autosave(self) -> None:
         project = self._session.editor.project
         if project.path is not None and project.is_modified:
-            self._begin(self._save(None))
+            self._start(self._save(None))
 
-    def _begin(self, work: Awaitable[object]) -> asyncio.Task[None]:
-        async def see_through() -> None:
+    def _start(self, work: Awaitable[object]) -> asyncio.Task[None]:
+        async def run() -> None:
             try:
                 await work
             except StudioError as error:
@@ -236,7 +236,7 @@ class Documents(QObject):
             finally:
                 self.task_changed.emit(None)
 
-        task: asyncio.Task[None] = self._session.bridge.run(see_through())
+        task: asyncio.Task[None] = self._session.bridge.run(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -246,7 +246,7 @@ class Documents(QObject):
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    # Questions. None of them has an event loop of its own: the window goes on meanwhile.
+    # Questions, asked without nested event loops.
 
     def _ask_for_file(self, title: str, kinds: str, then: Callable[[Path], object]) -> None:
         dialog = QFileDialog(self._window, title, self._usual_folder(), kinds)
@@ -261,20 +261,20 @@ class Documents(QObject):
 
     async def _ask_where(self) -> Path | None:
         kinds = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
-        dialog = QFileDialog(self._window, self.tr("Save the script"), self._usual_folder(), kinds)
+        dialog = QFileDialog(self._window, self.tr("Save script"), self._usual_folder(), kinds)
         dialog.selectFile(f"{self.name}{PROJECT_SUFFIX}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
         accepted = await _answer(dialog)
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
-    async def _ask_wish(self) -> UnsavedChangesChoice:
+    async def _ask_to_save(self) -> UnsavedChangesChoice:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("“{name}” has changes that are not saved.").format(name=self.name))
-        box.setInformativeText(self.tr("Without saving, they are lost."))
+        box.setText(self.tr("Save changes to “{name}”?").format(name=self.name))
+        box.setInformativeText(self.tr("Unsaved changes will be lost."))
         save = box.addButton(self.tr("Save"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(self.tr("Do not save"), QMessageBox.ButtonRole.DestructiveRole)
+        discard = box.addButton(self.tr("Don't save"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(save)
         await _answer(box)
@@ -288,7 +288,6 @@ class Documents(QObject):
         )
 
     async def _ask_after_failure(self, error: StudioError) -> UnsavedChangesChoice:
-        """What to do about changes that could not be saved."""
         note_shown(error)
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Warning)
@@ -296,18 +295,19 @@ class Documents(QObject):
         box.setInformativeText(error_hint(error))
         again = box.addButton(self.tr("Try again"), QMessageBox.ButtonRole.AcceptRole)
         elsewhere = box.addButton(self.tr("Save elsewhere…"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(self.tr("Do not save"), QMessageBox.ButtonRole.DestructiveRole)
+        discard = box.addButton(self.tr("Don't save"), QMessageBox.ButtonRole.DestructiveRole)
         CopyReportButton(box).join(box, error)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(again)
         await _answer(box)
-        wishes = {
+        choicees = {
             again: UnsavedChangesChoice.SAVE,
             elsewhere: UnsavedChangesChoice.SAVE_ELSEWHERE,
             discard: UnsavedChangesChoice.DISCARD,
         }
         return next(
-            (wish for button, wish in wishes.items() if button is box.clickedButton()), UnsavedChangesChoice.CANCEL
+            (choice for button, choice in choicees.items() if button is box.clickedButton()),
+            UnsavedChangesChoice.CANCEL,
         )
 
     async def _ask_to_replace(self, error: StudioError) -> bool:
@@ -315,7 +315,7 @@ class Documents(QObject):
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(error_message(error))
         box.setInformativeText(error_hint(error))
-        replace = box.addButton(self.tr("Replace it"), QMessageBox.ButtonRole.DestructiveRole)
+        replace = box.addButton(self.tr("Replace"), QMessageBox.ButtonRole.DestructiveRole)
         CopyReportButton(box).join(box, error)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         await _answer(box)
@@ -323,7 +323,7 @@ class Documents(QObject):
 
 
 async def _answer(dialog: QMessageBox | QFileDialog) -> int:
-    """What the dialog ends with; the event loop of the window goes on meanwhile."""
+    """Show the dialog and return its result."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def take_answer(result: int) -> None:

@@ -1,6 +1,6 @@
-"""What becomes of files dropped on the window or opened with it: scripts are opened, texts read, sounds made voices of.
+"""Handles dropped files: opens scripts, imports texts, and creates voices from recordings.
 
-A sound that is dropped on a line becomes a voice for that line; with Ctrl it is said again in the line's voice.
+A recording dropped on a line becomes the voice of that line; with Ctrl it is converted to the line's voice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DropHandler(QObject):
         self.overlay.dropped.connect(self._take)
 
     def open(self, path: Path) -> None:
-        """A file from the command line, or double-clicked."""
+        """Open a file that was named on the command line or double-clicked."""
         if may_hold_voices([path]):
             self._new_voices.import_paths([path])
         else:
@@ -48,9 +48,9 @@ class DropHandler(QObject):
     def _describe(self, held: DraggedFiles) -> DropPrompt | None:
         suffixes = {path.suffix.lower() for path in held.paths}
         if PROJECT_SUFFIX in suffixes:
-            return DropPrompt(self.tr("Drop it to open the script"))
+            return DropPrompt(self.tr("Drop to open the script"))
         if suffixes & set(SCRIPT_SUFFIXES):
-            return DropPrompt(self.tr("Drop it to add its lines to the script"))
+            return DropPrompt(self.tr("Drop to import as lines"))
         words = self._new_voices.describe_drop(list(held.paths))
         if words is None:
             return None
@@ -60,26 +60,26 @@ class DropHandler(QObject):
         return DropPrompt(self._words_for_line(held, line, words), area)
 
     def _words_for_line(self, held: DraggedFiles, line: Line, words: str) -> str:
-        """``words`` tell what is done with these files elsewhere."""
+        """Return the prompt over ``line``. ``words`` is the prompt elsewhere in the window."""
         if held.has_control:
             if line.voice is None:
-                return self.tr("This line has no voice that could say it")
+                return self.tr("This line has no voice")
             if len(held.paths) == 1:
-                return self.tr("Drop it to have {name} said again in the voice of {voice}").format(
+                return self.tr("Drop to convert {name} to the voice {voice}").format(
                     name=held.paths[0].name, voice=line.voice
                 )
-            return self.tr("Drop them to have each said again in the voice of {voice}").format(voice=line.voice)
+            return self.tr("Drop to convert these files to the voice {voice}").format(voice=line.voice)
         if len(held.paths) == 1 and not line.is_locked:
             number = self._script.number_of(line.id)
-            words = self.tr("Drop it to make a voice of {name} for line {number}").format(
+            words = self.tr("Drop to create a voice from {name} for line {number}").format(
                 name=held.paths[0].name, number=number
             )
         if line.voice is None:
             return words
-        return words + "\n\n" + self.tr("With Ctrl: say it again in the voice of {voice}").format(voice=line.voice)
+        return words + "\n\n" + self.tr("With Ctrl: convert to the voice {voice}").format(voice=line.voice)
 
     def _line_under(self, held: DraggedFiles) -> tuple[Line | None, QRect | None]:
-        """Where sounds are held over a line: that line, and where it is in the window."""
+        """Return the line under dragged recordings and its rectangle in the window."""
         if not all(path.suffix.lower() in SOUND_SUFFIXES for path in held.paths):
             return None, None
         view = self._script.view

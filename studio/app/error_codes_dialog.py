@@ -1,4 +1,4 @@
-"""What every error means and what to do about it, by its code: a page to look things up on."""
+"""Reference of all error codes with cause and remedy."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from studio.health.error_reference import code_meanings
 
 
 class ErrorCodesDialog(QDialog):
-    """Stays open beside the window; the field on top finds codes and words."""
+    """Non-modal list of error codes with a search field."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("What errors mean"))
+        self.setWindowTitle(self.tr("Error reference"))
         self._meanings = [
             (meaning.code, words_of(meaning.cause), words_of(meaning.remedy)) for meaning in code_meanings()
         ]
         self._search = QLineEdit()
-        self._search.setPlaceholderText(self.tr("Find a code or a word"))
-        self._search.setAccessibleName(self.tr("Find a code or a word"))
+        self._search.setPlaceholderText(self.tr("Search codes and words"))
+        self._search.setAccessibleName(self.tr("Search codes and words"))
         self._search.setClearButtonEnabled(True)
         self._page = QTextBrowser()
-        self._page.setAccessibleName(self.tr("Codes of errors"))
+        self._page.setAccessibleName(self.tr("Error codes"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         column = QVBoxLayout(self)
         for widget in (self._search, self._page, buttons):

@@ -1,4 +1,4 @@
-"""Errors in the language of the window. Their English stands where they happen, and is the key of what is said here."""
+"""Error texts in the interface language. The English source text is the translation key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studio.errors import StudioError
 from studio.wording import Message
 
 _CONTEXT = "Errors"
-# Some languages leave no space between sentences.
+# Chinese has no space between sentences.
 _BOTH = QT_TRANSLATE_NOOP("Errors", "{problem} {hint}")
 
 
@@ -18,21 +18,20 @@ def words_of(wording: Message) -> str:
 
 
 def error_message(error: StudioError) -> str:
-    """What happened."""
     return words_of(error.problem)
 
 
 def error_hint(error: StudioError) -> str:
-    """What to do about it; empty where nothing can be done."""
+    """Return what the user can do; empty if nothing."""
     return words_of(error.hint)
 
 
 def format_error(error: StudioError) -> str:
-    """What happened and what to do about it."""
+    """Return the problem and the hint."""
     return words_of(error.full_message)
 
 
 def _translated(template: str) -> str:
-    """Errors that are about a setting name it as the dialog of settings does."""
+    """Translate ``template``. Names of settings are translated as in the settings dialog."""
     words = QCoreApplication.translate(_CONTEXT, template)
     return QCoreApplication.translate("Settings", template) if words == template else words

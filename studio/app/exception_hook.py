@@ -1,7 +1,6 @@
-"""What no code foresaw, in a slot or on a thread: into the log, and told to the person like any other error.
+"""Reports unexpected exceptions of slots and threads to the log and the user.
 
-Without it Python writes such things to the standard error, which a program without a terminal does not have, and the
-window seems to do nothing.
+Otherwise Python would write them to standard error, which a program without a terminal does not have.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ Place = tuple[type[BaseException], str, int]
 class ExceptionHook(QObject):
     """``failed`` carries a StudioError and is emitted on the thread where it happened.
 
-    A bug is reported once for each line of code that raises it: a picture that cannot be painted is tried again and
-    again. A ``StudioError`` is reported each time: the next one from the same line may be about another edit.
+    A bug is reported once for each line of code that raises it, because a failing paint event repeats. A
+    ``StudioError`` is reported each time: the next one from the same line may concern another edit.
     """
 
     failed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._told: set[Place] = set()
+        self._reported: set[Place] = set()
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """As long as this lasts."""
+        """Install the hooks for the duration of the context."""
         hooks = sys.excepthook, threading.excepthook
         sys.excepthook = self._on_error
         threading.excepthook = self._on_thread_error
@@ -49,7 +48,7 @@ class ExceptionHook(QObject):
             sys.excepthook, threading.excepthook = hooks
 
     def on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Of a task that nobody waits for."""
+        """Exception handler of the asyncio loop."""
         error = context.get("exception")
         if error is None:
             loop.default_exception_handler(context)
@@ -61,12 +60,12 @@ class ExceptionHook(QObject):
             self._on_error(args.exc_type, args.exc_value, args.exc_traceback)
 
     def _on_error(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if not isinstance(error, Exception):  # Ctrl+C in the terminal it was started from
+        if not isinstance(error, Exception):  # Ctrl+C in the terminal
             sys.__excepthook__(kind, error, trace)
             return
         place = _place_of(kind, trace)
-        is_first = place not in self._told
-        self._told.add(place)
+        is_first = place not in self._reported
+        self._reported.add(place)
         if is_first:
             _log.error("unexpected", exc_info=(kind, error, trace))
         if isinstance(error, StudioError):
@@ -84,7 +83,7 @@ class ExceptionHook(QObject):
 
 
 def _place_of(kind: type[BaseException], trace: TracebackType | None) -> Place:
-    """The line that raised it."""
+    """Return the exception type and the line that raised it."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return (kind, trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace is not None else (kind, "", 0)

@@ -1,4 +1,4 @@
-"""The moment after a window was seen for the first time: what takes time begins then, and not before."""
+"""Callback after the first paint of a window, for slow work at the start."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-# A window that begins minimised, or behind a locked screen, paints nothing, and works all the same.
+# A window that starts minimised or behind a locked screen is not painted.
 _LATEST_MILLISECONDS = 3_000
 
 
 def after_first_paint(window: QWidget, call: Callable[[], object]) -> None:
-    """``call`` is called once, from the event loop. To be asked before the window is shown."""
+    """Call ``call`` once from the event loop after the first paint. Use it before the window is shown."""
     _FirstPaint(window, call)
 
 
@@ -21,7 +21,7 @@ class _FirstPaint(QObject):
         super().__init__(window)
         self._call: Callable[[], object] | None = call
         window.installEventFilter(self)
-        # Not a timer of no length after ``show``: a screen answers later than that.
+        # A zero timer after ``show`` would fire before the screen is updated.
         QTimer.singleShot(_LATEST_MILLISECONDS, self, self._begin)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -31,7 +31,6 @@ class _FirstPaint(QObject):
         return False
 
     def _begin(self) -> None:
-        """What is painted in the same go is on the screen by now."""
         call, self._call = self._call, None
         if call is not None:
             call()

@@ -1,7 +1,7 @@
-"""Python's cyclic garbage is collected on the window's thread alone.
+"""Cyclic garbage collection on the window's thread only.
 
-Because Python collects it on whichever thread happens to need memory, and a closed dialog, which is full of cycles, would
-then be destroyed on that of the player or of the worker's reader: Qt allows that nowhere, and the program may die of it.
+By default Python collects on whichever thread allocates. Closed dialogs contain reference cycles and would be destroyed
+on the player's or the worker reader's thread, which Qt does not allow: the program may crash.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _START_MILLISECONDS = 5_000
 
 @contextmanager
 def gui_thread_collection() -> Iterator[None]:
-    """As long as this lasts, on the thread that enters it, which handles Qt's events."""
+    """Collect garbage on the calling thread, which must run Qt's event loop, and on no other."""
     was_enabled = gc.isenabled()
     gc.disable()
     timer = QTimer()
     timer.setInterval(_LOOK_MILLISECONDS)
     timer.timeout.connect(collect_if_due)
     timer.start()
-    # What the start has made stays: looking through its ninety thousand objects would hold the window up each time.
+    # Exclude the 90,000 objects of the start, which stay: traversing them would stall the window.
     QTimer.singleShot(_START_MILLISECONDS, timer, gc.freeze)
     try:
         yield
@@ -36,7 +36,7 @@ def gui_thread_collection() -> Iterator[None]:
 
 
 def collect_if_due() -> None:
-    """By Python's own rules, only not by itself."""
+    """Collect by Python's own thresholds."""
     counts, most = gc.get_count(), gc.get_threshold()
     due = [generation for generation in range(len(counts)) if counts[generation] > most[generation]]
     if due:

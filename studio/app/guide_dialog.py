@@ -1,4 +1,4 @@
-"""A page of help: how to get from nothing to a finished recording."""
+"""Short user guide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studio.app.widgets.screen_fit import fit_to_screen
 
 
 class GuideDialog(QDialog):
-    """Stays open beside the window."""
+    """Non-modal page of help."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,32 +29,30 @@ class GuideDialog(QDialog):
         return (
             "## " + self.tr("A voice"),
             self.tr(
-                "Drop a recording of one person on the window: three to ten seconds, without music. Or press "
-                "**Ctrl+R** and record one. If you also write down what is said in it, the likeness gains. "
-                "Clone only voices whose owners agree."
+                "Drop a recording of one speaker on the window: three to ten seconds, without music. Or press "
+                "**Ctrl+R** to record one. Add a transcript for a closer likeness. "
+                "Only clone voices you have permission to use."
             ),
             "## " + self.tr("A script"),
             self.tr(
-                "Write a line and press **Ctrl+Enter**: you hear it while it is still being made. **Enter** goes on "
-                "to the next line. Paste or drop a text to make lines of it; every step can be undone."
+                "Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves "
+                "to the next line. Paste or drop a text to split it into lines; every step can be undone."
             ),
             self.tr(
-                "A slash in the text offers what the model can do besides words: a breath, laughter, emphasis. "
-                "**[pause 0.5]** is half a second of silence."
+                "Type a slash to insert sounds and emphasis: a breath, laughter, stressed words. "
+                "**[pause 0.5]** inserts half a second of silence."
             ),
             "## " + self.tr("Style and takes"),
             self.tr(
-                "On the right you choose a style, or describe one in your own words, and the speed. Speak again for "
-                "another reading: every take stays. **[** and **]** go through them, **Ctrl+B** compares two, "
-                "**Ctrl+K** marks the ones to keep, **Ctrl+L** locks the line."
+                "Choose a style and speed on the right, or describe a style in your own words. Speak again for "
+                "another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, "
+                "**Ctrl+K** marks one to keep, **Ctrl+L** locks the line."
             ),
-            self.tr(
-                "**Changed** means that the line says something else now than its take. **Ctrl+Shift+Enter** speaks all of those."
-            ),
+            self.tr("**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them."),
             "## " + self.tr("Listening and exporting"),
             self.tr(
-                "**Space** plays the line, **Shift+Space** everything from here, **Esc** is silence. **Ctrl+E** "
-                "writes sound files, one for each line or one for all."
+                "**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** "
+                "exports audio files, one per line or one for all."
             ),
             self.tr("All keys can be changed: **Ctrl+/**."),
         )

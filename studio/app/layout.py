@@ -1,4 +1,4 @@
-"""Where everything has its place in the window: menus, toolbar, docks, and how a person left them."""
+"""Layout of the window: menus, toolbar and docks, saved and restored."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
 from studio.settings_store import Settings
 
-# Counts up when docks or toolbars are added: an older arrangement is then not taken over.
+# Increase it when docks or toolbars are added, so that older saved layouts are ignored.
 _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
-# Three columns side by side would leave the text no room, and a dock below it but one line: 1280 by 800 at 200 %.
+# Below these sizes docks are stacked as tabs: three columns, or a dock below, would leave too little for the script.
+# A screen of 1280 by 800 at 200 % is that small.
 _NARROW_SCREEN_PIXELS = 720
 _SHORT_SCREEN_PIXELS = 440
 _MENUS: dict[str, tuple[str | None, ...]] = {
@@ -37,7 +38,7 @@ _TOOLBAR = (
     "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
 )  # fmt: skip
 
-# Of the menu that opens on a line of the script.
+# Context menu of a line.
 LINE_ACTIONS = (
     "speak.line", "speak.takes", "play.toggle", "play.from_here", "edit.new_line", "edit.duplicate", "edit.merge",
     "edit.lock", "edit.remove",
@@ -45,7 +46,7 @@ LINE_ACTIONS = (
 
 
 def fill_menu_bar(window: QMainWindow, actions: Actions) -> dict[str, QMenu]:
-    """The menus by group; actions that are not there are left out."""
+    """Fill the menu bar and return the menus by group. Missing actions are skipped."""
     menus = {}
     for group in GROUPS:
         menu = window.menuBar().addMenu(actions.menu_title(group))
@@ -76,7 +77,7 @@ def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
 
 
 class Docks:
-    """Voices on the left, the inspector on the right, the rest below."""
+    """Voices on the left, inspector on the right, take, queue and log below."""
 
     def __init__(self, window: QMainWindow, titles: tuple[str, str, str]) -> None:
         self._window = window
@@ -91,7 +92,7 @@ class Docks:
         self.reset()
 
     def fill(self, voices: QWidget, inspector: QWidget) -> None:
-        """In the order in which the tab key goes through them, after the script."""
+        """Set the contents, in Tab key order."""
         for dock, content in ((self.voices, voices), (self.inspector, inspector), (self.bottom, self.tabs)):
             dock.setWidget(content)
 
@@ -100,7 +101,7 @@ class Docks:
         return self.voices, self.inspector, self.bottom
 
     def reset(self) -> None:
-        """As the program came."""
+        """Restore the default layout."""
         for dock, area in zip(
             self.all,
             (
@@ -129,17 +130,17 @@ class Docks:
 
 
 def distribute(window: QMainWindow) -> None:
-    """The docks get what they need, but most of the window belongs to the script."""
+    """Size the docks so that most of the window is left to the script."""
     found = (window.findChild(QDockWidget, name) for name in ("voices", "inspector", "bottom"))
     voices, inspector, bottom = (cast("QDockWidget", dock) for dock in found)
     widths = [min(250, max(180, window.width() * 20 // 100)), min(330, max(264, window.width() * 25 // 100))]
-    columns = 1 if inspector in window.tabifiedDockWidgets(voices) else 2  # at one place they count once
+    columns = 1 if inspector in window.tabifiedDockWidgets(voices) else 2  # tabbed docks share one column
     window.resizeDocks([voices, inspector][:columns], widths[:columns], Qt.Orientation.Horizontal)
     window.resizeDocks([bottom], [min(230, max(150, window.height() * 28 // 100))], Qt.Orientation.Vertical)
 
 
 def restore_layout(window: QMainWindow, docks: Docks, settings: Settings) -> None:
-    """As the person left it; as the program came where that does not fit on this screen."""
+    """Restore the saved layout, or the default one if it does not fit on this screen."""
     geometry = QByteArray.fromBase64(settings[WINDOW_GEOMETRY].encode())
     if geometry.isEmpty() or not window.restoreGeometry(geometry):
         window.resize(fit_to_screen(*_SIZE))
@@ -153,7 +154,7 @@ def restore_layout(window: QMainWindow, docks: Docks, settings: Settings) -> Non
 
 
 def save_layout(window: QMainWindow, settings: Settings) -> None:
-    """For the next start; a disk that is full is no reason not to close."""
+    """Save the layout for the next start. Write errors are ignored: they must not prevent closing."""
     geometry = bytes(window.saveGeometry().toBase64().data()).decode()
     layout = bytes(window.saveState(_LAYOUT_VERSION).toBase64().data()).decode()
     try:

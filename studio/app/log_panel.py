@@ -1,4 +1,4 @@
-"""What the program writes down about its work, for whoever wants to know or must report a fault."""
+"""Log of the session, for bug reports."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MOST_LINES = 2_000
 
 
 class _Messenger(QObject):
-    """Records come from any thread; a signal brings them to the window's."""
+    """Brings records from any thread to the window's thread."""
 
     written = Signal(str)
 
 
 class LogHandler(logging.Handler):
-    """Keeps the last lines for a panel that is opened later."""
+    """Logging handler that keeps the last lines for panels opened later."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -36,7 +36,7 @@ class LogHandler(logging.Handler):
 
 
 class LogPanel(QWidget):
-    """The log of this session, to be read and copied."""
+    """Shows the log and copies it."""
 
     def __init__(self, handler: LogHandler, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,9 +47,7 @@ class LogPanel(QWidget):
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlainText("\n".join(handler.lines))
         folder = QLabel(
-            self.tr("For reports of faults, and therefore in English. Kept in {folder}").format(
-                folder=paths.log_folder()
-            )
+            self.tr("For bug reports (always in English). Saved in {folder}").format(folder=paths.log_folder())
         )
         folder.setProperty("role", "quiet")
         folder.setToolTip(str(paths.log_folder()))

@@ -1,4 +1,4 @@
-"""Starts the window: the first picture at once, then the worker and everything else that takes time."""
+"""Entry point of the GUI: shows the window, then starts the worker and other slow work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from studio.settings_store import Settings
 
 
 def run_app(file: str | None = None, *, services: Services | None = None) -> int:
-    """Shows the window, with ``file`` if one is given, until it is closed; returns the exit status."""
+    """Show the window, open ``file`` if given, and return the exit status once it is closed."""
     application = make_application()
     log = LogHandler()
     logging.getLogger("studio").addHandler(log)
@@ -47,7 +47,7 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
     with loop:
         try:
             project = new_project(services.drafts, settings)
-        except StudioError as error:  # without a place for drafts nothing would be safe
+        except StudioError as error:  # without a folder for drafts, edits could be lost
             show_fatal_error(error)
             return error.exit_status
         session = Session(project, settings, services)
@@ -77,7 +77,7 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
 
 
 def show_fatal_error(error: StudioError) -> None:
-    """Where there is no window to tell it."""
+    """Show an error without a main window."""
     note_shown(error)
     box = QMessageBox(QMessageBox.Icon.Critical, "Timbre Studio", format_error(error), QMessageBox.StandardButton.Ok)
     CopyReportButton(box).join(box, error)

@@ -1,4 +1,4 @@
-"""The one place where errors are shown: a bar over the script that stays until it is closed."""
+"""Notification bar above the script, for errors and hints."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _NARROW_LETTERS = 70
 
 
 class NotificationBar(QFrame):
-    """One notice at a time: the newest. Hints go by themselves, errors when they are closed.
+    """Shows the newest notice. Hints disappear after a while, errors stay until closed.
 
-    ``focus_left``: it went while the keyboard was in it.
+    ``focus_left``: the bar was hidden while it had the keyboard focus.
     """
 
     focus_left = Signal()
@@ -52,15 +52,15 @@ class NotificationBar(QFrame):
         self._close = QToolButton(autoRaise=True)
         self._close.setIcon(icon("close"))
         self._close.setToolTip(self.tr("Close"))
-        self._close.setAccessibleName(self.tr("Close the notice"))
+        self._close.setAccessibleName(self.tr("Close notice"))
         buttons = QHBoxLayout()
         for button in (self._offer, self._copy):
             buttons.addWidget(button)
         buttons.addStretch()
-        # Beside the words, or where these would become a narrow column, below them. Aligned, because what is not
-        # may keep a row of a layout as low as itself.
+        # Buttons are beside the text, or below it in a narrow window. Without the alignment, the layout would limit
+        # the row to the height of the buttons.
         self._column = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._column.addWidget(_RoomForWords(self._words), 1)
+        self._column.addWidget(_TextArea(self._words), 1)
         self._column.addLayout(buttons)
         self._column.setAlignment(buttons, Qt.AlignmentFlag.AlignVCenter)
         layout = QHBoxLayout(self)
@@ -84,7 +84,7 @@ class NotificationBar(QFrame):
         super().resizeEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
-        if self.isHidden() and holds_focus(self):  # not only the window, which may be minimised
+        if self.isHidden() and holds_focus(self):  # the bar itself is hidden, not the minimised window
             self.focus_left.emit()
         super().hideEvent(event)
 
@@ -95,18 +95,18 @@ class NotificationBar(QFrame):
 
     @property
     def words(self) -> str:
-        """What is shown; empty where nothing is."""
+        """The text that is shown; empty if the bar is hidden."""
         return self._words.text() if not self.isHidden() else ""
 
     def show_error(self, error: StudioError, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
-        """``offer`` is a button that does ``call``."""
+        """Show ``error``. ``offer`` labels a button that runs ``call``."""
         note_shown(error)
         self._error = error
         self._show(format_error(error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
         self._copy.offer_for(error)
 
     def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
-        """``offer`` is a button that does ``call``; a hint with one stays."""
+        """Show a hint. ``offer`` labels a button that runs ``call``; such a hint stays until closed."""
         self._error = None
         self._show(words, "info", theme_colors(self.palette()).accent, offer=offer, call=call)
         if not offer:
@@ -131,8 +131,8 @@ class NotificationBar(QFrame):
 
 
 @paints_safely
-class _RoomForWords(QScrollArea):
-    """As high as its words are in the width there is, and no higher; in a low window two lines that scroll."""
+class _TextArea(QScrollArea):
+    """Scroll area as high as its wrapped text; at least two lines in a low window."""
 
     def __init__(self, words: QLabel) -> None:
         super().__init__()
@@ -156,6 +156,6 @@ class _RoomForWords(QScrollArea):
             self.updateGeometry()
 
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
-        if event.type() == QEvent.Type.LayoutRequest:  # there are other words
+        if event.type() == QEvent.Type.LayoutRequest:  # the text changed
             self.updateGeometry()
         return super().viewportEvent(event)

@@ -1,7 +1,7 @@
-"""The place over the script for panels that tell and ask: whole where there is room, else a line of each.
+"""Panels above the script: expanded if they fit, otherwise collapsed to a line each.
 
-Decided: it lays its panels out by itself, because it must be able to be smaller than what it shows wants to be.
-With a layout, whose smallest size is that of its contents, two panels make the window taller than a small screen.
+Decision: a layout of its own. Reason: the minimum size of a Qt layout is that of its contents, which would make the
+window taller than a small screen.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.app.widgets.painting_guard import paints_safely
 
-# What stays of the script: its head and two lines.
+# Minimum height of the script: its header and two lines.
 _SCRIPT_PIXELS = 130
 
 
 @paints_safely
 class PanelStack(QWidget):
-    """Shares out what height the ``centre`` can do without; the first of ``panels`` has its part first."""
+    """Distributes the spare height of ``centre`` to ``panels``, in their order."""
 
     def __init__(self, panels: Sequence[CollapsiblePanel], script: QWidget, centre: QWidget) -> None:
         super().__init__(centre)
@@ -30,7 +30,7 @@ class PanelStack(QWidget):
         self._centre = centre
         self._height = 0
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        # It gets what is left; what it would like to have is not taken from the panels.
+        # The script gets the rest; its size hint must not shrink the panels.
         script.setMinimumHeight(script.minimumSizeHint().height())
         script.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         for panel in panels:
@@ -51,16 +51,16 @@ class PanelStack(QWidget):
         if watched is not self._centre:
             kinds = (QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
         if event.type() in kinds:
-            self._share_out()
+            self._distribute()
         return False
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
-            self._share_out()
+            self._distribute()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        self._share_out()
+        self._distribute()
         super().resizeEvent(event)
 
     @property
@@ -68,7 +68,7 @@ class PanelStack(QWidget):
         return [panel for panel in self._panels if not panel.isHidden()]
 
     @property
-    def _room(self) -> int:
+    def _available_height(self) -> int:
         others = [
             widget
             for widget in self._centre.children()
@@ -76,9 +76,9 @@ class PanelStack(QWidget):
         ]
         return self._centre.height() - _SCRIPT_PIXELS - sum(widget.sizeHint().height() for widget in others)
 
-    def _share_out(self) -> None:
+    def _distribute(self) -> None:
         shown, width = self._shown, self._centre.width()
-        rest = self._room - sum(panel.folded_size.height() for panel in shown)
+        rest = self._available_height - sum(panel.folded_size.height() for panel in shown)
         top = 0
         for panel in shown:
             whole, folded = panel.whole_size(width), panel.folded_size

@@ -1,4 +1,4 @@
-"""Offers what a program that died left behind."""
+"""Offers drafts that a crash left behind."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from studio.project.drafts import Draft
 
 
 class RecoveryDialog(QDialog):
-    """One draft can be recovered now; the others are offered again at the next start."""
+    """Recovers one draft; the others are offered again at the next start."""
 
     recover_requested = Signal(object)  # Draft
     discard_requested = Signal(object)
 
     def __init__(self, drafts: list[Draft], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Unsaved work was found"))
+        self.setWindowTitle(self.tr("Recover unsaved work"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         words = QLabel(
-            self.tr("The program ended before this was saved. Everything up to the last moment is still there."),
+            self.tr("The program closed unexpectedly. Unsaved work can be recovered."),
             wordWrap=True,
         )
         self._list = QListWidget()
@@ -41,7 +41,7 @@ class RecoveryDialog(QDialog):
         self._list.setCurrentRow(0)
         buttons = QDialogButtonBox()
         self._recover = buttons.addButton(self.tr("Recover"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self._discard = buttons.addButton(self.tr("Throw away"), QDialogButtonBox.ButtonRole.DestructiveRole)
+        self._discard = buttons.addButton(self.tr("Delete"), QDialogButtonBox.ButtonRole.DestructiveRole)
         buttons.addButton(self.tr("Later"), QDialogButtonBox.ButtonRole.RejectRole)
         layout = QVBoxLayout(self)
         layout.addWidget(words)
@@ -73,15 +73,15 @@ class RecoveryDialog(QDialog):
             self.recover_requested.emit(draft)
 
     def _on_discard(self) -> None:
-        """Asked once more: it is one click beside the other button, and nothing brings it back."""
+        """Ask for confirmation: deleting cannot be undone."""
         draft = self._chosen()
         if draft is None:
             return
-        box = QMessageBox(QMessageBox.Icon.Warning, self.tr("Throw away"), self._words(draft), parent=self)
-        box.setInformativeText(self.tr("This work was never saved, and nothing can bring it back."))
+        box = QMessageBox(QMessageBox.Icon.Warning, self.tr("Delete"), self._words(draft), parent=self)
+        box.setInformativeText(self.tr("This work was never saved. Deleting it cannot be undone."))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        throw_away = box.addButton(self.tr("Throw away for good"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(self.tr("Keep it"), QMessageBox.ButtonRole.RejectRole))
+        throw_away = box.addButton(self.tr("Delete permanently"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole))
         throw_away.clicked.connect(lambda: self._discard_now(draft))
         box.open()
 

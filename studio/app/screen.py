@@ -1,4 +1,4 @@
-"""Whether there is a screen, asked before Qt is: Qt ends the process, in words for programmers. No Qt here."""
+"""Checks for a screen before Qt starts, because Qt aborts the process without one. Does not import Qt."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Answers = Callable[[str], bool]
 
 
 def x_answers(display: str) -> bool:
-    """Whether an X server can be used under that name: the question Qt will ask, asked by the same library."""
+    """Return whether an X server accepts connections on ``display``, using the library that Qt uses."""
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
-        return True  # Qt needs it as well; that it is missing is for the set-up to say
+        return True  # Qt needs it too; setup reports it missing
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)
@@ -34,7 +34,7 @@ def x_answers(display: str) -> bool:
 
 
 def wayland_answers(display: str) -> bool:
-    """Whether a compositor listens under that name."""
+    """Return whether a Wayland compositor accepts connections on ``display``."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(_LONGEST_WAIT_SECONDS)
         try:
@@ -47,13 +47,13 @@ def wayland_answers(display: str) -> bool:
 def require_screen(
     environment: Mapping[str, str], *, has_x: Answers = x_answers, has_wayland: Answers = wayland_answers
 ) -> str | None:
-    """The Qt platform to ask for; None: Qt finds it by itself. Raises ``NoScreen`` where no window can be shown."""
+    """Return the Qt platform to use, or None to let Qt choose. Raises ``NoScreen`` if no window can be shown."""
     if not sys.platform.startswith("linux"):
         return None
     asked_for = environment.get("QT_QPA_PLATFORM", "")
     platforms = {each.partition(":")[0] for each in asked_for.split(";")} if asked_for else {_X, _WAYLAND}
     if platforms - {_X, _WAYLAND}:
-        return None  # one that needs no screen, for tests, or that only developers know
+        return None  # offscreen platforms and others that need no display
     screens = [
         (platform, variable, name, answers)
         for platform, variable, answers in ((_X, "DISPLAY", has_x), (_WAYLAND, "WAYLAND_DISPLAY", has_wayland))
@@ -72,5 +72,5 @@ def require_screen(
             name=screens[0][2],
             variable=screens[0][1],
         )
-    # Of two that are named Qt may try the one that does not answer, and give up.
+    # With two displays set, Qt may try only the one that does not answer.
     return reached[0] if len(reached) < len(screens) else None

@@ -1,4 +1,4 @@
-"""What the window touches of the world beside its project; tests hand in another one."""
+"""External services of the session, replaced in tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _open_library() -> VoiceLibrary:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Where speech is made, where it is heard, where voices, drafts and models are kept."""
+    """Worker, audio outputs, voice library, installed models and the folder of drafts."""
 
     start_worker: Callable[[], Worker] = _start_process
     outputs: AudioOutputs = field(default_factory=PortAudioOutputs)

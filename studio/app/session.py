@@ -1,4 +1,4 @@
-"""All that lasts as long as the program runs and is no widget: what the window shows and steers."""
+"""Application state that outlives the window: project, queue, worker, playback, voices and settings."""
 
 from __future__ import annotations
 
@@ -60,17 +60,20 @@ _DOCTOR_RATE = 24_000
 _DOCTOR_BUFFER_SECONDS = 0.2
 
 
-# What a loaded model was loaded with: changed, it is loaded again.
-_OF_THE_ENGINE = (
+# Changing one of these reloads the model.
+_ENGINE_SETTINGS = (
     SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, IDLE_RELEASE_MINUTES,
 )  # fmt: skip
 
 
 class Session(QObject):
-    """``sound_shown`` says what the large waveform is to show: a sound and whose line it is, or None."""
+    """Everything that lasts as long as the program runs and is not a widget.
+
+    ``sound_shown`` carries the audio for the large waveform, or None, and its line.
+    """
 
     failed = Signal(object)  # StudioError
-    meters_changed = Signal(object)  # Meters
+    meters_changed = Signal(object)  # PlaybackStats
     sound_shown = Signal(object, str)  # StreamingAudio or None, line id
     settings_changed = Signal(object)  # the settings that changed; emitted on the thread that changed them
 
@@ -91,9 +94,9 @@ class Session(QObject):
         self.transport = Transport(services.outputs, self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.pictures = WaveformThumbnails(self.editor, self.bridge.run, self)
-        # The order that is to be heard while it is being made, until it is over.
-        self._heard_order: SynthesisJob | None = None
-        self._last_order: SynthesisJob | None = None
+        # The job that is played while it is generated, until it is over.
+        self._playing_job: SynthesisJob | None = None
+        self._last_job: SynthesisJob | None = None
         self._num_takes = 0
         self._meter_timer = QTimer(self)
         self._meter_timer.setInterval(_METER_MILLISECONDS)
@@ -104,15 +107,15 @@ class Session(QObject):
 
     def _connect(self) -> None:
         self.settings_changed.connect(self._apply_settings)
-        # lines being spoken
+        # synthesis
         self.queue.making_started.connect(self._on_synthesis_started)
         self.queue.job_finished.connect(self._on_job_finished)
         self.queue.became_idle.connect(self.update_meters)
-        # sound being heard
+        # playback
         self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.sound, heard.line_id))
         self.transport.started.connect(lambda _: self._meter_timer.start())
         self.transport.ended.connect(self.update_meters)
-        # what goes wrong without anybody waiting for it
+        # errors of background work
         self.bridge.failed.connect(self.failed)
         self.script_player.failed.connect(self.failed)
         self.editor.failed.connect(self.failed)
@@ -121,20 +124,20 @@ class Session(QObject):
 
     @cached_property
     def models(self) -> ModelTasks:
-        """Installing, checking and removing; nobody asks before the window stands."""
+        """Installation, check and removal of models."""
         from studio.app.models.model_tasks import ModelTasks  # noqa: PLC0415 - after the first paint
 
         return ModelTasks(self.settings, self.bridge.run, self)
 
     @cached_property
     def global_words(self) -> GlobalWords:
-        """The words of all projects; not read until ``load``."""
+        """Dictionary of all projects; empty until ``load``."""
         from studio.app.dictionary.global_words import GlobalWords  # noqa: PLC0415 - after the first paint
 
         return GlobalWords(self.editor, self)
 
     def model_folder(self) -> Path:
-        """The chosen one, or the one that comes with the program."""
+        """Return the folder of the chosen model, by default of the bundled one."""
         choice = self.settings[MODEL]
         models = self.services.find_models()
         if choice and Path(choice).is_dir():
@@ -155,7 +158,10 @@ class Session(QObject):
         )
 
     def use_model(self, choice: str) -> None:
-        """By its name or folder; what the old one was saying ends. Raises ``ModelNotFound``."""
+        """Load another model, given its name or folder, and cancel requests to the old one.
+
+        Raises ``ModelNotFound``.
+        """
         models = self.services.find_models()
         if choice not in models and not Path(choice).is_dir():
             raise ModelNotFound("There is no model {choice}.", remedy="Choose one that is installed.", choice=choice)
@@ -164,7 +170,7 @@ class Session(QObject):
         self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def wake(self) -> None:
-        """Once the window stands: what takes longer than a moment."""
+        """Load the styles of the model. Call after the first paint."""
         self.styles.use_model(self.model_folder())
 
     # Settings.
@@ -172,17 +178,17 @@ class Session(QObject):
     def _apply_settings(self, changed: Container[object]) -> None:
         if OUTPUT_DEVICE in changed:
             self.transport.use_device(self.settings[OUTPUT_DEVICE] or None)
-        if any(setting in changed for setting in _OF_THE_ENGINE):
+        if any(setting in changed for setting in _ENGINE_SETTINGS):
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def device_names(self, kind: str) -> tuple[str, ...]:
-        """Looks for what was plugged in; takes a moment, may be called from any thread."""
+        """Rescan audio devices and return the names of ``kind``, "input" or "output". Slow; callable from any thread."""
         self.services.outputs.rescan()
         return self.services.outputs.names() if kind == "output" else device_names("input")
 
     def examine(self) -> HealthReport:
-        """Everything the program needs; takes seconds, from any thread."""
-        from studio.health.report import examine  # noqa: PLC0415 - nobody waits for its libraries at the start
+        """Check everything the program needs. Takes seconds; callable from any thread."""
+        from studio.health.report import examine  # noqa: PLC0415 - its libraries are not needed at the start
 
         def require_sound_card() -> None:
             device = self.settings[OUTPUT_DEVICE] or None
@@ -193,7 +199,7 @@ class Session(QObject):
     # Voices.
 
     def voice_sources(self) -> VoiceImportServices:
-        """For the dock of voices: the same devices, the same worker."""
+        """Return what the voices panel needs: devices, worker, model folder."""
         return VoiceImportServices(
             make_player=lambda parent: ClipPlayer(
                 self.services.outputs, device=lambda: self.settings[OUTPUT_DEVICE] or None, parent=parent
@@ -203,29 +209,29 @@ class Session(QObject):
         )
 
     def find_voice(self, name: str) -> ResolvedVoice:
-        """From any thread. Raises ``VoiceNotFound``."""
+        """Callable from any thread. Raises ``VoiceNotFound``."""
         voice = self.library.get(name)
         return ResolvedVoice(VoiceReference(voice.clip, voice.transcript, voice.name), voice.sha256, voice_key(voice))
 
-    # Speaking and hearing.
+    # Synthesis and playback.
 
     def speak(self, line_ids: list[str], *, num_takes: int = 1, is_heard: bool = True) -> None:
-        """Asks for takes; the first of them is heard while it is being made."""
+        """Queue takes of the unlocked lines; play the first one while it is generated."""
         speakable = [line_id for line_id in line_ids if not self.editor.project.line(line_id).is_locked]
         if not speakable:
             return
         jobs = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard)
         if is_heard and not self.script_player.is_active:
-            self._heard_order = jobs[0]
+            self._playing_job = jobs[0]
 
     def speak_recording(self, line_id: str, recording: Path) -> None:
-        """A take of the line that says, in its voice, what is said in ``recording``; heard while it is being made."""
+        """Queue a take that converts ``recording`` to the line's voice, and play it while it is generated."""
         order = self.queue.convert(line_id, recording)
         if not self.script_player.is_active:
-            self._heard_order = order
+            self._playing_job = order
 
     def speak_changed_lines(self) -> None:
-        """Every line that has something to say and no fresh take of a plausible length."""
+        """Queue every line with text that has no up-to-date take of plausible length."""
         editor = self.editor
         waiting = {order.line_id for order in self.queue.jobs if not order.state.is_over}
         ids = [
@@ -239,7 +245,6 @@ class Session(QObject):
         self.speak(ids, is_heard=False)
 
     def play_take(self, take_id: str, *, start_seconds: float = 0.0) -> None:
-        """A take of the project."""
         self.script_player.stop()
         self.bridge.run(self._play_take(take_id, start_seconds))
 
@@ -258,27 +263,27 @@ class Session(QObject):
         return StreamingAudio.of(samples, project.take(take_id).sample_rate)
 
     def waveform_of(self, take: Take) -> Waveform:
-        """The sound of a stored take, from any thread. Raises ``TakeNotFound``."""
+        """Return the audio of a stored take. Callable from any thread. Raises ``TakeNotFound``."""
         return Waveform(self.editor.project.samples_of(take.id), take.sample_rate)
 
     def stop(self) -> bool:
-        """Silence at once, and no more of the take that is being heard; whether there was anything to stop."""
+        """Stop playback and cancel the take being played; return whether anything was stopped."""
         was_busy = self.transport.is_playing or self.script_player.is_active
         heard = self.transport.heard
         self.script_player.stop()
         self.transport.stop()
         for order in self.queue.jobs:
-            # Also one that the worker's death has interrupted, and that waits to be spoken once more.
-            # What was stopped before is about to end: to stop it again would be nothing, though it were reported as done.
+            # A job interrupted by the worker's death is queued again: it counts too. A stopped job is about to end
+            # and must not be reported as stopped twice.
             if order.state.is_over or order.synthesis is None or order.synthesis.is_stopped:
                 continue
-            if order is self._heard_order or (heard is not None and order.synthesis.take_id == heard.take_id):
+            if order is self._playing_job or (heard is not None and order.synthesis.take_id == heard.take_id):
                 self.queue.cancel(order)
                 was_busy = True
         return was_busy
 
     async def replace_project(self, project: Project, *, keeps_draft: bool = False) -> None:
-        """The old one is closed; what was being spoken of it ends."""
+        """Close the open project, cancel its jobs and show ``project``."""
         self.stop()
         self.queue.forget_project()
         await self.queue.finished()
@@ -288,8 +293,8 @@ class Session(QObject):
         await asyncio.to_thread(old.close, keeps_draft=keeps_draft)
 
     async def close(self, *, keeps_draft: bool) -> None:
-        """End everything, the worker too. Never hangs; what fails does not keep the rest from ending."""
-        async with contextlib.AsyncExitStack() as steps:  # the last one first
+        """End everything including the worker. Never hangs; a failing step does not prevent the others."""
+        async with contextlib.AsyncExitStack() as steps:  # run in reverse order
             steps.push_async_callback(asyncio.to_thread, self.editor.project.close, keeps_draft=keeps_draft)
             steps.push_async_callback(self.bridge.close)
             if "models" in self.__dict__:
@@ -301,11 +306,11 @@ class Session(QObject):
             self.stop()
             self.queue.cancel_all()
 
-    # Inside.
+    # Slots.
 
     def _on_synthesis_started(self, making: TakeSynthesis) -> None:
         self._meter_timer.start()
-        if self._heard_order is not None and self._heard_order.synthesis is making:
+        if self._playing_job is not None and self._playing_job.synthesis is making:
             self.transport.follow(making)
 
     def _on_job_finished(self, order: SynthesisJob) -> None:
@@ -313,15 +318,15 @@ class Session(QObject):
             self.transport.synthesis_ended(order.synthesis)
         if order.take is not None:
             self._num_takes += 1
-        if order is self._heard_order:
-            self._heard_order = None
-        self._last_order = order
+        if order is self._playing_job:
+            self._playing_job = None
+        self._last_job = order
         if order.error is not None:
             self.failed.emit(order.error)
 
     def update_meters(self) -> None:
-        """Emit ``meters_changed`` with the figures of now."""
-        order = self.queue.current or self._last_order
+        """Emit ``meters_changed`` with the current figures."""
+        order = self.queue.current or self._last_job
         making = order.synthesis if order else None
         report = making.report if making else None
         first = report.first_audio_seconds if report else making.first_audio_seconds if making else None

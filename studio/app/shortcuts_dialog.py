@@ -1,4 +1,4 @@
-"""All shortcuts in one list, and the place to change them."""
+"""List and editor of keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
 
 class ShortcutsPage(QWidget):
-    """Each change counts at once; whatever had the key before loses it."""
+    """Changes apply at once and remove the key from other actions."""
 
     changed = Signal()
 
@@ -46,9 +46,9 @@ class ShortcutsPage(QWidget):
         self._keys.setMaximumSequenceLength(1)
         self._keys.setClearButtonEnabled(True)
         self._keys.setAccessibleName(self.tr("New keys"))
-        self._set = QPushButton(self.tr("Use these keys"))
-        self._reset = QPushButton(self.tr("Default"))
-        self._reset_all = QPushButton(self.tr("All to defaults"))
+        self._set = QPushButton(self.tr("Assign"))
+        self._reset = QPushButton(self.tr("Reset"))
+        self._reset_all = QPushButton(self.tr("Reset all"))
         self._warning = QLabel(wordWrap=True)
         self._warning.setProperty("role", "warn")
         row = QHBoxLayout()
@@ -65,7 +65,7 @@ class ShortcutsPage(QWidget):
         self._search.textChanged.connect(self._on_search)
         self._list.currentItemChanged.connect(lambda *_: self._show_chosen())
         self._keys.keySequenceChanged.connect(lambda _: self._warn())
-        self._set.clicked.connect(self._use_keys)
+        self._set.clicked.connect(self._assign_keys)
         self._reset.clicked.connect(self._reset_chosen)
         self._reset_all.clicked.connect(self._reset_everything)
         self._show_chosen()
@@ -129,10 +129,10 @@ class ShortcutsPage(QWidget):
         others = self._actions.users_of(self._new_keys()) - {chosen or ""} if chosen else set()
         names = ", ".join(sorted(self._actions.title(other).rstrip("…") for other in others))
         self._warning.setText(
-            self.tr("Now used for: {actions}. It will lose these keys.").format(actions=names) if names else ""
+            self.tr("Already used for: {actions}. Assigning removes it there.").format(actions=names) if names else ""
         )
 
-    def _use_keys(self) -> None:
+    def _assign_keys(self) -> None:
         if self._chosen:
             self._actions.set_keys(self._chosen, self._new_keys())
             self._after_change()

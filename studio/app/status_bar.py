@@ -1,4 +1,4 @@
-"""The status bar: what speaks, how it does, and what is being done, with a way to end that."""
+"""Status bar: engine, playback figures, and the current task with its cancel button."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ _PIXELS_OF_BAR = 120
 
 
 class StatusBar(QWidget):
-    """Shows what it is told."""
-
     cancel_requested = Signal()
     engine_clicked = Signal()
 
@@ -28,13 +26,13 @@ class StatusBar(QWidget):
         self._engine_mark.setAccessibleName(self.tr("Engine"))
         self._engine_mark.clicked.connect(self.engine_clicked)
         self._meters = QLabel()
-        self._meters.setAccessibleName(self.tr("Meters"))
+        self._meters.setAccessibleName(self.tr("Playback figures"))
         self._meters.setToolTip(
             self.tr(
-                "First sound: from asking to the first sound.\n"
-                "RTF: seconds of work for a second of speech; below 1 is faster than it is heard.\n"
-                "Buffer: speech that is made and not yet heard.\n"
-                "Gaps: how often sound came too late, in this session."
+                "Latency: time from the request to the first audio.\n"
+                "RTF: computing time per second of speech; below 1 is faster than real time.\n"
+                "Buffered: generated audio that has not been played yet.\n"
+                "Dropouts: interruptions of playback in this session."
             )
         )
         self._task = ElidedLabel()
@@ -42,11 +40,11 @@ class StatusBar(QWidget):
         self._bar.setFixedWidth(_PIXELS_OF_BAR)
         self._bar.setMaximumHeight(self.fontMetrics().height() + 2)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName(self.tr("Progress of the task"))
+        self._bar.setAccessibleName(self.tr("Task progress"))
         self._cancel = QToolButton(autoRaise=True)
         self._cancel.setIcon(icon("close"))
-        self._cancel.setToolTip(self.tr("Cancel the task"))
-        self._cancel.setAccessibleName(self.tr("Cancel the task"))
+        self._cancel.setToolTip(self.tr("Cancel task"))
+        self._cancel.setAccessibleName(self.tr("Cancel task"))
         self._cancel.clicked.connect(self.cancel_requested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
@@ -68,29 +66,32 @@ class StatusBar(QWidget):
                 mark = icon("warning" if description.makes_noise else "engine", colors.good)
                 if description.makes_noise:
                     mark = icon("warning", colors.warn)
-                    words += " · " + self.tr("makes noise, not speech")
+                    words += " · " + self.tr("generates noise, not speech")
             case EngineState.LOADING:
                 words, mark = self.tr("Loading {model}…").format(model=engine.folder.name), icon("engine", colors.busy)
             case EngineState.FAILED:
                 words = self.tr("{model} could not be loaded").format(model=engine.folder.name)
                 mark = icon("warning", colors.bad)
             case _:
-                words, mark = self.tr("{model}, asleep").format(model=engine.folder.name), icon("engine", colors.quiet)
+                words, mark = (
+                    self.tr("{model}, not loaded").format(model=engine.folder.name),
+                    icon("engine", colors.quiet),
+                )
         self._engine_mark.setText(words)
         self._engine_mark.setIcon(mark)
         self._engine_mark.setToolTip(self._engine_details(engine))
 
     def show_meters(self, playback_stats: PlaybackStats) -> None:
         parts = [
-            self.tr("First sound {value}").format(value=_seconds(playback_stats.first_audio_seconds)),
+            self.tr("Latency {value}").format(value=_seconds(playback_stats.first_audio_seconds)),
             self.tr("RTF {value}").format(value=_figure(playback_stats.real_time_factor)),
-            self.tr("Buffer {value}").format(value=_seconds(playback_stats.buffered_seconds)),
-            self.tr("Gaps {count}").format(count=playback_stats.num_underruns),
+            self.tr("Buffered {value}").format(value=_seconds(playback_stats.buffered_seconds)),
+            self.tr("Dropouts {count}").format(count=playback_stats.num_underruns),
         ]
         self._meters.setText("   ".join(parts))
 
     def show_task(self, words: str, share: float | None, can_cancel: bool) -> None:
-        """What is being done; empty: nothing. ``share`` of None: nobody knows how far it is."""
+        """Show a task, or none if ``words`` is empty. ``share`` is 0..1, or None if unknown."""
         self._task.setText(words)
         self._bar.setVisible(bool(words))
         self._cancel.setVisible(bool(words) and can_cancel)
@@ -98,7 +99,7 @@ class StatusBar(QWidget):
         self._bar.setValue(round(100 * share) if share is not None else 0)
 
     def show_message(self, words: str) -> None:
-        """A short word about what was done, where no task is shown."""
+        """Show a short message in place of a task."""
         self.show_task("", None, False)
         self._task.setText(words)
 

@@ -1,4 +1,4 @@
-"""Undo and redo as actions that say what they would take back."""
+"""Undo and redo actions, named after the step they affect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QUndoStack
 
 
 class UndoActions(QObject):
-    status_message = Signal(str)  # what was undone or done again, for the status bar
+    status_message = Signal(str)  # what was undone or redone
 
     def __init__(self, stack: QUndoStack, undo: QAction, redo: QAction, parent: QObject | None = None) -> None:
         super().__init__(parent)

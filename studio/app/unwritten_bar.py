@@ -1,4 +1,4 @@
-"""The notice that changes are kept only in memory, for as long as that is so."""
+"""Notice that changes are only in memory because they cannot be written."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _RETRY_MILLISECONDS = 3_000
 
 
 class UnwrittenBar(NotificationBar):
-    """Watches the project; until all is written it tries again every few seconds, in the background.
+    """Watches the project and retries in the background every few seconds until all changes are written.
 
-    A notice that is closed comes back with the next change that cannot be written.
+    A closed notice reappears with the next change that cannot be written.
     """
 
-    written = Signal(str)  # what to tell when all changes have been written
+    written = Signal(str)  # message for the status bar
 
     def __init__(self, editor: ProjectEditor, save_elsewhere: Callable[[], object]) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class UnwrittenBar(NotificationBar):
         if unwritten is None:
             self._retry.stop()
             self.hide()
-            self.written.emit(self.tr("All changes are saved again."))
+            self.written.emit(self.tr("All changes are saved."))
             return
         self._retry.start()
         error = type(unwritten.error)(

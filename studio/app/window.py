@@ -1,4 +1,4 @@
-"""The frame: what belongs to the window as a whole, and the one map of what is connected with what."""
+"""Main window: builds its parts, connects their signals, and shows the session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from studio.voices.voice import name_key
 
 
 class MainWindow(QMainWindow):
-    """Shows a session. ``closed`` when everything has ended and the program may."""
+    """Main window of a session. ``closed`` is emitted when the session has ended and the program may exit."""
 
     closed = Signal()
 
@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
         self.normalized_text = NormalizedTextPreview(session.bridge, self)
         self.waveform_panel = WaveformPanel()
         self.queue_panel = QueuePanel(session.queue)
-        self.desk = TakesController(session, self)
+        self.takes = TakesController(session, self)
         self.tasks = TaskReporter(session, self)
         self.status = StatusBar()
         self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
@@ -114,7 +114,7 @@ class MainWindow(QMainWindow):
         self.statusBar().setSizeGripEnabled(False)
         restore_layout(self, self.docks, self.session.settings)
 
-    def _connect_signals(self) -> None:  # noqa: PLR0915 - the map of the window
+    def _connect_signals(self) -> None:  # noqa: PLR0915 - one list of all connections
         session, script, actions = self.session, self.script, self.actions_by_id
         # files
         actions["file.new"].triggered.connect(self.documents.new)
@@ -150,35 +150,35 @@ class MainWindow(QMainWindow):
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
         session.queue.making_started.connect(self._on_speaking_started)
         session.queue.became_idle.connect(self._on_queue_idle)
-        # hearing
+        # playback
         actions["play.toggle"].triggered.connect(self._toggle_play)
         actions["play.from_here"].triggered.connect(self._play_from_here)
         actions["play.stop"].triggered.connect(self._stop)
-        actions["play.previous_take"].triggered.connect(lambda: self.desk.step(-1))
-        actions["play.next_take"].triggered.connect(lambda: self.desk.step(1))
-        actions["play.compare"].triggered.connect(self.desk.compare)
+        actions["play.previous_take"].triggered.connect(lambda: self.takes.step(-1))
+        actions["play.next_take"].triggered.connect(lambda: self.takes.step(1))
+        actions["play.compare"].triggered.connect(self.takes.compare)
         actions["play.compare_takes"].triggered.connect(
-            lambda: self.pages.open_comparison(self.desk, self.inspector.selected_takes)
+            lambda: self.pages.open_comparison(self.takes, self.inspector.selected_takes)
         )
-        actions["play.keep"].triggered.connect(self.desk.toggle_kept)
-        actions["play.remove_take"].triggered.connect(self.desk.remove_chosen)
-        actions["play.restore_take"].triggered.connect(self.desk.restore_last)
-        self.desk.status_message.connect(self.tasks.show_message)
+        actions["play.keep"].triggered.connect(self.takes.toggle_kept)
+        actions["play.remove_take"].triggered.connect(self.takes.remove_chosen)
+        actions["play.restore_take"].triggered.connect(self.takes.restore_last)
+        self.takes.status_message.connect(self.tasks.show_message)
         session.script_player.line_changed.connect(script.view.go_to)
         session.sound_shown.connect(self._show_sound)
         session.transport.moved.connect(self._on_moved)
         session.transport.ended.connect(self._on_playback_ended)
-        self.waveform_panel.seek_requested.connect(self.desk.play_from)
-        # the chosen line
+        self.waveform_panel.seek_requested.connect(self.takes.play_from)
+        # current line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.selection_changed.connect(self._show_form)
         script.own_words_wanted.connect(self.inspector.form.write_own_words)
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.field_changed.connect(script.edit_lines)
-        self.inspector.take_chosen.connect(self.desk.choose)
+        self.inspector.take_chosen.connect(self.takes.choose)
         self.inspector.play_requested.connect(session.play_take)
-        self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.desk, place))
+        self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.takes, place))
         self.normalized_text.ready.connect(self.inspector.show_spoken)
         session.pictures.ready.connect(self.inspector.picture_ready)
         # voices
@@ -192,7 +192,7 @@ class MainWindow(QMainWindow):
         self.voices.status_message.connect(self.tasks.show_message)
         self.voices.failed.connect(self.notices.show_error)
         self.notices.focus_left.connect(script.view.setFocus)
-        # the window and its status
+        # window and status bar
         session.settings_changed.connect(self.documents.apply_settings)
         actions["view.reset"].triggered.connect(self.docks.reset)
         actions["help.guide"].triggered.connect(self.pages.open_guide)
@@ -214,7 +214,7 @@ class MainWindow(QMainWindow):
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
 
-    # Speaking and hearing.
+    # Synthesis and playback.
 
     def _speak(self, *, num_takes: int) -> None:
         self.session.speak(self.script.selected_line_ids, num_takes=num_takes)
@@ -226,7 +226,7 @@ class MainWindow(QMainWindow):
         if line is not None and line.chosen_take is not None:
             self.session.play_take(line.chosen_take)
         elif line is not None:
-            self.tasks.show_message(self.tr("This line has not been spoken yet: Ctrl+Enter speaks it."))
+            self.tasks.show_message(self.tr("This line has not been spoken yet. Press Ctrl+Enter to speak it."))
 
     def _play_from_here(self) -> None:
         self.session.stop()
@@ -244,23 +244,23 @@ class MainWindow(QMainWindow):
         self.waveform_panel.show_position(None)
 
     def _stop(self) -> None:
-        """The first Esc is for the sound, the second for what waits."""
+        """The first Esc stops playback, the second clears the queue."""
         if not self.session.stop() and self.session.queue.waiting:
             self.session.queue.cancel_waiting()
-            self.tasks.show_message(self.tr("Nothing waits to be spoken any more."))
+            self.tasks.show_message(self.tr("Queue cleared."))
 
     def _on_moved(self, seconds: float) -> None:
         heard = self.session.transport.heard
-        if heard is not None and heard.sound is self.waveform_panel.sound:  # and not that of another line
+        if heard is not None and heard.sound is self.waveform_panel.sound:  # not the take of another line
             self.waveform_panel.show_position(seconds)
         self.waveform_panel.show_level(self.session.transport.level)
 
-    # The chosen line.
+    # Current line.
 
     def _show_line(self) -> None:
         line = self.script.current_line
         self.normalized_text.show(line, self.session.editor.project.dictionary_in_force)
-        self.desk.show_line(line)
+        self.takes.show_line(line)
         self._show_form()
 
     def _show_form(self) -> None:
@@ -274,7 +274,7 @@ class MainWindow(QMainWindow):
         self._show_actions()
 
     def _commit_typing(self) -> None:
-        """Before an action: take over what is being typed."""
+        """Write text that is being typed to the script."""
         self.script.view.commit_writing()
         self.inspector.form.commit()
 
@@ -287,11 +287,11 @@ class MainWindow(QMainWindow):
         line = self.script.current_line
         has_take = line is not None and line.chosen_take is not None
         for name in ("play.previous_take", "play.next_take", "play.compare", "play.compare_takes"):
-            self.actions_by_id[name].setEnabled(line is not None and len(self.desk.takes) > 1)
+            self.actions_by_id[name].setEnabled(line is not None and len(self.takes.takes) > 1)
         for name in ("play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
-        self.actions_by_id["play.restore_take"].setEnabled(bool(self.desk.removed))
-        self.actions_by_id["play.keep"].setChecked(self.desk.is_kept)
+        self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed))
+        self.actions_by_id["play.keep"].setChecked(self.takes.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
 
     # Files.
@@ -324,7 +324,7 @@ class MainWindow(QMainWindow):
         self._voice_following.on_voices_changed(self.voices.voices)
         self._show_line()
 
-    # The engine and the status bar.
+    # Engine and status bar.
 
     def _on_engine_changed(self, engine: Engine) -> None:
         self.status.show_engine(engine)
@@ -365,14 +365,14 @@ class MainWindow(QMainWindow):
         return self._closing.is_under_way
 
     def release(self) -> None:
-        """Save the layout and what is being typed, and stop the work that this window does for itself."""
+        """Save the layout and text being typed; stop work that serves only this window."""
         self._commit_typing()
         save_layout(self, self.session.settings)
         self.voices.stop()
         self.normalized_text.stop()
 
     def take_over(self, old: MainWindow) -> None:
-        """Show what ``old`` shows of the session: selected lines, tab, error, pause, meters."""
+        """Restore the selection, tab and error of ``old``, and show the session's state."""
         current = old.script.current_line
         if current is not None:
             self.script.view.go_to(current.id)

@@ -36,9 +36,9 @@ def report(*verdicts: Verdict) -> HealthReport:
 @pytest.mark.parametrize(
     ("verdicts", "words"),
     [
-        ((Verdict.FINE,), "All is well."),
+        ((Verdict.FINE,), "Everything works."),
         ((Verdict.FINE, Verdict.LIMITED), "Speaking will work. 1 thing could be better."),
-        ((Verdict.BROKEN, Verdict.LIMITED), "Speaking will not work until what is marked is mended."),
+        ((Verdict.BROKEN, Verdict.LIMITED), "Speech will not work until the marked problems are fixed."),
     ],
 )
 def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
@@ -53,7 +53,7 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
     dialog = DiagnosticsDialog(look)
     dialog.show()
     bench.live(0.05)
-    assert "Looking" in dialog.verdict
+    assert "Checking" in dialog.verdict
     assert not dialog._copy.isEnabled()
     go.set()
     bench.until(dialog._copy.isEnabled)
@@ -85,7 +85,7 @@ def test_a_look_that_fails_says_so_and_can_be_tried_again(bench: Bench, report_o
     dialog._again.click()
     bench.until(dialog._copy.isEnabled)
     assert dialog._problem.isHidden()
-    assert dialog.verdict == "All is well."
+    assert dialog.verdict == "Everything works."
     dialog.close()
 
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_saved_can_be_given_up(
     monkeypatch.setattr(Snapshot, "write", disk_full)
     window.close()
     press(bench, "Save")
-    press(bench, "Do not save")
+    press(bench, "Don't save")
     end(bench, closed)
     assert not window.isVisible()
 

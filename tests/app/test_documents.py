@@ -68,7 +68,7 @@ def test_unsaved_work_is_asked_about(bench: Bench) -> None:
     window = bench.open_window()
     write(bench, "Not saved yet.")
     answers: list[UnsavedChangesChoice] = []
-    for words, wish in (("Cancel", UnsavedChangesChoice.CANCEL), ("Do not save", UnsavedChangesChoice.DISCARD)):
+    for words, wish in (("Cancel", UnsavedChangesChoice.CANCEL), ("Don't save", UnsavedChangesChoice.DISCARD)):
         task = bench.session.bridge.run(window.documents.confirm_close())
         press(dialog_of(bench, QMessageBox), words)
         bench.until(task.done)
@@ -79,7 +79,7 @@ def test_unsaved_work_is_asked_about(bench: Bench) -> None:
 def test_a_script_that_was_changed_elsewhere_is_asked_about(bench: Bench, report_of: Callable[[QDialog], str]) -> None:
     window = bench.open_window()
     error = ProjectChangedElsewhere("{file} was changed elsewhere.", remedy="Replace it, or cancel.", file="a.timbre")
-    for words, is_replaced in (("Cancel", False), ("Replace it", True)):
+    for words, is_replaced in (("Cancel", False), ("Replace", True)):
         task = bench.session.bridge.run(window.documents._ask_to_replace(error))
         box = dialog_of(bench, QMessageBox)
         assert report_of(box).startswith("error: project-changed-elsewhere\n")
@@ -158,14 +158,14 @@ def test_what_is_thrown_away_is_not_offered_again(make_bench: Callable[..., Any]
     bench = make_bench()
     bench.open_window()
     dialog = dialog_of(bench, RecoveryDialog)
-    press(dialog, "Throw away")
+    press(dialog, "Delete")
     (question,) = dialog.findChildren(QMessageBox)
-    press(question, "Keep it")
+    press(question, "Keep")
     bench.live(0.05)
     assert draft.exists()
     assert dialog.isVisible()
-    press(dialog, "Throw away")
-    press(dialog.findChildren(QMessageBox)[-1], "Throw away for good")
+    press(dialog, "Delete")
+    press(dialog.findChildren(QMessageBox)[-1], "Delete permanently")
     bench.until(lambda: not draft.exists())
 
 

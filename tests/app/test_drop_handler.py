@@ -81,17 +81,15 @@ def voices(bench: Bench) -> list[str | None]:
 
 def test_what_a_drop_would_do_is_told_for_each_place_and_key(bench: Bench, window: MainWindow, clip: Path) -> None:
     one, two = held(clip), held(clip, bench.folder / "Anna.wav")
-    assert "a voice of Bert.wav for line 2" in hold(bench, window, one, place_of(window, 1))
+    assert "a voice from Bert.wav for line 2" in hold(bench, window, one, place_of(window, 1))
     assert "for line 3" in hold(bench, window, one, place_of(window, 2))
     assert "With Ctrl" in hold(bench, window, one, place_of(window, 2))
-    assert hold(bench, window, one, place_of(window, 1), CONTROL) == (
-        "Drop it to have Bert.wav said again in the voice of Anna"
-    )
+    assert hold(bench, window, one, place_of(window, 1), CONTROL) == ("Drop to convert Bert.wav to the voice Anna")
     beside = window.voices.mapTo(window, window.voices.rect().center())
     assert hold(bench, window, one, beside, CONTROL) == "Drop to create a voice from Bert.wav"
     QApplication.sendEvent(bench.parts.drops.overlay, QDragLeaveEvent())
     assert hold(bench, window, two, place_of(window, 0)).startswith("Drop to create one voice per file")
-    assert "each said again" in hold(bench, window, two, place_of(window, 0), CONTROL)
+    assert "convert these files" in hold(bench, window, two, place_of(window, 0), CONTROL)
 
 
 def test_a_line_without_a_voice_says_so(bench: Bench, clip: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_line_is_written_spoken_heard_and_kept_sample_for_sample(bench: Bench)
     assert len(samples) == 5 * 2_400
     np.testing.assert_array_equal(bench.card.heard, samples)
     assert window.waveform_panel.waveform.seconds == len(samples) / 24_000
-    assert "First sound" in window.status.stats_text
+    assert "Latency" in window.status.stats_text
 
 
 def test_escape_where_the_line_is_written_stops_what_is_heard(bench: Bench) -> None:

@@ -69,7 +69,7 @@ def test_an_error_from_the_worker_is_said_in_the_language_of_the_window(chinese:
 def test_an_error_about_a_setting_names_it_as_the_dialog_does(chinese: None) -> None:
     with pytest.raises(UnusableSetting) as caught:
         EXPORT_TRUE_PEAK.checked("loud")
-    assert format_error(caught.value) == "“最高峰值”不能是 'loud'。请选择 -20 到 0。"
+    assert format_error(caught.value) == "“真峰值上限”不能是 'loud'。请选择 -20 到 0。"
 
 
 def test_a_suggestion_is_part_of_the_sentence(chinese: None) -> None:

@@ -181,7 +181,7 @@ def test_undo_and_removed_takes_survive(bench: Bench) -> None:
     window = bench.open_window()
     window.script.set_field("text", "Stop", "Edit")
     take = bench.add_take(np.full(24_000, 0.1, np.float32))
-    window.desk.choose(take.id)
+    window.takes.choose(take.id)
     bench.trigger("play.remove_take")
     bench.session.global_words.change(PronunciationDictionary((DictionaryEntry("SQL", alias="sequel"),)))
     (voice,) = window.voices.voices

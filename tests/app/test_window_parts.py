@@ -180,7 +180,7 @@ def test_the_status_bar_says_how_the_engine_is(bench: Bench, window: MainWindow)
     window.status.show_engine(Engine(bench.folder, EngineState.FAILED, error=error))
     assert "could not be loaded" in window.status.engine_text
     window.status.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
-    assert window.status.stats_text.split("   ") == ["First sound 0.50 s", "RTF 1.25", "Buffer 3.00 s", "Gaps 2"]
+    assert window.status.stats_text.split("   ") == ["Latency 0.50 s", "RTF 1.25", "Buffered 3.00 s", "Dropouts 2"]
 
 
 def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, window: MainWindow) -> None:

@@ -1,4 +1,4 @@
-"""The settings dialog. Nothing counts until it is accepted; then all of it does, or none."""
+"""Settings dialog. Changes apply together when it is accepted."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from studio.settings_store import Settings
 _log = logging.getLogger(__name__)
 _LOOK_MILLISECONDS = 50
 
-# The names of the devices for "output"; may take a moment, and is called on a thread of its own.
+# Returns the names of the "output" devices. Slow; called on a background thread.
 DeviceNames = Callable[[str], tuple[str, ...]]
 
 
 class PreferencesDialog(QDialog):
-    """``settings`` tells its watchers what was changed. Pages of another kind are added with :meth:`add_page`."""
+    """Pages of settings. Pages of another kind are added with :meth:`add_page`."""
 
     def __init__(self, settings: Settings, device_names: DeviceNames, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,14 +48,14 @@ class PreferencesDialog(QDialog):
         self._look_timer.setInterval(_LOOK_MILLISECONDS)
         self.pages = {page: SettingsPage(s for s in SETTINGS if s.page is page) for page in Page}
         self._list = QListWidget()
-        self._list.setAccessibleName(self.tr("Pages of the settings"))
+        self._list.setAccessibleName(self.tr("Settings pages"))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setStyleSheet("QListWidget::item { padding: 6px; }")
         self._stack = QStackedWidget()
-        self._complaint = ErrorLine()
+        self._error = ErrorLine()
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.defaults_button = self._buttons.addButton(
-            self.tr("Defaults of this page"), QDialogButtonBox.ButtonRole.ResetRole
+            self.tr("Restore defaults"), QDialogButtonBox.ButtonRole.ResetRole
         )
         self._lay_out()
         for page, content in self.pages.items():
@@ -65,30 +65,30 @@ class PreferencesDialog(QDialog):
         self._list.setCurrentRow(0)
 
     def add_page(self, title: str, content: QWidget) -> None:
-        """A page at the end; one that keeps its own changes, and has its own defaults."""
+        """Append a page that saves its own changes and has its own defaults."""
         self._list.addItem(title)
         self._stack.addWidget(content)
         self._list.setFixedWidth(self._list.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth() + 24)
         self._reach_buttons_last()
 
     def open_page(self, page: Page | str) -> None:
-        """One of the pages by its subject, or an added one by its title."""
+        """Show a page of settings, or an added page by its title."""
         title = translated(PAGE_TITLES[page]) if isinstance(page, Page) else page
         for row in range(self._list.count()):
             if self._list.item(row).text() == title:
                 self._list.setCurrentRow(row)
 
     def accept(self) -> None:
-        """Keeps what was changed, and closes; where that cannot be, says why, and stays."""
+        """Save and close; if saving fails, show the error and stay open."""
         try:
             self._settings.change(self.changes())
         except StudioError as error:
-            self._complaint.show_error(error)
+            self._error.show_error(error)
             return
         super().accept()
 
     def changes(self) -> dict[Setting[Any], Any]:
-        """What would become of which settings."""
+        """Return the changed settings with their new values."""
         shown = {setting: value for page in self.pages.values() for setting, value in page.values().items()}
         return {setting: value for setting, value in shown.items() if value != self._settings[setting]}
 
@@ -106,7 +106,7 @@ class PreferencesDialog(QDialog):
         pages.addWidget(self._stack, 1)
         layout = QVBoxLayout(self)
         layout.addLayout(pages, 1)
-        layout.addWidget(self._complaint)
+        layout.addWidget(self._error)
         layout.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
         self.resize(fit_to_screen(110 * width, 72 * width))
@@ -116,7 +116,7 @@ class PreferencesDialog(QDialog):
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.currentRowChanged.connect(self._on_page_changed)
         for page in self.pages.values():
-            page.edited.connect(self._complaint.clear)
+            page.edited.connect(self._error.clear)
         # buttons
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
@@ -125,7 +125,7 @@ class PreferencesDialog(QDialog):
         self._look_timer.timeout.connect(self._show_devices)
 
     def _reach_buttons_last(self) -> None:
-        """By the Tab key: a page that is added comes behind all that was there."""
+        """Keep the buttons last in Tab order after a page was added."""
         standard = QDialogButtonBox.StandardButton
         last: QWidget | None = self.previousInFocusChain()
         for button in (
@@ -146,7 +146,7 @@ class PreferencesDialog(QDialog):
             page.show_defaults()
 
     def _show_devices(self) -> None:
-        """Once they are known. Asked for again and again: a thread that tells would outlive the dialog it tells."""
+        """Fill the device lists once the names are known. Polled, because the thread may outlive the dialog."""
         if self._look is None or not self._look.done():
             return
         self._look_timer.stop()
@@ -157,9 +157,9 @@ class PreferencesDialog(QDialog):
 
 
 def _names(device_names: DeviceNames) -> tuple[str, ...]:
-    """On a thread of its own: PortAudio may take its time."""
+    """Runs on a background thread, because PortAudio is slow."""
     try:
         return device_names("output")
     except StudioError as error:
-        _log.info("no devices: %s", error)
+        _log.info("cannot list audio devices: %s", error)
         return ()

@@ -1,4 +1,4 @@
-"""A control for each kind of setting: shows a value, and tells when a person changes it."""
+"""Editors for each kind of setting."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _CONTEXT = "Settings"
 
 
 def translated(text: str) -> str:
-    """A word of the declarations in the language of the window."""
+    """Return a text of the setting declarations in the interface language."""
     return QCoreApplication.translate(_CONTEXT, text) if text else ""
 
 
 class SettingEditor(QObject):
-    """``control`` is put into the dialog. ``changed`` is not told of :meth:`set_value`."""
+    """``control`` is the widget. ``changed`` is not emitted by :meth:`set_value`."""
 
     changed = Signal()
 
@@ -58,16 +58,16 @@ class SettingEditor(QObject):
     def _show(self, value: Any) -> None:
         raise NotImplementedError
 
-    def _tell(self, *_: object) -> None:
+    def _emit_changed(self, *_: object) -> None:
         if not self._is_being_set:
             self.changed.emit()
 
 
-class TruthEditor(SettingEditor):
+class BoolEditor(SettingEditor):
     def __init__(self, setting: BoolSetting) -> None:
         self._box = QCheckBox(translated(setting.title))
         super().__init__(setting, self._box)
-        self._box.toggled.connect(self._tell)
+        self._box.toggled.connect(self._emit_changed)
 
     def value(self) -> bool:
         return self._box.isChecked()
@@ -76,14 +76,14 @@ class TruthEditor(SettingEditor):
         self._box.setChecked(value)
 
 
-class WholeEditor(SettingEditor):
+class IntEditor(SettingEditor):
     def __init__(self, setting: IntSetting) -> None:
         self._box = ignore_wheel(QSpinBox())
         self._box.setRange(setting.low, setting.high)
         self._box.setSuffix(_suffix(setting.unit))
         self._box.setSpecialValueText(translated(setting.name_of_low))
         super().__init__(setting, self._box)
-        self._box.valueChanged.connect(self._tell)
+        self._box.valueChanged.connect(self._emit_changed)
 
     def value(self) -> int:
         return self._box.value()
@@ -101,7 +101,7 @@ class NumberEditor(SettingEditor):
         self._box.setSingleStep(setting.step)
         self._box.setSuffix(_suffix(setting.unit))
         super().__init__(setting, self._box)
-        self._box.valueChanged.connect(self._tell)
+        self._box.valueChanged.connect(self._emit_changed)
 
     def value(self) -> float:
         return round(self._box.value(), self._decimals)
@@ -116,7 +116,7 @@ class ChoiceEditor(SettingEditor):
         for option in setting.options:
             self._box.addItem(translated(option.title), option.value)
         super().__init__(setting, self._box)
-        self._box.currentIndexChanged.connect(self._tell)
+        self._box.currentIndexChanged.connect(self._emit_changed)
 
     def value(self) -> Any:
         return self._box.currentData()
@@ -130,7 +130,7 @@ class TextEditor(SettingEditor):
         self._field = QLineEdit()
         self._field.setMaxLength(setting.longest)
         super().__init__(setting, self._field)
-        self._field.textEdited.connect(self._tell)
+        self._field.textEdited.connect(self._emit_changed)
 
     def value(self) -> str:
         return self._field.text()
@@ -140,7 +140,7 @@ class TextEditor(SettingEditor):
 
 
 class FolderEditor(SettingEditor):
-    """A field for a path and a button that lets a person choose it."""
+    """Path field with a button that opens a folder dialog."""
 
     def __init__(self, setting: Folder) -> None:
         control = QWidget()
@@ -157,7 +157,7 @@ class FolderEditor(SettingEditor):
         row.addWidget(button)
         control.setFocusProxy(self._field)
         super().__init__(setting, control)
-        self._field.textChanged.connect(self._tell)  # the clear button edits nothing, it changes
+        self._field.textChanged.connect(self._emit_changed)  # textEdited is not emitted by the clear button
 
     def value(self) -> str:
         return self._field.text().strip()
@@ -173,7 +173,7 @@ class FolderEditor(SettingEditor):
 
 
 class DeviceEditor(SettingEditor):
-    """The devices there are, and the chosen one even while it is unplugged."""
+    """List of devices, including the chosen one if it is disconnected."""
 
     def __init__(self, setting: Device) -> None:
         self._box = ignore_wheel(QComboBox())
@@ -181,13 +181,12 @@ class DeviceEditor(SettingEditor):
         self._are_names_known = False
         super().__init__(setting, self._box)
         self._fill("")
-        self._box.currentIndexChanged.connect(self._tell)
+        self._box.currentIndexChanged.connect(self._emit_changed)
 
     def value(self) -> str:
         return str(self._box.currentData() or "")
 
     def set_names(self, names: Sequence[str]) -> None:
-        """The devices that are connected now."""
         self._names, self._are_names_known = tuple(names), True
         self.set_value(self.value())
 
@@ -196,7 +195,7 @@ class DeviceEditor(SettingEditor):
 
     def _fill(self, chosen: str) -> None:
         self._box.clear()
-        self._box.addItem(QCoreApplication.translate("Preferences", "The one the system chooses"), "")
+        self._box.addItem(QCoreApplication.translate("Preferences", "System default"), "")
         for name in self._names:
             self._box.addItem(name, name)
         if chosen and chosen not in self._names:
@@ -206,8 +205,8 @@ class DeviceEditor(SettingEditor):
 
 
 _EDITORS: tuple[tuple[type[Setting[Any]], Callable[[Any], SettingEditor]], ...] = (
-    (BoolSetting, TruthEditor),
-    (IntSetting, WholeEditor),
+    (BoolSetting, BoolEditor),
+    (IntSetting, IntEditor),
     (Number, NumberEditor),
     (Choice, ChoiceEditor),
     (Device, DeviceEditor),

@@ -1,4 +1,4 @@
-"""Knobs that a page may be scrolled over: the wheel turns only the one that has the focus."""
+"""Controls that react to the wheel only while focused, so that a page can be scrolled over them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Control = TypeVar("Control", bound=QWidget)
 
 
 def ignore_wheel(control: Control) -> Control:
-    """The same control; turned over without the focus, the wheel goes on to the page."""
+    """Return ``control``, which now passes wheel events to the page unless it has the focus."""
     control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     control.installEventFilter(_WheelGuard(control))
     return control
@@ -22,5 +22,5 @@ class _WheelGuard(QObject):
         assert isinstance(watched, QWidget)
         if event.type() != QEvent.Type.Wheel or watched.hasFocus():
             return False
-        event.ignore()  # so that Qt offers it to the page
+        event.ignore()  # Qt then passes it to the parent
         return True

@@ -1,4 +1,4 @@
-"""One page of the dialog: its settings one below the other, each with a word on what it is for."""
+"""Page of the settings dialog: editors with their help texts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFormLayout, QLabel, QScrollArea, QStyle, QVBoxLayout, QWidget
 
-from studio.app.preferences.editors import SettingEditor, TruthEditor, editor_for, translated
+from studio.app.preferences.editors import BoolEditor, SettingEditor, editor_for, translated
 from studio.setting_kinds import Setting
 
 
 class SettingsPage(QScrollArea):
-    """``edited`` is told when a person changes something."""
+    """``edited`` is emitted when the user changes a value."""
 
     edited = Signal()
 
@@ -39,7 +39,7 @@ class SettingsPage(QScrollArea):
         return {setting: editor.value() for setting, editor in self.editors.items()}
 
     def show_values(self, values: Mapping[Setting[Any], Any]) -> None:
-        """Those of ``values`` that are on this page."""
+        """Show the ``values`` of settings on this page."""
         for setting, editor in self.editors.items():
             if setting in values:
                 editor.set_value(values[setting])
@@ -59,7 +59,7 @@ class SettingsPage(QScrollArea):
         column.setSpacing(3)
         column.addWidget(editor.control)
         column.addWidget(explanation)
-        if isinstance(editor, TruthEditor):  # says itself what it is
+        if isinstance(editor, BoolEditor):  # a checkbox has its own label
             style = editor.control.style()
             indicator = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
             spacing = style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
@@ -75,7 +75,7 @@ class SettingsPage(QScrollArea):
         self.edited.emit()
 
     def _enable(self) -> None:
-        """A setting that means nothing without another waits for it."""
+        """Enable settings that depend on another one only if that is set."""
         for setting, editor in self.editors.items():
             if setting.needs is not None:
                 editor.control.setEnabled(bool(self.editors[setting.needs].value()))

@@ -1,4 +1,4 @@
-"""Dresses the application: Fusion, the palette a person wants, and the few rules a palette cannot say."""
+"""Application style: Fusion, the chosen palette, and rules that a palette cannot express."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Appearance(Enum):
 
 
 def apply_theme(application: QApplication, appearance: Appearance) -> None:
-    """At once and for all windows; may be called again at any time."""
-    colors = _tones(appearance)
+    """Apply the appearance to all windows. May be called again."""
+    colors = _colors_of(appearance)
     application.setStyle("Fusion")
     application.setPalette(palette_of(colors))
     colours = {name: getattr(colors, name) for name in ThemeColors.__dataclass_fields__}
@@ -62,12 +62,12 @@ def apply_theme(application: QApplication, appearance: Appearance) -> None:
     application.setStyleSheet(_STYLE.format(marks=marks, shade=shade, **colours))
 
 
-def _tones(appearance: Appearance) -> ThemeColors:
+def _colors_of(appearance: Appearance) -> ThemeColors:
     match appearance:
         case Appearance.LIGHT:
             return LIGHT
         case Appearance.DARK:
             return DARK
         case Appearance.SYSTEM:
-            wish = QGuiApplication.styleHints().colorScheme()
-            return DARK if wish == Qt.ColorScheme.Dark else LIGHT
+            scheme = QGuiApplication.styleHints().colorScheme()
+            return DARK if scheme == Qt.ColorScheme.Dark else LIGHT

@@ -1,7 +1,7 @@
-"""The colours of the program, once for light and once for dark; every pair of ink and ground reads well.
+"""Light and dark colours. The contrast of text is tested against WCAG's 4.5.
 
-Decided: Fusion with palettes of our own, because Qt's own colour schemes do nothing on many desktops
-(seen: only GNOME's platform theme follows them). Contrast is tested against WCAG's 4.5.
+Decision: Fusion with own palettes. Reason: Qt's colour schemes have no effect on many desktops (only GNOME's platform
+theme follows them).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from PySide6.QtGui import QColor, QPalette
 
 @dataclass(frozen=True, slots=True)
 class ThemeColors:
-    """``ink`` is written on ``ground`` and ``surface``; ``good``, ``warn``, ``bad``, ``busy`` are inks too.
+    """``ink`` is the text colour on ``ground`` and ``surface``; ``good``, ``warn``, ``bad``, ``busy`` are text colours too.
 
-    ``found`` is the ground of a place that was looked for, under ``ink``.
+    ``found`` is the background of search matches.
     """
 
     ground: str
@@ -69,7 +69,7 @@ DARK = ThemeColors(
 
 
 def theme_colors(palette: QPalette) -> ThemeColors:
-    """The set a widget is being painted with."""
+    """Return the colours that belong to ``palette``."""
     return DARK if is_dark(palette) else LIGHT
 
 

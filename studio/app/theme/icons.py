@@ -1,7 +1,6 @@
-"""Icons from ``resources/icons``: line drawings in the colour of the text around them, crisp at any size.
+"""Icons from ``resources/icons``: SVG line drawings in the text colour.
 
-An icon is drawn when it is shown, in the palette of that moment, so that a change between light and
-dark needs no new icons.
+They are drawn with the current palette when painted, so a change between light and dark needs no new icons.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from PySide6.QtSvg import QSvgRenderer
 from studio import paths
 from studio.app.widgets.painting_guard import paints_safely
 
-# WORKAROUND: Qt takes over what ``clone`` returns, Python does not know that and would delete it.
+# WORKAROUND: Qt owns what ``clone`` returns, but PySide would delete it.
 _engines: list[QIconEngine] = []
 
 
 @cache
 def icon(name: str, colour: str | None = None) -> QIcon:
-    """The icon of that file name; ``colour`` instead of the text's (for states, which differ in shape as well)."""
+    """Return the icon of that file name, in ``colour`` or the text colour."""
     engine = _LineIcon(name, colour)
     _engines.append(engine)
     return QIcon(engine)

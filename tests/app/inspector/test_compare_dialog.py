@@ -177,7 +177,7 @@ def test_a_click_on_a_take_of_a_locked_line_only_says_why_it_is_not_chosen(bench
     window.script.toggle_lock()
     before, steps = bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()
     told: list[str] = []
-    window.desk.status_message.connect(told.append)
+    window.takes.status_message.connect(told.append)
     takes = window.inspector._takes
     place = takes.visualItemRect(takes.item(2)).center()
     for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
@@ -189,12 +189,12 @@ def test_a_click_on_a_take_of_a_locked_line_only_says_why_it_is_not_chosen(bench
     for action in ("play.next_take", "play.remove_take"):
         bench.trigger(action)
         assert bench.lines[0].chosen_take == before
-    assert len(window.desk.takes) == 3
+    assert len(window.takes.takes) == 3
 
 
 def test_a_take_of_a_locked_line_can_be_heard(bench: Bench, window: MainWindow) -> None:
     window.script.toggle_lock()
-    first = window.desk.takes[0]
+    first = window.takes.takes[0]
     window.inspector._takes.setFocus()
     bench.loop.call_soon(lambda: QTest.keyClick(window.inspector._takes, Qt.Key.Key_1))
     bench.until(lambda: bench.session.transport.heard is not None)
@@ -207,7 +207,7 @@ def test_a_removed_take_of_a_locked_line_comes_back_without_being_chosen(bench: 
     before = bench.lines[0].chosen_take
     window.script.toggle_lock()
     bench.trigger("play.restore_take")
-    assert len(window.desk.takes) == 3
+    assert len(window.takes.takes) == 3
     assert bench.lines[0].chosen_take == before
 
 

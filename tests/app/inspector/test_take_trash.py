@@ -54,7 +54,7 @@ def test_the_last_removed_take_comes_back_and_is_chosen(bench: Bench, window: Ma
 def test_the_menu_of_the_takes_names_those_that_were_removed(bench: Bench, window: MainWindow) -> None:
     for _ in range(2):
         bench.trigger("play.remove_take")
-    bench.loop.call_soon(window.pages.open_take_menu, window.desk, window.rect().center())
+    bench.loop.call_soon(window.pages.open_take_menu, window.takes, window.rect().center())
     bench.live(0.05)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
@@ -69,6 +69,6 @@ def test_the_menu_of_the_takes_names_those_that_were_removed(bench: Bench, windo
 def test_another_script_knows_none_of_them(bench: Bench, window: MainWindow) -> None:
     bench.trigger("play.remove_take")
     line_id = bench.lines[0].id
-    assert [take.number for take in window.desk.removed] == [2]
+    assert [take.number for take in window.takes.removed] == [2]
     bench.session.editor.project_replaced.emit()
-    assert window.desk._removed.of(line_id) == ()
+    assert window.takes._removed.of(line_id) == ()

@@ -215,7 +215,7 @@ def test_devices_are_found_on_another_thread(settings: Settings, qtbot: QtBot) -
     qtbot.waitUntil(lambda: outputs.count() == 4)
     assert threading.main_thread() not in threads
     assert [outputs.itemText(row) for row in range(outputs.count())] == [
-        "The one the system chooses",
+        "System default",
         "Speakers",
         "Screen",
         "Headphones (not connected)",
