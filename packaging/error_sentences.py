@@ -1,7 +1,7 @@
-"""Finds the sentences of every error in the program, for the translators' tool, which knows only Qt's own calls.
+"""Extracts the error messages of the program for ``lupdate``, which recognises only Qt's own calls.
 
-An error's sentence, its remedy and every part of them stand in plain letters where the facts are
-(``studio.wording``); what is put together there instead could never be translated, and is a fault.
+Messages, remedies and their parts are literal templates (``studio.wording``). A message that is composed at run time
+cannot be translated and is reported as a fault.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORDINGS = {"wording", "Message"}
 
 
 def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
-    """All templates below ``folder``, sorted, and a sentence for each that is not in plain letters."""
+    """Return all templates below ``folder``, sorted, and a fault for each message that is not a literal."""
     templates: set[str] = set()
     faults: list[str] = []
     for path in sorted(folder.rglob("*.py")):
@@ -31,14 +31,14 @@ def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
             for template in _templates_of(text, constants):
                 if template is None:
                     place = f"{path.relative_to(folder.parent).as_posix()}:{call.lineno}"
-                    faults.append(f"{place}: {ast.unparse(text)} is no template: give its facts by name")
+                    faults.append(f"{place}: {ast.unparse(text)} is not a literal template; pass its facts by name")
                 elif any(letter.isalpha() for letter in _PLACE.sub("", template)):
                     templates.add(template)
     return sorted(templates), faults
 
 
 def as_qt_source(templates: list[str]) -> str:
-    """Python that ``lupdate`` reads."""
+    """Return Python source for ``lupdate``."""
     calls = (f"QT_TRANSLATE_NOOP({json.dumps(CONTEXT)}, {json.dumps(text, ensure_ascii=False)})" for text in templates)
     return "\n".join((*calls, ""))
 
@@ -47,7 +47,7 @@ def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
             continue
-        # An error of the same kind as another, ``type(error)(...)``, has sentences as well.
+        # ``type(error)(...)`` creates an error, too.
         if isinstance(call.func, ast.Call) or (isinstance(call.func, ast.Name) and call.func.id in _ERRORS):
             remedies = [keyword.value for keyword in call.keywords if keyword.arg == "remedy"]
             if remedies or isinstance(call.func, ast.Name):
@@ -55,12 +55,12 @@ def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
         elif not isinstance(call.func, ast.Name):
             continue
         elif call.func.id in _WORDINGS:
-            is_kept = call.func.id == "Message"  # what was a wording before may come from anywhere
+            is_kept = call.func.id == "Message"  # a Message may be built from another one
             yield from ((call, text) for text in call.args[:1] if not is_kept or isinstance(text, ast.Constant))
 
 
 def _templates_of(text: ast.expr, constants: dict[str, str]) -> Iterator[str | None]:
-    """None for what is composed there; nothing for a ``Message``, which was made somewhere else."""
+    """Yield the templates, None for a composed text, and nothing for a ``Message`` created elsewhere."""
     match text:
         case ast.Constant(value=str(template)):
             yield template
@@ -81,7 +81,7 @@ def _templates_of(text: ast.expr, constants: dict[str, str]) -> Iterator[str | N
 
 
 def _wordings_of(tree: ast.Module) -> set[str]:
-    """What functions take as one."""
+    """Names of parameters annotated as ``Message``."""
     return {
         argument.arg
         for argument in ast.walk(tree)
@@ -92,7 +92,7 @@ def _wordings_of(tree: ast.Module) -> set[str]:
 
 
 def _constants_of(tree: ast.Module) -> dict[str, str]:
-    """Texts with a name of their own: a remedy that many errors share."""
+    """Text constants of the module, such as a remedy shared by several errors."""
     return {
         target.id: statement.value.value
         for statement in tree.body

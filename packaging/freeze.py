@@ -1,17 +1,17 @@
-"""Makes the program one folder that needs no Python, and packages of it, by one command.
+"""Build the program as a folder that needs no Python, and packages of it.
 
     python3 packaging/freeze.py                     the folder: build/frozen/dist/timbre-studio
-    python3 packaging/freeze.py --deb --tarball     on Linux, a Debian package and an archive of it
+    python3 packaging/freeze.py --deb --tarball     on Linux, also a Debian package and an archive
     python3 packaging/freeze.py --environment .venv/bin/python
-    python3 packaging/freeze.py --media             with PyAV, for oneself
+    python3 packaging/freeze.py --media             with PyAV, for private use
 
-It makes an environment of its own with the CPU build of torch, freezes it, gathers the licences of all that is
-inside, starts the result once and tells sizes. ``--environment`` takes the packages of another Python instead,
-which has the program with its extra ``freeze``.
+It creates an environment with the CPU build of torch, freezes it, collects the licences of its contents, starts the
+result once and prints the sizes. ``--environment`` freezes the packages of another Python instead, which has the
+program with its extra ``freeze``.
 
-Decided: PyAV stays out. Because: it brings x264 and x265, under the GPL, and PyTorch a part of Intel's whose licence
-does not go with that; without it the program reads m4a, mp4 and webm through the computer's own ffmpeg. Instead of: a
-package that nobody may pass on, which ``--media`` makes.
+Decision: PyAV is not included. Reason: it contains x264 and x265 under the GPL, and PyTorch contains a library of
+Intel with an incompatible licence; without PyAV the program reads m4a, mp4 and webm through an installed ffmpeg.
+Alternative: ``--media`` builds a package that must not be distributed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from set_up.install import Installer, wanted_stamp
 from set_up.machine import Machine
 from set_up.progress import Progress
 
-HOUSE = Path(__file__).resolve().parent.parent
-SPECIFICATION = HOUSE / "packaging" / "frozen" / "timbre.spec"
+CHECKOUT = Path(__file__).resolve().parent.parent
+SPECIFICATION = CHECKOUT / "packaging" / "frozen" / "timbre.spec"
 NAME = "timbre-studio"
 _EXTRAS = frozenset({"freeze"})
 
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
         folder = freeze(python, work, progress, with_media=chosen.media)
         packages = _packages(folder, work, chosen, progress)
     except (PackagingFailed, SetUpFailed, LookupError) as error:
-        progress.note(f"Nothing was packaged.\n{error}")
+        progress.note(f"Packaging failed.\n{error}")
         return 1
     for path in (folder, *packages):
         progress.note(f"{path}: {_size_bytes(path) / 1e6:.0f} MB")
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 
 def freeze(python: Path, work: Path, progress: Progress, *, with_media: bool) -> Path:
-    """The folder of the program, with ``NOTICES.txt`` in it. Raises ``PackagingFailed``."""
+    """Build the folder of the program, including ``NOTICES.txt``. Raises ``PackagingFailed``."""
     icons, dist = work / "icons", work / "dist"
     _run([str(python), "-m", "frozen.drawing", str(icons)])
     with progress.stage("Freezing the program (minutes)"):
@@ -65,7 +65,7 @@ def freeze(python: Path, work: Path, progress: Progress, *, with_media: bool) ->
         command += ["--distpath", str(dist), "--workpath", str(work / "pyinstaller"), str(SPECIFICATION)]
         _run(command, TIMBRE_ICONS=str(icons), TIMBRE_MEDIA="1" if with_media else "")
     folder = dist / NAME
-    with progress.stage("Gathering licences"):
+    with progress.stage("Collecting licences"):
         command = [str(python), "-m", "frozen.notices", str(dist / f"{NAME}.inventory.json")]
         _run([*command, str(folder / "NOTICES.txt"), *(["--media"] if with_media else [])])
     with progress.stage("Starting it once"):
@@ -76,11 +76,11 @@ def freeze(python: Path, work: Path, progress: Progress, *, with_media: bool) ->
 
 
 def _own_environment(work: Path, extras: frozenset[str], progress: Progress) -> Path:
-    """A Python with exactly what the program needs. Raises ``SetUpFailed``."""
-    # Whoever installs the program may have any graphics card or none.
+    """Create an environment with exactly what the program needs. Raises ``SetUpFailed``."""
+    # The package must run on computers with any GPU or none.
     machine = dataclasses.replace(Machine.this(), driver=None)
     environment = Environment(work / "environment")
-    Installer(HOUSE, machine, progress).provide(environment, wanted_stamp(HOUSE, environment, machine, extras))
+    Installer(CHECKOUT, machine, progress).provide(environment, wanted_stamp(CHECKOUT, environment, machine, extras))
     return environment.python
 
 
@@ -88,36 +88,36 @@ def _packages(folder: Path, work: Path, chosen: argparse.Namespace, progress: Pr
     if not (chosen.deb or chosen.tarball):
         return []
     release, icons, made = _release(folder), work / "icons", []
-    with progress.stage("Checking what desktops will read"):
+    with progress.stage("Checking the desktop files"):
         share = work / "share"
         shutil.rmtree(share, ignore_errors=True)
         for place, content in desktop_files(icons, release).items():
             (share / place).parent.mkdir(parents=True, exist_ok=True)
             (share / place).write_bytes(content)
         for tool in check_desktop_files(share):
-            progress.note(f"  {tool} is not installed: nobody has checked its file.")
+            progress.note(f"  {tool} is not installed: its file was not checked.")
     if chosen.deb:
-        with progress.stage("Making the Debian package"):
+        with progress.stage("Building the Debian package"):
             made.append(build_deb(folder, work, work / "dist", icons, release))
     if chosen.tarball:
-        with progress.stage("Making the archive"):
+        with progress.stage("Building the archive"):
             made.append(build_tarball(folder, work / "dist", icons, release))
     return made
 
 
 def _release(folder: Path) -> Release:
-    """Named by the program itself; dated by the last change of its source, so that the same source gives the same files."""
+    """The version that the program reports, dated by the last commit, so that builds are reproducible."""
     said = subprocess.run([folder / "timbre", "--version"], capture_output=True, text=True, check=True)
     date = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not date:
-        command = ["git", "-C", str(HOUSE), "log", "-1", "--format=%ct"]
+        command = ["git", "-C", str(CHECKOUT), "log", "-1", "--format=%ct"]
         date = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     return Release(said.stdout.split()[-1], int(date) if date.isdecimal() else int(time.time()))
 
 
 def _run(command: list[str], **variables: str) -> None:
-    """With the tools of this folder importable; what it prints is for the person who waits."""
-    settings = os.environ | {"PYTHONPATH": str(HOUSE / "packaging"), "QT_QPA_PLATFORM": "offscreen"} | variables
+    """Run ``command`` with this folder on the Python path; its output is shown."""
+    settings = os.environ | {"PYTHONPATH": str(CHECKOUT / "packaging"), "QT_QPA_PLATFORM": "offscreen"} | variables
     try:
         status = subprocess.run(command, env=settings, stdin=subprocess.DEVNULL, check=False).returncode
     except OSError as error:
@@ -136,12 +136,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="freeze.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--deb", action="store_true", help="also a Debian package (needs dpkg-deb)")
-    parser.add_argument("--tarball", action="store_true", help="also an archive for any Linux (needs xz)")
-    parser.add_argument("--media", action="store_true", help="with PyAV, for oneself: not to be passed on")
+    parser.add_argument("--deb", action="store_true", help="also build a Debian package (needs dpkg-deb)")
+    parser.add_argument("--tarball", action="store_true", help="also build an archive for any Linux (needs xz)")
+    parser.add_argument("--media", action="store_true", help="include PyAV; the result must not be distributed")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="freeze the packages of this Python")
     parser.add_argument(
-        "--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER", help="where to build"
+        "--work", type=Path, default=CHECKOUT / "build" / "frozen", metavar="FOLDER", help="build folder"
     )
     return parser
 

@@ -1,10 +1,10 @@
-"""Start Timbre Studio from a checkout: sets up what is missing, then runs the program.
+"""Start Timbre Studio from a checkout: set up what is missing, then run the program.
 
     python3 packaging/run.py [timbre arguments]
     python3 packaging/run.py test [pytest arguments]
 
-Any Python can read this file, so it uses nothing newer than Python 3.7; the package ``set_up`` beside it is
-imported only by a Python that the program runs on. Which those are is in pyproject.toml (``requires-python``).
+This file must run on any Python, so it uses nothing newer than Python 3.7. The package ``set_up`` is imported only by
+a supported Python (``requires-python`` in pyproject.toml).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def main(arguments: list[str]) -> int:
     oldest, newest = supported_pythons()
     if not oldest <= sys.version_info[:2] <= newest:
         return _start_with_another_python(oldest, newest, arguments)
-    from set_up.launch import launch  # noqa: PLC0415 - cannot be read by an older Python
+    from set_up.launch import launch  # noqa: PLC0415 - older Pythons cannot import it
 
     return launch(arguments)
 
 
 def supported_pythons(folder: str = _CHECKOUT) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The oldest and the newest, as pyproject.toml has them: ``>=3.11,<3.15`` is 3.11 to 3.14."""
+    """Return the oldest and the newest version of ``requires-python``: ``>=3.11,<3.15`` is 3.11 to 3.14."""
     with open(os.path.join(folder, "pyproject.toml"), encoding="utf-8") as file:
         found = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"', file.read(), re.MULTILINE)
     assert found is not None
@@ -37,7 +37,7 @@ def supported_pythons(folder: str = _CHECKOUT) -> tuple[tuple[int, int], tuple[i
 
 
 def _start_with_another_python(oldest: tuple[int, int], newest: tuple[int, int], arguments: list[str]) -> int:
-    """Debian names its Pythons python3.11, python3.12; Windows has the ``py`` launcher; ``uv`` downloads one."""
+    """Look for python3.11, python3.12 … (Debian), the ``py`` launcher (Windows), or a Python of ``uv``."""
     rest = [os.path.abspath(__file__), *arguments]
     for minor in range(newest[1], oldest[1] - 1, -1):
         for command in (["python3.%d" % minor], ["py", "-3.%d" % minor]):  # noqa: UP031 - old Pythons
@@ -59,17 +59,17 @@ def _start_with_another_python(oldest: tuple[int, int], newest: tuple[int, int],
 
 
 def _python_of_uv(uv: str, versions: str) -> str | None:
-    """The path of a Python that uv knows of, else of one that it downloads; None where it cannot."""
+    """Return the path of a Python that uv finds or downloads, or None."""
     found = _found_by_uv(uv, versions)
     if found is None:
-        sys.stderr.write("No Python %s is installed here: uv downloads one.\n" % versions)  # noqa: UP031 - old Pythons
+        sys.stderr.write("No Python %s is installed; uv downloads one.\n" % versions)  # noqa: UP031 - old Pythons
         subprocess.run([uv, "python", "install", versions], stdout=sys.stderr, check=False)
         found = _found_by_uv(uv, versions)
     return found
 
 
 def _found_by_uv(uv: str, versions: str) -> str | None:
-    # --system: not the one of an environment, which the set-up may be about to replace.
+    # --system excludes environments, which the set-up may be about to replace.
     answer = subprocess.run(
         [uv, "python", "find", "--system", versions], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
     )
@@ -77,7 +77,7 @@ def _found_by_uv(uv: str, versions: str) -> str | None:
 
 
 def _runs(command: list[str], version: tuple[int, int]) -> bool:
-    """Whether it is there and is what its name says (version managers leave stand-ins that only complain)."""
+    """Return whether ``command`` starts that version: version managers install placeholders that only fail."""
     answer = subprocess.run(
         [*command, "-c", "import sys; print(sys.version_info[:2] == %r)" % (version,)],  # noqa: UP031 - old Pythons
         stdout=subprocess.PIPE,

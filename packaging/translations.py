@@ -1,11 +1,10 @@
-"""Brings the translations up to date: finds every text of the window, and compiles what has been translated.
+"""Update the translations: extract all texts and compile the translated ones.
 
-    python packaging/translations.py            after texts have changed
-    python packaging/translations.py --check    fails where something is not translated or not compiled
+    python packaging/translations.py            update, after texts have changed
+    python packaging/translations.py --check    fail if a text is not translated or not compiled
 
-The window's texts are found by Qt's own tool, those of errors by ``error_sentences.py``.
-The sources are ``resources/translations/studio_*.ts``, edited by hand or with Qt Linguist; the program
-reads the ``.qm`` beside them.
+``lupdate`` extracts the texts of the window, ``error_sentences.py`` those of errors. The sources are
+``resources/translations/studio_*.ts``, edited by hand or with Qt Linguist; the program reads the ``.qm`` files.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from error_sentences import as_qt_source, sentences_in
 
 HOUSE = Path(__file__).resolve().parent.parent
 FOLDER = HOUSE / "resources" / "translations"
-# English has one for its plurals alone.
+# The English file contains only plural forms.
 LANGUAGES = ("en", "zh_CN")
 _PLACEHOLDER = re.compile(r"\{[\w:.,%]*\}|%n")
-# What lupdate is to read besides QT_TRANSLATE_NOOP.
+# An alias of QT_TRANSLATE_NOOP, for lupdate.
 _ALIAS = "QT_TRANSLATE_NOOP+=_T"
 
 
@@ -41,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 
 def update(path: Path, language: str) -> None:
-    """Adds new texts to ``path`` and drops those that are gone."""
+    """Add new texts to ``path`` and remove obsolete ones."""
     with tempfile.TemporaryDirectory() as scratch:
         of_errors = Path(scratch, "errors.py")
         of_errors.write_text(as_qt_source(sentences_in(HOUSE / "studio")[0]), "utf-8")
@@ -53,14 +52,14 @@ def update(path: Path, language: str) -> None:
 
 
 def compile_file(source: Path, target: Path) -> None:
-    """Beside it first: a window that is open has the file mapped, and dies when it is cut short."""
+    """Compile, and replace ``target`` atomically: an open window has it mapped and crashes if it is truncated."""
     part = target.with_name(f".{target.name}.part")
     _run([_tool("lrelease"), "-silent", str(source), "-qm", str(part)])
     part.replace(target)
 
 
 def faults_of(language: str) -> list[str]:
-    """What is not translated, has other placeholders than its source, or is not compiled."""
+    """Return the texts that are not translated, have different placeholders, or are not compiled."""
     kept = FOLDER / f"studio_{language}.ts"
     if not kept.is_file():
         return [f"{kept.name} is missing"]
@@ -92,14 +91,14 @@ def _fault(source: str, forms: tuple[str, ...], *, is_finished: bool) -> str:
         return "not translated"
     places = set(_PLACEHOLDER.findall(source))
     return (
-        "other placeholders"
+        "different placeholders"
         if any(set(_PLACEHOLDER.findall(form)) - {"%n"} != places - {"%n"} for form in forms)
         else ""
     )
 
 
 def _messages(path: Path) -> list[tuple[str, str, tuple[str, ...], bool]]:
-    """Context, source, all forms of the translation, whether it is finished."""
+    """Return context, source, all forms of the translation, and whether it is finished."""
     found = []
     for context in ElementTree.parse(path).getroot().iter("context"):  # noqa: S314 - files of our own
         name = context.findtext("name") or ""

@@ -1,5 +1,5 @@
-"""The program as one folder that needs no Python: what goes in, whose work that is, and Linux packages of it.
+"""The frozen program, a folder that needs no Python: its contents, their licences, and Linux packages.
 
-``packaging/freeze.py`` is the command. ``timbre.spec`` tells PyInstaller what to freeze, on every system;
-``launcher.py`` is the first line of the frozen program; ``notices.py`` finds the licences of what is inside.
+``packaging/freeze.py`` is the command. ``timbre.spec`` configures PyInstaller, ``launcher.py`` is the entry point of
+the frozen program, ``notices.py`` collects the licences.
 """

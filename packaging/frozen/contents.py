@@ -1,9 +1,9 @@
-"""What belongs into the frozen program, and what PyInstaller finds besides. Knows names only, nothing of PyInstaller.
+"""The contents of the frozen program, selected by file name. Does not import PyInstaller.
 
-Decided: shared libraries of the Linux that builds stay out, but for those that Python itself was built with.
-Because: a desktop's graphics drivers want the C++ library of their own system, and the sound of a system is
-reached through its own PortAudio and ALSA. Instead of: taking along what happens to be installed here, and
-answering for its security. What stays out is a dependency of the package (``linux_libraries.py``).
+Decision: shared libraries of the build system are excluded, except those that Python was built with. Reason: the
+graphics drivers of a desktop need the C++ library of their system, and sound needs its PortAudio and ALSA.
+Alternative: bundling them, with responsibility for their security updates. Excluded libraries are dependencies of the
+package (``linux_libraries.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-# Libraries that some import somewhere could use, and that the program does not.
+# Optional dependencies of libraries that the program does not use.
 _UNUSED_MODULES = (
     "IPython",
     "PIL",
@@ -40,7 +40,7 @@ _UNUSED_MODULES = (
 MODULES_BY_BARE_NAME = ("float16.py", "fusion_utils.py", "onnx_model.py")
 
 _UNUSED_FILES = (
-    # torch: for building extensions, and its own tests. It does not start without torch_shm_manager and torch.testing.
+    # torch: files for building extensions, and its tests. It needs torch_shm_manager and torch.testing to start.
     "torch/bin/*Test",
     "torch/bin/protoc*",
     "torch/bin/script_module*",
@@ -54,7 +54,7 @@ _UNUSED_FILES = (
     "torch/lib/libbackend_with_compiler.*",
     "torch/lib/*.lib",
     "torchgen/packaged/*",
-    # Qt: what no widget of ours asks for.
+    # Qt: modules that no widget uses.
     "PySide6/Qt/qml/*",
     "PySide6/qml/*",
     "*/plugins/egldeviceintegrations/*",
@@ -84,7 +84,7 @@ _UNUSED_FILES = (
     "*Qt6Quick*",
     "*Qt6VirtualKeyboard*",
     "*/QtNetwork.*",
-    # Tests and headers of everybody else.
+    # Tests and headers of other packages.
     "numpy/*/tests/*",
     "numpy/tests/*",
     "scipy/*/tests/*",
@@ -98,7 +98,7 @@ _UNUSED_FILES = (
 )
 _LANGUAGES = ("en", "zh_CN")
 _RESOURCES_LEFT_OUT = ("screenshots/*", "translations/*.ts")
-# As files of the build's own Linux; others have them under other names, or not at all.
+# Taken from the build system: other systems have them under other names, or lack them.
 _PYTHONS_OWN = (
     "libbz2",
     "libcrypto",
@@ -115,12 +115,12 @@ _SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
 def modules_left_out(*, with_media: bool) -> list[str]:
-    """PyAV among them even where it is installed: packages that hold it cannot be passed on (``freeze.py``)."""
+    """Return the excluded modules; PyAV is among them unless ``with_media`` (see ``freeze.py``)."""
     return [*_UNUSED_MODULES, *(() if with_media else ("av",))]
 
 
 def rooms(house: Path) -> list[str]:
-    """Every module of the program: some are imported by a name only, and PyInstaller cannot know."""
+    """Return all modules of the program: PyInstaller does not find those imported by name."""
     names = []
     for path in sorted((house / "studio").rglob("*.py")):
         parts = path.relative_to(house).with_suffix("").parts
@@ -129,7 +129,7 @@ def rooms(house: Path) -> list[str]:
 
 
 def resources(house: Path) -> Iterator[tuple[str, str]]:
-    """Files and the folders they go to, where ``studio.paths.resources`` looks."""
+    """Yield resource files and their target folders, as ``studio.paths.resources`` expects them."""
     folder = house / "resources"
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -138,7 +138,7 @@ def resources(house: Path) -> Iterator[tuple[str, str]]:
 
 
 def belongs(name: str, source: str) -> bool:
-    """Whether the file ``source`` is to be part of the program, under ``name``."""
+    """Return whether the program includes the file ``source`` under ``name``."""
     name = name.replace("\\", "/")
     if _matches(name, _UNUSED_FILES) or is_left_to_system(source):
         return False
@@ -149,7 +149,7 @@ def belongs(name: str, source: str) -> bool:
 
 
 def is_left_to_system(source: str) -> bool:
-    """A library of the Linux that builds, not of a package of Python's."""
+    """Return whether ``source`` is a library of the build system that is not bundled."""
     path = PurePosixPath(source)
     is_of_system = any(path.is_relative_to(folder) for folder in _SYSTEM_FOLDERS)
     return is_of_system and ".so" in path.name and not path.name.startswith(_PYTHONS_OWN)

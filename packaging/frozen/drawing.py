@@ -1,4 +1,4 @@
-"""The program's picture in the sizes and files that desktops want, from ``resources/timbre-studio.svg``.
+"""Renders the program's icon, ``resources/timbre-studio.svg``, in the sizes and formats of the desktops.
 
     python -m frozen.drawing FOLDER
 
@@ -18,7 +18,7 @@ NAME = "timbre-studio"
 # The freedesktop sizes, and those of Windows and macOS among them.
 SIZES_PIXELS = (16, 22, 24, 32, 48, 64, 128, 256, 512, 1024)
 _OF_WINDOWS = (16, 24, 32, 48, 64, 128, 256)
-# Apple's names of PNG pictures by their size; the second ones are for screens of double density.
+# Apple's names of PNG images by size; the second names are for high-density screens.
 _OF_MACOS = ((b"icp4", 16), (b"icp5", 32), (b"ic11", 32), (b"icp6", 64), (b"ic12", 64), (b"ic07", 128), (b"ic08", 256),
              (b"ic13", 256), (b"ic09", 512), (b"ic14", 512), (b"ic10", 1024))  # fmt: skip
 
@@ -51,19 +51,19 @@ def draw(folder: Path) -> None:
 
 
 def as_ico(pictures: Mapping[int, bytes]) -> bytes:
-    """PNG pictures by their size in one file for Windows: a directory of 16 bytes each, then the pictures."""
+    """Return a Windows icon of PNG images by size: directory entries of 16 bytes, then the images."""
     sizes = [size for size in _OF_WINDOWS if size in pictures]
     offset = 6 + 16 * len(sizes)
     head, body = struct.pack("<HHH", 0, 1, len(sizes)), b""
     for size in sizes:
-        side = size % 256  # 256 is written as nought
+        side = size % 256  # 256 is stored as 0
         head += struct.pack("<BBBBHHII", side, side, 0, 0, 1, 32, len(pictures[size]), offset + len(body))
         body += pictures[size]
     return head + body
 
 
 def as_icns(pictures: Mapping[int, bytes]) -> bytes:
-    """PNG pictures by their size in one file for macOS: blocks of a name, their length and the picture."""
+    """Return a macOS icon of PNG images by size: blocks of name, length and image."""
     body = b""
     for name, size in _OF_MACOS:
         if size in pictures:

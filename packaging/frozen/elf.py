@@ -1,4 +1,4 @@
-"""Which libraries a Linux program wants, and which versions of them: the dynamic section of an ELF file.
+"""Libraries and symbol versions that a Linux program needs, from the dynamic section of its ELF file.
 
 Source: the ELF-64 format of the System V ABI, little-endian, and the GNU version sections of the LSB.
 """
@@ -15,7 +15,7 @@ _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_VERNEED, _DT_VERNEEDNUM = 1, 5, 14, 0x6F
 
 @dataclass(frozen=True)
 class Wants:
-    """``sonames`` the loader has to find; ``versions`` of them, like ``GLIBC_2.34``, by soname."""
+    """``sonames`` of the needed libraries; ``versions`` of their symbols, such as ``GLIBC_2.34``, by soname."""
 
     soname: str | None
     sonames: tuple[str, ...]
@@ -23,7 +23,7 @@ class Wants:
 
 
 def wants_of(path: Path) -> Wants | None:
-    """None for a file that is no 64-bit little-endian ELF file, or not a dynamic one."""
+    """Return None for a file that is not a dynamic 64-bit little-endian ELF file."""
     with path.open("rb") as file:
         if file.read(6) != b"\x7fELF\x02\x01":
             return None
@@ -72,7 +72,7 @@ class _Image:
         return found
 
     def _offset_of(self, address: int) -> int:
-        """In the file, of what the loader finds at ``address``."""
+        """Return the file offset of the memory address ``address``."""
         return next(address - begin + offset for begin, offset, size in self._loads if begin <= address < begin + size)
 
     def _name(self, index: int) -> str:

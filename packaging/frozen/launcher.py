@@ -1,8 +1,8 @@
-"""Where the frozen program begins, in the place of a Python interpreter.
+"""Entry point of the frozen program, which also replaces the Python interpreter for child processes.
 
-The program starts processes of its own as ``sys.executable``: the worker and the trials of engines through
-``multiprocessing``, benchmarks and the manager of engines as ``-m studio.ROOM``. Frozen, that is this very
-file, so it understands both; everything else on the command line is the program's.
+The program starts child processes with ``sys.executable``: the worker and engine trials through ``multiprocessing``,
+benchmarks and the engine manager with ``-m studio.MODULE``. In the frozen program that is this file, so it handles
+both; all other arguments are those of the program.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ import os
 import runpy
 import sys
 
-_ROOMS = "studio"
+_PACKAGE = "studio"
 
 
 def main() -> int:
-    multiprocessing.freeze_support()  # what multiprocessing has started goes no further
+    multiprocessing.freeze_support()  # does not return in a process of multiprocessing
     _hide_own_libraries()
     _tell_installer()
-    if sys.argv[1:2] == ["-m"] and sys.argv[2:3] and sys.argv[2].partition(".")[0] == _ROOMS:
-        room = sys.argv[2]
+    if sys.argv[1:2] == ["-m"] and sys.argv[2:3] and sys.argv[2].partition(".")[0] == _PACKAGE:
+        module = sys.argv[2]
         del sys.argv[1:3]
-        runpy.run_module(room, run_name="__main__", alter_sys=True)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
         return 0
-    from studio.start import main as open_door  # noqa: PLC0415 - a room may not need it
+    from studio.start import main as start  # noqa: PLC0415 - not needed by other modules
 
-    return open_door()
+    return start()
 
 
 def _hide_own_libraries() -> None:
-    """Other programs we start (a browser, the driver's ``nvidia-smi``) want the system's libraries, not the bundled ones.
+    """Restore the library path for other programs (a browser, ``nvidia-smi``), which need the system's libraries.
 
-    PyInstaller points the loader at its folder, and keeps what was there before under another name.
+    PyInstaller sets the path to its folder and saves the original value in another variable.
     """
     before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if before is not None:
@@ -42,7 +42,7 @@ def _hide_own_libraries() -> None:
 
 
 def _tell_installer() -> None:
-    """Windows: installing and removing wait until nobody holds this (``AppMutex`` in ``windows/timbre-studio.iss``)."""
+    """Hold a mutex on Windows, on which the installer and the uninstaller wait (``AppMutex`` in ``windows/timbre-studio.iss``)."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415
 

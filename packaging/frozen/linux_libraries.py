@@ -1,4 +1,4 @@
-"""What the frozen program needs of the Linux it runs on: found in its files, told as packages of Debian's."""
+"""The system libraries that the frozen program needs, found in its files, as Debian packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from set_up.libraries import LINUX_LIBRARIES
 
 from frozen.elf import wants_of
 
-# Beside those the set-up asks for, which a desktop has anyway. The C library comes with several sonames.
+# In addition to those of the set-up. The C library has several sonames.
 _PACKAGE_OF = {library.soname: library.package_of["apt-get"] for library in LINUX_LIBRARIES} | {
     "ld-linux-x86-64.so.2": "libc6",
     "ld-linux-aarch64.so.1": "libc6",
@@ -34,14 +34,14 @@ _PACKAGE_OF = {library.soname: library.package_of["apt-get"] for library in LINU
     "libz.so.1": "zlib1g",
     "libzstd.so.1": "libzstd1",
 }
-# Versions of symbols that tell how old a package may be: the first of GCC that has GLIBCXX_3.4.N.
+# The first GCC version with the symbol version GLIBCXX_3.4.N, for the minimum version of its package.
 _GCC_OF_GLIBCXX = {25: "8", 26: "9", 27: "9", 28: "10", 29: "11", 30: "12", 31: "13", 32: "13", 33: "14", 34: "15"}
 _OLDEST_GCC = "7"
 
 
 @dataclass
 class SystemNeeds:
-    """``sonames`` that are not in the folder, each with one file that wants it."""
+    """``sonames`` that are not in the folder, each with one file that needs it."""
 
     sonames: dict[str, str] = field(default_factory=dict)
     glibc: tuple[int, ...] = (2, 17)
@@ -49,7 +49,7 @@ class SystemNeeds:
 
 
 def needs_of(folder: Path) -> SystemNeeds:
-    """Reads every program and library in ``folder``."""
+    """Read every program and library in ``folder``."""
     needs, present = SystemNeeds(), set()
     wanted: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
@@ -72,11 +72,11 @@ def needs_of(folder: Path) -> SystemNeeds:
 
 
 def debian_packages(needs: SystemNeeds) -> list[str]:
-    """For ``Depends``, those that are only opened while the program runs included. Raises ``LookupError``."""
+    """Return the packages for ``Depends``, including libraries loaded at run time. Raises ``LookupError``."""
     unknown = {soname: path for soname, path in needs.sonames.items() if _package_of(soname) is None}
     if unknown:
         listed = ", ".join(f"{soname} (for {path})" for soname, path in unknown.items())
-        raise LookupError(f"No package is known that brings {listed}: add it to linux_libraries.py.")
+        raise LookupError(f"No known package contains {listed}; add it to linux_libraries.py.")
     packages = {package for soname in needs.sonames if (package := _package_of(soname))}
     packages |= {library.package_of["apt-get"] for library in LINUX_LIBRARIES}
     least = {
@@ -87,7 +87,7 @@ def debian_packages(needs: SystemNeeds) -> list[str]:
 
 
 def _package_of(soname: str) -> str | None:
-    """The parts of XCB are packaged one by one, and named after their sonames."""
+    """Return the package of a soname; the parts of XCB have separate packages named after their sonames."""
     if found := re.fullmatch(r"(libxcb(?:-[a-z0-9]+)*)\.so\.(\d+)", soname):
         return _PACKAGE_OF.get(soname, f"{found[1]}{found[2]}")
     return _PACKAGE_OF.get(soname)

@@ -1,6 +1,6 @@
-"""The frozen folder as a Debian package and as an archive for any other Linux.
+"""Debian package and archive of the frozen folder.
 
-Nothing runs when it is installed or removed: the desktop's own triggers notice the files.
+The package has no maintainer scripts: dpkg triggers of the desktop process its files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from frozen.linux_libraries import debian_packages, needs_of
 
 _DATA = Path(__file__).with_name("linux")
 _HOUSE = Path(__file__).resolve().parents[2]
-# Not in /opt: Debian's own is nobody's, and would go with the package.
+# Not in /opt: no Debian package owns it, so removing the package would remove it.
 PROGRAM_FOLDER = PurePosixPath("usr", "lib", NAME)
 _LARGEST_ICON_PIXELS = 512
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -37,16 +37,16 @@ read texts aloud in any voice, on your own computer
 _READ_ME = """\
 Timbre Studio {version}
 
-Start it with ./timbre in this folder; ./timbre --help lists what works in a terminal.
-The folder may lie anywhere. Remove it, and the program is gone.
+Start it with ./timbre in this folder; ./timbre --help lists the commands.
+The folder can be anywhere. To uninstall the program, delete it.
 
 It needs these libraries, which most desktops have:
 
 {libraries}
 
-With ffmpeg installed it reads m4a, mp4 and webm, too.
+With ffmpeg installed it also reads m4a, mp4 and webm.
 
-share/ holds the files for menus and file types. For the menu of one person:
+share/ contains the files for menus and file types. To add the program to your menu:
   mkdir -p ~/.local/bin ~/.local/share && ln -s "$PWD/timbre" ~/.local/bin/timbre && cp -r share/* ~/.local/share/
 
 The licences of everything in this folder are in NOTICES.txt.
@@ -54,7 +54,7 @@ The licences of everything in this folder are in NOTICES.txt.
 
 
 class PackagingFailed(Exception):
-    """A sentence about what cannot be packaged."""
+    """Packaging is not possible; the message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def debian_architecture() -> str:
 
 
 def desktop_files(icons: Path, release: Release) -> dict[PurePosixPath, bytes]:
-    """What a desktop reads, by its place below ``share``; ``icons`` holds the drawings of ``drawing.py``."""
+    """Return the desktop files by path below ``share``; ``icons`` contains the images of ``drawing.py``."""
     metainfo = (_DATA / f"{NAME}.metainfo.xml").read_text("utf-8")
     metainfo = metainfo.replace("@VERSION@", release.version).replace("@DATE@", release.date)
     hicolor = PurePosixPath("icons", "hicolor")
@@ -108,14 +108,14 @@ def control(release: Release, depends: list[str], installed_bytes: int) -> str:
 
 
 def lay_out(program: Path, root: Path, icons: Path, release: Release) -> None:
-    """All files of the package below ``root``, the program's own as further names of the same files where possible."""
+    """Create the files of the package below ``root``, with hard links to those of the program if possible."""
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(program, root / PROGRAM_FOLDER, symlinks=True, copy_function=_link_or_copy)
     for place, content in desktop_files(icons, release).items():
         _write(root / "usr" / "share" / place, content)
     documents = root / "usr" / "share" / "doc" / NAME
     notices = f"/{PROGRAM_FOLDER}/NOTICES.txt"
-    words = f"Timbre Studio is licensed under the Apache License 2.0. What it brings along:\n{notices}\n\n"
+    words = f"Timbre Studio is licensed under the Apache License 2.0. Licences of its components:\n{notices}\n\n"
     _write(documents / "copyright", words.encode() + (_HOUSE / "LICENSE").read_bytes())
     launcher = root / "usr" / "bin" / "timbre"
     launcher.parent.mkdir(parents=True)
@@ -126,7 +126,7 @@ def lay_out(program: Path, root: Path, icons: Path, release: Release) -> None:
 
 
 def check_desktop_files(share: Path) -> list[str]:
-    """Lets the desktop's own tools read them; returns the tools that are missing. Raises ``PackagingFailed``."""
+    """Validate the files; return the names of missing validators. Raises ``PackagingFailed``."""
     missing = []
     for command in (
         ["desktop-file-validate", str(share / "applications" / f"{NAME}.desktop")],
@@ -137,12 +137,12 @@ def check_desktop_files(share: Path) -> list[str]:
             continue
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise PackagingFailed(f"{command[0]} objects:\n{done.stdout}{done.stderr}")
+            raise PackagingFailed(f"{command[0]} reports errors:\n{done.stdout}{done.stderr}")
     return missing
 
 
 def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Release) -> Path:
-    """Raises ``PackagingFailed`` and, for a library nobody knows, ``LookupError``."""
+    """Raises ``PackagingFailed``, and ``LookupError`` for an unknown library."""
     root = work / "deb"
     lay_out(program, root, icons, release)
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
@@ -152,7 +152,7 @@ def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Rel
     _write(root / "DEBIAN" / "control", control(release, depends, installed_bytes).encode())
     _write(root / "DEBIAN" / "md5sums", sums.encode())
     deb = target / f"{NAME}_{release.version}_{debian_architecture()}.deb"
-    # As fast as gzip and nearly as small as xz, which takes minutes; Debian reads it since 12, Ubuntu since 18.04.
+    # zstd: as fast as gzip and nearly as small as xz, which takes minutes. Supported since Debian 12, Ubuntu 18.04.
     command = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z10", "--build", str(root), str(deb)]
     _run(command, {"SOURCE_DATE_EPOCH": str(release.seconds_since_1970)})
     shutil.rmtree(root)
@@ -160,7 +160,7 @@ def build_deb(program: Path, work: Path, target: Path, icons: Path, release: Rel
 
 
 def build_tarball(program: Path, target: Path, icons: Path, release: Release) -> Path:
-    """A folder that runs where it is unpacked."""
+    """Build an archive of a folder that runs wherever it is unpacked."""
     top = f"{NAME}-{release.version}"
     archive_path = target / f"{top}-linux-{platform.machine()}.tar.xz"
     part = archive_path.with_name(f".{archive_path.name}.part")
@@ -209,7 +209,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _md5(path: Path) -> str:
-    """dpkg compares with it what is installed; no protection against anybody."""
+    """The checksum that dpkg uses to verify installed files; not for security."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 

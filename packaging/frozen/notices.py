@@ -1,11 +1,11 @@
-"""The licences of everything in the frozen program, from the metadata of what is really inside.
+"""Collects the licences of the contents of the frozen program, from package metadata.
 
     python -m frozen.notices INVENTORY FILE [--media]
 
-Run by the Python whose packages were frozen. Every file of the inventory that ``timbre.spec`` writes is traced to
-its owner: a package, Python itself, a package of the system, or this project. A file without an owner, and a
-package without the text of its licence, end it with the list of them. So does what is under the GPL, which could not
-be passed on together with the rest; ``--media`` says that this package is for its maker alone.
+Run it with the Python whose packages were frozen. Every file of the inventory of ``timbre.spec`` is assigned to its
+owner: a Python package, Python, a system package, or this project. Files without an owner and packages without a
+licence text are errors. So are components under the GPL, which cannot be distributed with the others; ``--media``
+permits them for private use.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ _HOUSE = Path(__file__).resolve().parents[2]
 _TEXTS = Path(__file__).with_name("licences")
 _OURS = tuple(os.path.join(_HOUSE, part, "") for part in ("packaging", "resources", "studio"))
 _LICENCE_FILE = re.compile(r"licen[cs]|copying|notice", re.IGNORECASE)
-# Packages that say their licence and leave its text out; by what they say.
+# Licence texts for packages that declare a licence without its text.
 _TEXT_OF = {
     "Apache-2.0": ("Apache-2.0",),
     "MIT": ("MIT",),
     "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only": ("LGPL-3.0", "GPL-3.0"),
 }
-# How some say it.
+# Other spellings of licence names.
 _SAME_AS = {
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0": "LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only",
 }
-_STANDARD_LIBRARY = "base_library.zip"  # what PyInstaller makes of the modules of Python that it needs itself
-_OF_QT = "Qt itself holds third-party code: https://doc.qt.io/qt-6/licenses-used-in-qt.html"
+_STANDARD_LIBRARY = "base_library.zip"  # created by PyInstaller from modules of Python
+_OF_QT = "Qt contains third-party code: https://doc.qt.io/qt-6/licenses-used-in-qt.html"
 _RULE = "=" * 100
 
 
 class Incomplete(Exception):
-    """Something in the bundle has no owner, or an owner no licence; one line for each."""
+    """Files without an owner, or owners without a licence text; one line each."""
 
 
 @dataclass
 class Component:
-    """One owner of files in the bundle. ``texts``: file name and what it says."""
+    """An owner of files in the bundle. ``texts``: file names and contents of its licences."""
 
     name: str
     version: str
@@ -62,7 +62,7 @@ class Component:
 
 
 def text_of(name: str) -> str:
-    """The text of a licence by its SPDX name. Raises ``KeyError`` for one that is not here."""
+    """Return the text of a licence by SPDX name. Raises ``KeyError`` for an unknown one."""
     path = _HOUSE / "LICENSE" if name == "Apache-2.0" else _TEXTS / f"{name}.txt"
     if not path.is_file():
         raise KeyError(name)
@@ -70,7 +70,7 @@ def text_of(name: str) -> str:
 
 
 def component_of(distribution: Distribution) -> Component:
-    """Of a Python package; without texts where it brings none and its licence is not one we have."""
+    """Return the component of a Python package; without texts if neither the package nor this folder has one."""
     said = [
         *_told(distribution, "License-Expression"),
         *(text for text in _told(distribution, "License") if "\n" not in text),
@@ -93,14 +93,14 @@ def component_of(distribution: Distribution) -> Component:
 
 def component_of_library(library: Vendored, owner: str) -> Component:
     texts = [(name, f"{library.copyright}\n\n{text_of(name)}".lstrip()) for name in library.texts]
-    remark = f"Comes in the package {owner}." if owner else ""
+    remark = f"Contained in the package {owner}." if owner else ""
     if library.told_by:
-        remark = f"{remark} Its licence is told in that of {library.told_by}.".lstrip()
+        remark = f"{remark} Its licence is included in that of {library.told_by}.".lstrip()
     return Component(library.name, "", library.licence, library.home, texts, remark, library.told_by)
 
 
 class Owners:
-    """Who brought a file that was frozen. Tens of thousands are looked up: each folder's real place is found once."""
+    """Finds the owners of frozen files. Resolved folders are cached: tens of thousands of files are looked up."""
 
     def __init__(self, packages: Iterable[Distribution]) -> None:
         self._packages: dict[str, Distribution] = {}
@@ -118,13 +118,13 @@ class Owners:
         self._real_folders: dict[str, str] = {}
 
     def components(self, inventory: list[dict[str, str]]) -> list[Component]:
-        """In order of name. Raises ``Incomplete``."""
+        """Return the owners by name. Raises ``Incomplete``."""
         found: dict[str, Component] = {}
         faults = []
         for entry in inventory:
             name, source = entry["name"], entry["source"]
             if not os.path.isabs(source) or not os.path.exists(source):
-                continue  # a package without files, a link, or made by PyInstaller as it froze
+                continue  # a package without files, a link, or a file created by PyInstaller
             place = self._real(source)
             owner = self._owner_of.get(place)
             library = _library_in(name)
@@ -134,7 +134,7 @@ class Owners:
                 if owner not in found:
                     found[owner] = component_of(self._packages[owner])
             elif place.startswith(_OURS):
-                continue  # this project, which comes first anyway
+                continue  # this project, which the notices name first
             elif place.startswith(self._python) or name == _STANDARD_LIBRARY:
                 found.setdefault("Python", _python_itself())
             elif _is_of_windows(place):
@@ -142,10 +142,10 @@ class Owners:
             elif package := _debian_package(Path(source)):
                 found.setdefault(package.name, package)
             elif library is None:
-                faults.append(f"{name} comes from {source}, and nobody knows whose that is")
+                faults.append(f"{name} comes from {source}, which has no known owner")
             if library is None and _is_vendored(name):
                 faults.append(f"{name} is not in vendored.py")
-        faults += [f"{one.name} {one.version} ({one.licence or 'no licence'}) comes without its text"
+        faults += [f"{one.name} {one.version} ({one.licence or 'no licence'}) has no licence text"
                    for one in found.values() if not one.texts and not one.told_by]  # fmt: skip
         if faults:
             raise Incomplete("\n".join(sorted(set(faults))))
@@ -159,9 +159,9 @@ class Owners:
 
 
 def as_text(components: list[Component], version: str) -> str:
-    """One file for people: who is in it, then every licence; a text that several share is printed once."""
+    """Return the list of components and then each licence; a shared text is printed once."""
     lines = [
-        f"Timbre Studio {version} is licensed under the Apache License 2.0. This is what it brings along.",
+        f"Timbre Studio {version} is licensed under the Apache License 2.0. Its components:",
         "",
         *(f"  {one.name} {one.version}".rstrip() + f": {one.licence or 'see its text'}" for one in components),
         "",
@@ -185,26 +185,26 @@ def _about_gpl(components: list[Component]) -> list[str]:
     if not strict:
         return []
     return [
-        f"{', '.join(strict)} are under the GNU General Public License, which wants the whole to be passed on under it;",
+        f"{', '.join(strict)} are under the GNU General Public License, which would apply to the whole package;",
         "the licences of other parts forbid that. This package was made with --media, for whoever made it: do not pass",
         "it on.",
     ]
 
 
 def under_gpl(components: list[Component]) -> list[str]:
-    """Without an exception that lets them be part of anything."""
+    """Components under the GPL without an exception for linking."""
     return [one.name for one in components if re.match(r"GPL-[23]\.0-or-later$", one.licence)]
 
 
 def _library_in(name: str) -> Vendored | None:
-    """Modules of Python's are no such libraries, whatever they are called."""
+    """Return the entry of a shared library, or None; Python's extension modules have none."""
     file_name = PurePath(name).name
     is_shared = re.search(r"\.(so|dylib)(\.|$)|\.dll$", file_name) is not None
     return vendored(file_name) if is_shared and re.search(r"\.(cpython-|abi3)", file_name) is None else None
 
 
 def _is_vendored(name: str) -> bool:
-    """Laid beside a package by the tool that repairs wheels."""
+    """Return whether the library was added to a wheel by a repair tool."""
     parts = PurePath(name).parts
     return len(parts) > 1 and parts[0].endswith((".libs", ".dylibs"))
 
@@ -215,7 +215,7 @@ def _home(distribution: Distribution) -> str:
 
 
 def _told(distribution: Distribution, field_name: str) -> list[str]:
-    """The values of one field of its metadata that are not empty."""
+    """Return the non-empty values of a metadata field."""
     return [str(value) for value in distribution.metadata.get_all(field_name) or () if str(value).strip()]
 
 
@@ -223,7 +223,7 @@ def _python_itself() -> Component:
     version = sys.version.split()[0]
     places = (Path(sysconfig.get_path("stdlib"), "LICENSE.txt"), Path(sys.base_prefix, "LICENSE.txt"))
     path = next((path for path in places if path.is_file()), None)
-    if path is None:  # Debian keeps it with its packages
+    if path is None:  # Debian keeps it in /usr/share/doc
         debian = Path(f"/usr/share/doc/python{version.rpartition('.')[0]}/copyright")
         path = debian if debian.is_file() else None
     texts = [("LICENSE.txt", path.read_text("utf-8"))] if path else []
@@ -231,18 +231,18 @@ def _python_itself() -> Component:
 
 
 def _is_of_windows(place: str) -> bool:
-    """PyInstaller takes the C runtime of Windows itself along, for an older one that has it not."""
+    """Return whether it is the C runtime of Windows, which PyInstaller bundles for older versions."""
     root = os.environ.get("SYSTEMROOT", "")
     return bool(root) and place.lower().startswith(os.path.join(os.path.realpath(root), "").lower())
 
 
 def _windows_itself() -> Component:
-    remark = "Its terms are told with those of Python."
+    remark = "Its terms are included in those of Python."
     return Component("Windows C runtime", "", "Microsoft Distributable Code", remark=remark, told_by="Python")
 
 
 def _debian_package(source: Path) -> Component | None:
-    """Of a library of the system that Python was built with."""
+    """Return the component of a system library that Python was built with."""
     if os.name != "posix":
         return None
     for path in dict.fromkeys((source, source.resolve(), Path("/usr") / source.relative_to("/"))):
@@ -274,7 +274,7 @@ def main(arguments: list[str]) -> int:
         print(f"The notices are not complete:\n{error}", file=sys.stderr)
         return 1
     if arguments[2:] != ["--media"] and (names := under_gpl(components)):
-        print(f"{', '.join(names)}: under the GPL, and so not to be passed on with the rest.", file=sys.stderr)
+        print(f"{', '.join(names)}: under the GPL and not distributable with the other components.", file=sys.stderr)
         return 1
     card = _HOUSE / "resources" / "models" / "studio-mini" / "MODEL_CARD.md"
     voice = Component("studio-mini, the voice model", "", "Apache-2.0", "", [(card.name, card.read_text("utf-8"))])

@@ -1,9 +1,9 @@
-"""Tries a Debian package where nothing is installed: a fresh Debian in a folder. For root, on Linux with debootstrap.
+"""Tests a Debian package in a fresh Debian in a folder. Needs root and debootstrap.
 
     python3 packaging/frozen/smoke.py build/frozen/dist/timbre-studio_0.1.0_amd64.deb
 
-Installs it with apt, speaks in the terminal and in the window (on a virtual screen, through a sound server without
-sound hardware), removes it, and compares the list of files. What happens inside is ``smoke.sh``; this file judges.
+Installs it with apt, synthesises speech in the terminal and in the window (virtual screen and sound server), removes
+it, and compares the lists of files. ``smoke.sh`` runs inside; this file checks the results.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _TOOLS = (
     "gtk-update-icon-cache", "hicolor-icon-theme", "xauth", "xdg-utils", "xdotool", "xvfb", "fonts-dejavu-core",
     "openbox", "libfile-mimeinfo-perl", "ffmpeg",
 )  # fmt: skip
-# The quietest speech of the bundled voices is far louder, and a stream of zeros is not.
+# Far below the quietest speech of the bundled voices, and above silence.
 _LEAST_LOUDNESS = 0.005
 _LEAST_SECONDS = 1.0
-# Else apt keeps what came with it and is suggested by a tool of the trial, as PortAudio is by what ffmpeg needs.
+# Otherwise apt keeps dependencies that a test tool suggests, as ffmpeg's libraries suggest PortAudio.
 _AS_BEFORE = ("-oAPT::AutoRemove::SuggestsImportant=false", "-oAPT::AutoRemove::RecommendsImportant=false")
-# What any installation of any package leaves in a Debian.
+# Changed by the installation of any package.
 _OF_APT = (
     "/var/lib/dpkg/",
     "/var/lib/apt/",
@@ -45,21 +45,21 @@ _OF_APT = (
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("deb", type=Path)
-    parser.add_argument("--work", type=Path, default=Path("build/frozen/smoke"), help="where to put the fresh Debian")
+    parser.add_argument("--work", type=Path, default=Path("build/frozen/smoke"), help="folder for the fresh Debian")
     parser.add_argument("--release", default="bookworm")
-    parser.add_argument("--mirror", default="", help="of Debian's packages; debootstrap's own otherwise")
+    parser.add_argument("--mirror", default="", help="Debian mirror (default: that of debootstrap)")
     chosen = parser.parse_args(arguments)
     root = fresh_debian(chosen.work.absolute(), chosen.release, chosen.mirror)
     faults = try_in(root, chosen.deb)
     for fault in faults:
         print(f"FAULT  {fault}")
     if not faults:
-        print("The package installs, speaks in the terminal and in the window, and leaves nothing behind.")
+        print("The package installs, works in the terminal and in the window, and is removed completely.")
     return 1 if faults else 0
 
 
 def fresh_debian(work: Path, release: str, mirror: str) -> Path:
-    """A copy of a small Debian with the tools of the trial, kept as ``base`` for the next one."""
+    """Return a copy of a minimal Debian with the test tools; ``base`` is kept for later runs."""
     base, root = work / f"base-{release}", work / "root"
     if not (base / "finished").exists():
         shutil.rmtree(base, ignore_errors=True)
@@ -69,7 +69,7 @@ def fresh_debian(work: Path, release: str, mirror: str) -> Path:
         )
         for name in ("resolv.conf", "hosts"):
             shutil.copy(Path("/etc", name), base / "etc" / name)
-        # It reaches the mirror as this machine does.
+        # With the proxy settings of this machine.
         reached = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=True)
         (base / "etc" / "apt" / "apt.conf.d" / "90as-outside").write_text(reached.stdout)
         with _mounted(base):
@@ -83,7 +83,7 @@ def fresh_debian(work: Path, release: str, mirror: str) -> Path:
 
 
 def try_in(root: Path, deb: Path) -> list[str]:
-    """Everything that is not as it should be, in words."""
+    """Return a description of each fault."""
     trial = root / "trial"
     trial.mkdir()
     shutil.copy(deb, trial / "timbre.deb")
@@ -96,23 +96,23 @@ def try_in(root: Path, deb: Path) -> list[str]:
         _inside(root, "apt-get", "purge", "-y", "--autoremove", *_AS_BEFORE, "timbre-studio")
         after = _files(root)
     print(
-        f"installed: {sum(size for name, size in installed.items() if name not in before) / 1e6:.0f} MB with what it needs"
+        f"installed: {sum(size for name, size in installed.items() if name not in before) / 1e6:.0f} MB with its dependencies"
     )
     faults = [f"left behind: {name}" for name in sorted(after.keys() - before.keys())]
-    faults += [f"taken away: {name}" for name in sorted(before.keys() - after.keys())]
+    faults += [f"removed: {name}" for name in sorted(before.keys() - after.keys())]
     report = trial / "report.txt"
     told = report.read_text("utf-8").splitlines() if report.is_file() else []
     print("\n".join(told))
     faults += [line.removeprefix("FAULT ") for line in told if line.startswith("FAULT ")]
     if not told or told[-1] != "END":
-        faults.append("smoke.sh did not come to its end")
+        faults.append("smoke.sh did not finish")
     for name in ("said.wav", "played.wav", "memo.wav", "window.wav"):
         faults += _faults_of_sound(trial / "out" / name)
     return faults
 
 
 def loudness(path: Path) -> tuple[float, float]:
-    """Seconds of a 16-bit WAV file that are not silent, and their root mean square."""
+    """Return the seconds of a 16-bit WAV file that are not silent, and their root mean square."""
     with wave.open(str(path), "rb") as file:
         samples = array("h", file.readframes(file.getnframes()))
         channels, rate = file.getnchannels(), file.getframerate()
@@ -126,13 +126,13 @@ def _faults_of_sound(path: Path) -> list[str]:
     if not path.is_file():
         return [f"{path.name} was not made"]
     seconds, level = loudness(path)
-    print(f"{path.name}: {seconds:.1f} s that can be heard, root mean square {level:.3f}")
+    print(f"{path.name}: {seconds:.1f} s audible, root mean square {level:.3f}")
     is_heard = seconds >= _LEAST_SECONDS and level >= _LEAST_LOUDNESS
-    return [] if is_heard else [f"{path.name} cannot be heard"]
+    return [] if is_heard else [f"{path.name} is silent"]
 
 
 def _files(root: Path) -> dict[str, int]:
-    """Every file and folder of the system by its name inside, with its size."""
+    """Return the size of every file and folder of the system by path."""
     found = {}
     for folder, folders, names in os.walk(root):
         inside = "/" + Path(folder).relative_to(root).as_posix().removeprefix(".")
@@ -144,12 +144,12 @@ def _files(root: Path) -> dict[str, int]:
     return found
 
 
-_NOT_ON_DISK = {"/proc", "/sys", "/dev", "/tmp", "/trial"}  # noqa: S108 - of the system that is tried
+_NOT_ON_DISK = {"/proc", "/sys", "/dev", "/tmp", "/trial"}  # noqa: S108 - in the tested system
 
 
 @contextlib.contextmanager
 def _mounted(root: Path) -> Iterator[None]:
-    """With the kernel's own folders, taken away again whatever happens."""
+    """Mount the kernel's file systems for the duration of the block."""
     mounts = [(["-t", "proc", "proc"], root / "proc"), (["-t", "sysfs", "sysfs"], root / "sys")]
     mounts += [(["--bind", "/dev"], root / "dev"), (["-t", "tmpfs", "tmpfs"], root / "dev" / "shm")]
     mounts += [(["-t", "tmpfs", "-o", "mode=1777", "tmpfs"], root / "tmp")]

@@ -1,7 +1,7 @@
-"""Libraries that come inside other people's packages, without a licence of their own beside them.
+"""Libraries that are bundled in Python packages without their own licence file.
 
-A wheel tells its own licence; what its makers linked in, or laid beside it, is known to whoever looked: here.
-``licences/`` holds the texts. A shared library of a ``.libs`` folder that is not in this list is an error.
+A wheel declares its own licence, but not those of linked or bundled libraries; they are listed here. ``licences/``
+contains the texts. A shared library of a ``.libs`` folder that is not in this list is an error.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ VENDORED = (
         "https://openmp.llvm.org",
         ("LLVM-exception", "Apache-2.0"),
     ),
-    # On Windows; the text that Python brings there has its terms.
+    # On Windows; its terms are in the licence text of Python.
     Vendored(
         "Microsoft Visual C++ runtime",
         ("concrt140*", "msvcp140*", "vcomp140*", "vcruntime140*"),

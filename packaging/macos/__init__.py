@@ -1,1 +1,1 @@
-"""The application for macOS: what its bundle says of it, and how it is signed and put into a disk image. NOT RUN YET."""
+"""The macOS application: bundle metadata, signing and disk image. NOT RUN YET."""

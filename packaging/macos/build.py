@@ -1,16 +1,15 @@
-"""Makes the app and a disk image for macOS, on a Mac with Apple silicon.                             NOT RUN YET
+"""Builds the app and a disk image for macOS, on a Mac with Apple silicon.                              NOT RUN YET
 
     python3 packaging/macos/build.py
     python3 packaging/macos/build.py --identity "Developer ID Application: NAME (TEAM)" --profile PROFILE
 
-With the Python of python.org: libraries of Homebrew's would be nobody's for the list of licences, which would end it
-with their names. It freezes the program (``packaging/freeze.py``, which leaves ``Timbre Studio.app`` beside the folder),
-adds the notices and the Chinese sentences, signs it, and makes
+Use the Python of python.org: the licence check fails on libraries of Homebrew. It freezes the program (``packaging/freeze.py``, which leaves ``Timbre Studio.app`` beside the folder),
+adds the notices and the Chinese texts, signs it, and writes
 ``build/frozen/dist/timbre-studio-VERSION-macos-arm64.dmg``.
 
-Without ``--identity`` the signature is one of this computer alone ("ad hoc"): macOS then warns whoever downloaded it.
-PROFILE is what ``xcrun notarytool store-credentials PROFILE`` has stored; with it Apple is asked to notarise the image,
-and the answer is stapled to it. No Mac has run this so far; the commands and the lists are tested elsewhere.
+Without ``--identity`` the signature is ad hoc, and macOS warns users who downloaded the app. PROFILE is a profile of
+``xcrun notarytool store-credentials PROFILE``; with it the image is notarised and the ticket stapled to it. Not run on
+a Mac yet; the platform-independent parts are tested.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def _run(commands: list[list[str]]) -> None:
 
 
 def version() -> str:
-    """The program's own; read, not imported: nothing of it is needed here."""
+    """Return the program's version, without importing the program."""
     text = (HOUSE / "studio" / "__init__.py").read_text("utf-8")
     found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
     assert found is not None, "the program has a version"
@@ -60,7 +59,7 @@ def version() -> str:
 
 
 def complete(app: Path, notices: Path) -> None:
-    """Adds what PyInstaller does not know of; before signing, which seals every file."""
+    """Add the notices and localisations to the app; before signing, which seals every file."""
     resources = app / "Contents" / "Resources"
     shutil.copyfile(notices, resources / "NOTICES.txt")
     for name in LOCALISATIONS:
@@ -68,15 +67,15 @@ def complete(app: Path, notices: Path) -> None:
 
 
 def signing(app: Path, identity: str) -> list[list[str]]:
-    """With ``--deep``, as the layout that PyInstaller gives the bundle is made for; then a look at the result."""
+    """Return the commands that sign (with ``--deep``, as PyInstaller's layout needs) and verify the app."""
     command = ["codesign", "--force", "--deep", "--sign", identity, "--entitlements", str(ENTITLEMENTS)]
-    if identity != _AD_HOC:  # Apple notarises only what is hardened and dated
+    if identity != _AD_HOC:  # required for notarisation
         command += ["--options", "runtime", "--timestamp"]
     return [[*command, str(app)], ["codesign", "--verify", "--deep", "--strict", "--verbose=2", str(app)]]
 
 
 def lay_out(app: Path, staging: Path) -> Path:
-    """What the opened image shows: the app, and where to drag it."""
+    """Create the contents of the image: the app, and a link to the Applications folder."""
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     shutil.copytree(app, staging / app.name, symlinks=True)
@@ -93,7 +92,7 @@ def imaging(staging: Path, image: Path, identity: str) -> list[list[str]]:
 
 
 def notarising(image: Path, profile: str) -> list[list[str]]:
-    """Apple looks at it for minutes; the ticket is then in the image, for computers without a network."""
+    """Return the commands that notarise the image (takes minutes) and staple the ticket, for offline computers."""
     return [
         ["xcrun", "notarytool", "submit", str(image), "--keychain-profile", profile, "--wait"],
         ["xcrun", "stapler", "staple", str(image)],
@@ -103,9 +102,9 @@ def notarising(image: Path, profile: str) -> list[list[str]]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--identity", default=_AD_HOC, help="of the certificate to sign with (security find-identity)")
+    parser.add_argument("--identity", default=_AD_HOC, help="name of the signing certificate (security find-identity)")
     parser.add_argument("--profile", default="", help="notarise with these stored credentials")
-    parser.add_argument("--keep", action="store_true", help="take the app that was frozen before")
+    parser.add_argument("--keep", action="store_true", help="use the existing frozen app")
     parser.add_argument("--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER")
     return parser
 

@@ -1,7 +1,7 @@
-"""A model folder in the official layout, full of random numbers: the cost of a model does not depend on its weights.
+"""Writes a model folder in the official layout with random weights: the speed of a model does not depend on them.
 
-Every number follows from the generation and the seed, so that two programs, or two machines, can be
-given the same model. Nothing it says is speech.
+The weights are determined by generation and seed, so that two programs or machines can use the same model. Its output
+is noise.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from studio.errors import CannotWrite, DiskFull
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _BACKBONE_PREFIX = "llm."  # llm.pt holds the Qwen model under this name
 _FRONT_END_BYTES = 16 * 2**20
-# Bumped when the same seed gives other numbers.
+# Increment when the same seed gives other weights.
 _RECIPE = 2
 
 
@@ -46,12 +46,11 @@ def write_random_checkpoint(
     for_official: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> None:
-    """Fills ``folder`` with a random model of ``generation`` (``cosyvoice2``, ``cosyvoice3``) in released size.
+    """Fill ``folder`` with a random model of ``generation`` (``cosyvoice2``, ``cosyvoice3``) in released size.
 
     ``plan`` chooses other sizes. ``for_official`` adds the half-precision text model that the official
-    program wants to find (and then overwrites). ``progress`` hears the name of each file begun.
-    Files appear only when complete, and a complete folder of the same seed is left alone.
-    Memory stays near the largest file (2 GB). Raises ``DiskFull``, ``CannotWrite``.
+    program requires (and then overwrites). ``progress`` is called with the name of each file. Files appear only
+    when complete; a complete folder of the same seed is kept. Peak memory is about the largest file (2 GB). Raises ``DiskFull``, ``CannotWrite``.
     """
     plan = plan or released_plan(generation)
     note = {"random": generation, "seed": seed, "recipe": _RECIPE, "plan": repr(plan), "for_official": for_official}
@@ -77,7 +76,7 @@ def write_random_checkpoint(
 
 
 def num_weight_bytes(plan: CheckpointPlan) -> int:
-    """Bytes of the three weight files' tensors in float32, shared storage counted once."""
+    """Return the bytes of all tensors in float32, counting shared storage once."""
     shapes = speech_lm_shapes(plan.speech_lm) | flow_shapes(plan.flow) | vocoder_shapes(plan.vocoder)
     return 4 * sum(math.prod(shape) for name, shape in shapes.items() if name != TIED_HEAD)
 

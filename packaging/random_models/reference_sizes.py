@@ -46,7 +46,7 @@ class CheckpointPlan:
 
 
 def released_plan(generation_name: str) -> CheckpointPlan:
-    """The plan of the released model of a generation: ``cosyvoice2`` or ``cosyvoice3``."""
+    """Return the plan of the released model of a generation: ``cosyvoice2`` or ``cosyvoice3``."""
     generation = next(known for known in GENERATIONS if known.name == generation_name)
     is_second = generation_name == "cosyvoice2"
     flow = _flow2() if is_second else _flow3()
@@ -67,7 +67,7 @@ def released_plan(generation_name: str) -> CheckpointPlan:
 
 
 def preceding_flow(flow: FlowConfig) -> FlowSizesForNoise:
-    """What a vocoder has to know of the flow beside it."""
+    """Return the vocoder's parameters that depend on the flow."""
     return FlowSizesForNoise(flow.num_speech_tokens, flow.input_size, flow.mel_bins, flow.speaker_embedding_size)
 
 

@@ -36,7 +36,7 @@ _MEAN_F0_HZ = 40.0
 
 
 def random_tensors(shapes: Shapes, seed: int, vocoder: VocoderConfig | None = None) -> dict[str, torch.Tensor]:
-    """A value for every name, the same for the same ``shapes`` and ``seed`` on every machine.
+    """Return a random tensor for every name, identical on every machine for the same ``shapes`` and ``seed``.
 
     ``vocoder`` is needed where ``shapes`` are those of a vocoder.
     """
@@ -61,13 +61,13 @@ def _draw(name: str, shape: tuple[int, ...], generator: torch.Generator, fan_in:
         return 0.6 + torch.rand(shape, generator=generator)
     values = torch.randn(shape, generator=generator)
     if name.startswith("f0_predictor.condnet.0.") and len(shape) > 1:
-        values -= values.mean(dim=(1, 2), keepdim=True)  # deaf to the mel's mean: pitch follows its movement
+        values -= values.mean(dim=(1, 2), keepdim=True)  # independent of the mel's mean
     deviation, mean = _spread(name, shape, fan_in)
     return values.mul_(deviation).add_(mean)
 
 
 def _spread(name: str, shape: tuple[int, ...], fan_in: float) -> tuple[float, float | torch.Tensor]:
-    """Standard deviation and mean of a normal tensor."""
+    """Return standard deviation and mean of a tensor."""
     gain = next((gain for pattern, gain in _GAINS if re.search(pattern, name)), 1.0)
     if "pos_bias" in name:
         return 0.3, 0.0

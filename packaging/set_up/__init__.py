@@ -1,9 +1,8 @@
-"""Everything between a fresh checkout and a running program: Python environment, torch build, system libraries.
+"""Sets up a checkout: Python environment, torch build, system libraries.
 
-Runs on every Python that the program runs on, without any package, and knows nothing of what it installs.
+Runs on all supported Pythons without any package, and does not import the program.
 
-Decided: the environment is described by a stamp written last, and everything before the stamp is
-repeatable. Because: people press Ctrl-C, laptops go to sleep, two terminals start at once; a start
-that finds the stamp of today's checkout need look no further. Instead of: asking pip at each start
-whether everything is there, which takes seconds.
+Decision: a stamp that is written last describes the environment, and everything before it is repeatable. Reason:
+a set-up can be interrupted or started twice at the same time, and a start that finds a current stamp needs no
+further checks. Alternative: asking pip at each start, which takes seconds.
 """

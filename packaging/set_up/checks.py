@@ -1,4 +1,4 @@
-"""``run.py test``: every check a change has to pass."""
+"""``run.py test``: all checks that a change must pass."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CHECKS: tuple[tuple[str, str, list[str]], ...] = (
     ("import contracts", "lint-imports", []),
     ("tests", "pytest", []),
 )
-# Each worker of pytest loads torch: more than these seldom help, and take memory.
-_MOST_WORKERS = 4
+# Each pytest worker loads torch: more workers seldom help and need memory.
+_MAX_WORKERS = 4
 
 
 def run_checks(
@@ -29,10 +29,10 @@ def run_checks(
     progress: Progress,
     run: Callable[[list[str], Path], int] | None = None,
 ) -> int:
-    """The exit status of the first check that fails. With pytest arguments, only pytest runs.
+    """Run all checks, also after a failure; return the exit status of the first that fails.
 
-    All checks run even after a failure: one round tells everything. Paths are relative to the checkout.
-    ``--quick`` stands for the tests that are not marked slow, on all cores.
+    With pytest arguments, only pytest runs. Paths are relative to the checkout. ``--quick`` runs the tests that are
+    not marked slow, on all cores.
     """
     run = run or _run
     if pytest_arguments:
@@ -53,13 +53,13 @@ def run_checks(
 
 
 def _parallel() -> list[str]:
-    """Arguments that spread the tests over the cores, file by file: tests of one file share what takes long to make."""
+    """Arguments that distribute the tests over the cores, by file: tests of one file share expensive fixtures."""
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return ["-n", str(min(num_cores, _MOST_WORKERS)), "--dist", "loadfile"] if num_cores > 1 else []
+    return ["-n", str(min(num_cores, _MAX_WORKERS)), "--dist", "loadfile"] if num_cores > 1 else []
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
-    """``--reference=DIR`` for ``--reference DIR``, whose DIR pytest takes for tests: it would look for settings there."""
+    """Replace ``--reference DIR`` by ``--reference=DIR``: pytest takes a separate DIR for a folder of tests."""
     joined: list[str] = []
     for argument in arguments:
         if joined and joined[-1] == "--reference":

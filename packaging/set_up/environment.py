@@ -1,4 +1,4 @@
-"""The folder of the Python environment: its programs, its stamp, and the lock of whoever sets it up."""
+"""The folder of the Python environment: its programs, its stamp, and the lock of a set-up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STAMP = "set-up.json"
 
 @dataclass(frozen=True)
 class Stamp:
-    """What an environment was made for. A different ``foundation`` needs a new one, other requirements only pip."""
+    """What an environment was created for. Another ``foundation`` needs a new one, other requirements only pip."""
 
     foundation: str
     requirements: str
@@ -59,7 +59,7 @@ class Environment:
 
     @property
     def stamp(self) -> Stamp | None:
-        """What is set up completely; None when nothing is."""
+        """The stamp of a complete set-up, otherwise None."""
         try:
             record = json.loads((self.folder / _STAMP).read_text(encoding="utf-8"))
             stamp = Stamp(record["foundation"], record["requirements"], frozenset(record["extras"]))
@@ -73,7 +73,7 @@ class Environment:
 
     @property
     def python_version(self) -> str | None:
-        """Of the Python it was made with, like 3.11; None when there is no environment, or its Python is gone."""
+        """The Python version of the environment, such as 3.11; None if the environment or its Python is missing."""
         try:
             lines = (self.folder / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
         except OSError:
@@ -82,11 +82,11 @@ class Environment:
         return ".".join(values.get("version", "").split(".")[:2]) if self.python.exists() else None
 
     def has(self, package: str) -> bool:
-        """Whether pip has installed it, by its name in lower-case letters."""
+        """Return whether pip has installed ``package`` (name in lower case)."""
         return any(self.folder.glob(f"[Ll]ib/**/site-packages/{package.replace('-', '_')}-*.dist-info"))
 
     def begin(self) -> None:
-        """From here to :meth:`finish` the environment counts as interrupted."""
+        """Mark the environment as interrupted until :meth:`finish`."""
         (self.folder / _UNFINISHED).touch()
         (self.folder / _STAMP).unlink(missing_ok=True)
 
@@ -102,7 +102,7 @@ class Environment:
         new.replace(self.folder / _STAMP)
 
     def clear(self) -> None:
-        """Removes all but the lock and the mark that somebody is at work."""
+        """Delete everything except the lock and the mark of :meth:`begin`."""
         try:
             for entry in self.folder.iterdir():
                 if entry.name in (_LOCK, _UNFINISHED):
@@ -119,21 +119,21 @@ class Environment:
 
     @contextmanager
     def sole_set_up(self, *, on_wait: Callable[[], None]) -> Iterator[int]:
-        """One set-up at a time: others wait here. Yields the descriptor that holds the lock."""
+        """Lock the environment for one set-up; others wait here. Yields the file descriptor of the lock."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / _LOCK).open("a+b")
         except OSError as error:
             raise SetUpFailed(
-                f"The environment cannot be made in {self.folder}: {error.strerror}.",
-                remedy="Put the checkout into a folder you may write to.",
+                f"The environment cannot be created in {self.folder}: {error.strerror}.",
+                remedy="Move the checkout to a writable folder.",
             ) from error
         with lock:
             if not _try_lock(lock):
                 on_wait()
                 while not _try_lock(lock):
                     time.sleep(0.5)
-            yield lock.fileno()  # closing the file gives the lock back
+            yield lock.fileno()  # closing the file releases the lock
 
 
 def _try_lock(file: IO[bytes]) -> bool:

@@ -1,10 +1,10 @@
-"""What a person reads when the program cannot be set up."""
+"""The error of a failed set-up."""
 
 from __future__ import annotations
 
 
 class SetUpFailed(Exception):
-    """A sentence that says what happened, and one that says what to do about it."""
+    """A message with a remedy for the user."""
 
     def __init__(self, message: str, *, remedy: str) -> None:
         super().__init__(message)

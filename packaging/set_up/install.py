@@ -1,4 +1,4 @@
-"""Brings the environment of a checkout to the state that a start needs, from whatever state it is in."""
+"""Installs the program and its packages into the environment of a checkout."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ FOLDER_VARIABLE = "TIMBRE_ENVIRONMENT"
 
 
 def environment_of(checkout: Path) -> Environment:
-    """``.venv/`` of the checkout; developers may move it with ``TIMBRE_ENVIRONMENT``."""
+    """Return ``.venv/`` of the checkout, or the folder set by ``TIMBRE_ENVIRONMENT``."""
     return Environment(Path(os.environ.get(FOLDER_VARIABLE) or checkout / ".venv").absolute())
 
 
 def wanted_stamp(checkout: Path, environment: Environment, machine: Machine, extras: frozenset[str]) -> Stamp:
-    """What today's checkout needs on this machine; cheap, since every start asks."""
+    """Return what the current checkout needs on this machine. Fast: called at every start."""
     project = _project(checkout)
-    # Of the project file only what decides about installing: editing a lint rule must not cost a set-up.
-    deciding = {"build-system": project.get("build-system"), "project": project["project"]}
+    # Only the parts that affect the installation: a changed lint rule must not cause a set-up.
+    relevant = {"build-system": project.get("build-system"), "project": project["project"]}
     build = onnx_build(machine)
     runtime = "" if build == FOR_PROCESSORS else f"; {build}"
     driver = "none" if machine.driver is None else f"nvidia {machine.driver.major or 'of unknown version'}"
     return Stamp(
-        # Programs in an environment hold its place in full, so a moved checkout is a new one.
+        # Programs in an environment contain its absolute path, so a moved checkout needs a new one.
         foundation=f"{checkout} in {environment.folder}; Python {machine.python}; {machine.system} "
         f"{machine.architecture}; driver {driver}; {_torch_requirement(checkout)}{runtime}",
-        requirements=hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest(),
+        requirements=hashlib.sha256(json.dumps(relevant, sort_keys=True).encode()).hexdigest(),
         extras=extras,
     )
 
 
 class Installer:
-    """One set-up. The maker of environments and pip are exchangeable, for tests."""
+    """Performs a set-up. Tests replace the creation of environments, pip and apt-get."""
 
     def __init__(
         self,
@@ -69,11 +69,11 @@ class Installer:
         self._apt_get = apt_get or AptGet(progress)
 
     def provide(self, environment: Environment, wanted: Stamp) -> None:
-        """Sets up what is missing; returns at once, and silently, when nothing is."""
+        """Set up what is missing. If nothing is, return at once and print nothing."""
         if _is_ready(environment, wanted):
             return
-        with environment.sole_set_up(on_wait=self._tell_waiting) as lock:
-            if _is_ready(environment, wanted):  # whoever held the lock has done it
+        with environment.sole_set_up(on_wait=self._note_waiting) as lock:
+            if _is_ready(environment, wanted):  # set up by the process that held the lock
                 return
             found = environment.stamp
             extras = wanted.extras if found is None else wanted.extras | found.extras
@@ -84,18 +84,18 @@ class Installer:
         is_new = self._needs_new(environment, wanted)
         if is_new:
             require_venv(self._machine, self._apt_get)
-        self._progress.note(f"Setting up Timbre Studio in {environment.folder}; the next start will skip this.")
+        self._progress.note(f"Setting up Timbre Studio in {environment.folder} (only once)")
         environment.begin()
         if is_new:
             environment.clear()
-            with self._progress.stage(f"Making an environment for Python {self._machine.python}"):
+            with self._progress.stage(f"Creating an environment for Python {self._machine.python}"):
                 self._make_venv(environment.folder)
-        # A Windows lock forbids others the file itself, so only elsewhere can pip inherit it.
+        # On Windows a lock denies access to the file itself, so pip inherits it on other systems only.
         held_open = () if os.name == "nt" else (lock,)
         pip = self._make_pip(environment.python, environment.log, self._progress, held_open)
         if not environment.has("torch"):
             self._install_torch(pip, environment.folder)
-        with self._progress.stage("Installing Timbre Studio and the packages it needs"):
+        with self._progress.stage("Installing Timbre Studio and its packages"):
             self._install_program(environment, pip, sorted(wanted.extras))
         provide_libraries(self._machine, self._apt_get, self._progress)
         if "dev" in wanted.extras:
@@ -106,12 +106,12 @@ class Installer:
     def _install_program(self, environment: Environment, pip: Pip, extras: list[str]) -> None:
         build = onnx_build(self._machine)
         if build != FOR_PROCESSORS:
-            if environment.has(FOR_PROCESSORS):  # what is left of one after the other was taken away is broken
+            if environment.has(FOR_PROCESSORS):  # uninstalling one build breaks the other
                 pip.remove(FOR_PROCESSORS, build)
             try:
                 pip.install(*with_build(_requirements(self._checkout, extras), build))
             except SetUpFailed as failure:
-                self._progress.note(f"  {build} cannot be had ({failure.message}); taking {FOR_PROCESSORS}")
+                self._progress.note(f"  {build} is not available ({failure.message}); using {FOR_PROCESSORS}")
             else:
                 pip.install("--no-deps", "--editable", str(self._checkout))
                 return
@@ -119,31 +119,31 @@ class Installer:
 
     def _needs_new(self, environment: Environment, wanted: Stamp) -> bool:
         if environment.was_interrupted:
-            self._progress.note("The last set-up was interrupted: starting over.")
+            self._progress.note("The last set-up was interrupted; starting over.")
             return True
         found = environment.stamp
         if found is not None:
             return found.foundation != wanted.foundation
-        # Somebody made this environment by hand: keep it if it is of the right Python.
+        # An environment created by hand is kept if its Python version matches.
         return environment.python_version != self._machine.python
 
     def _install_torch(self, pip: Pip, folder: Path) -> None:
         requirement = _torch_requirement(self._checkout)
         sources = torch_sources(self._machine)
         for source, is_last in zip(sources, [*[False] * (len(sources) - 1), True], strict=True):
-            _require_room(folder, source)
+            _require_disk_space(folder, source)
             try:
                 with self._progress.stage(f"Installing torch, {source.build}"):
                     pip.install(*_from(source), requirement)
             except SetUpFailed as failure:
                 if is_last:
                     raise
-                self._progress.note(f"  that did not work ({failure.message}); trying the next best")
+                self._progress.note(f"  failed ({failure.message}); trying the next source")
             else:
                 return
 
-    def _tell_waiting(self) -> None:
-        self._progress.note("Another start is setting up Timbre Studio; waiting for it …")
+    def _note_waiting(self) -> None:
+        self._progress.note("Waiting for another process that is setting up Timbre Studio …")
 
 
 def _is_ready(environment: Environment, wanted: Stamp) -> bool:
@@ -154,27 +154,27 @@ def _is_ready(environment: Environment, wanted: Stamp) -> bool:
 def _from(source: TorchSource) -> list[str]:
     if source.index_url is None:
         return []
-    # Without companions: those come with the other packages, and an index out of reach is noticed at one page.
+    # Without dependencies, which are installed with the other packages; an unreachable index fails after one page.
     return ["--no-deps", "--index-url", source.index_url, "--retries", "1", "--timeout", "15"]
 
 
-def _require_room(folder: Path, source: TorchSource) -> None:
+def _require_disk_space(folder: Path, source: TorchSource) -> None:
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < source.needed_bytes:
         raise SetUpFailed(
-            f"{source.build.capitalize()} of torch and its companions need {source.needed_bytes / 1e9:.1f} GB in "
+            f"{source.build.capitalize()} of torch needs {source.needed_bytes / 1e9:.1f} GB in "
             f"{folder}, where {free_bytes / 1e9:.1f} GB are free.",
-            remedy=f"Make room, or set {FOLDER_VARIABLE} to a folder on another disk, and start again.",
+            remedy=f"Free disk space, or set {FOLDER_VARIABLE} to a folder on another disk, and start again.",
         )
 
 
 def _torch_requirement(checkout: Path) -> str:
-    """As the project declares it: the set-up may not want another torch than the package does."""
+    """The requirement as declared by the project."""
     return next(line for line in _requirements(checkout, []) if re.match(r"torch\b", line))
 
 
 def _requirements(checkout: Path, extras: list[str]) -> list[str]:
-    """What pip would find in the project itself."""
+    """The requirements that pip would read from the project."""
     project = _project(checkout)["project"]
     return [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
 
@@ -185,12 +185,12 @@ def _project(checkout: Path) -> dict[str, Any]:
 
 
 def _make_venv(folder: Path) -> None:
-    # When this very environment's Python was used to start, it is about to be replaced: use the one it stems from.
+    # If the running Python is that of this environment, it is about to be replaced: use its base Python.
     python = getattr(sys, "_base_executable", sys.executable)
     command = [python, "-I", "-m", "venv", str(folder)]
     made = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if made.returncode != 0:
         raise SetUpFailed(
-            f"The Python environment could not be made: {(made.stderr or made.stdout).strip()}",
-            remedy="Python's own module venv failed; on Debian and Ubuntu the package python3-venv brings it.",
+            f"The Python environment could not be created: {(made.stderr or made.stdout).strip()}",
+            remedy="Python's module venv failed. On Debian and Ubuntu, install the package python3-venv.",
         )

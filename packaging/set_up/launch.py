@@ -18,13 +18,13 @@ from set_up.progress import Progress
 SET_UP_FAILED = 20
 _INTERRUPTED = 130
 _PROGRAM_EXTRAS = frozenset({"media"})
-_CARD_EXTRAS = frozenset({"gpu"})
-# With the library for graphics cards: it builds plans on a machine that has none, and 95 MB are fetched once.
+_GPU_EXTRAS = frozenset({"gpu"})
+# TensorRT for RTX (95 MB) is included: the tests build engines with it, also without a GPU.
 _TEST_EXTRAS = frozenset({"media", "dev", "gpu"})
 
 
 def launch(arguments: list[str]) -> int:
-    """Sets up what is missing and runs the program, or with ``test`` the checks; returns the exit status."""
+    """Set up what is missing, then run the program, or the checks for ``test``; return the exit status."""
     checkout = Path(__file__).resolve().parents[2]
     environment = environment_of(checkout)
     progress = Progress()
@@ -37,7 +37,7 @@ def launch(arguments: list[str]) -> int:
         progress.note(f"Timbre Studio could not be set up.\n{failure}")
         return SET_UP_FAILED
     except KeyboardInterrupt:
-        progress.note("\nInterrupted. The next start takes it up again.")
+        progress.note("\nInterrupted. The next start resumes the set-up.")
         return _INTERRUPTED
     if is_test:
         return run_checks(environment, checkout, arguments[1:], progress)
@@ -45,16 +45,16 @@ def launch(arguments: list[str]) -> int:
 
 
 def _extras_for(machine: Machine) -> frozenset[str]:
-    """TensorRT comes with the ONNX Runtime for cards: both want the same driver."""
-    return _PROGRAM_EXTRAS if onnx_build(machine) == FOR_PROCESSORS else _PROGRAM_EXTRAS | _CARD_EXTRAS
+    """TensorRT is installed with the GPU build of ONNX Runtime: both need the same driver."""
+    return _PROGRAM_EXTRAS if onnx_build(machine) == FOR_PROCESSORS else _PROGRAM_EXTRAS | _GPU_EXTRAS
 
 
 def _become(environment: Environment, arguments: list[str]) -> int:
     timbre = str(environment.program("timbre"))
-    if os.name == "posix":  # the program takes this process over: its signals, its terminal, its exit status
+    if os.name == "posix":  # replaces this process, with its signals, terminal and exit status
         sys.stdout.flush()
         os.execv(timbre, [timbre, *arguments])  # noqa: S606 - does not return
     try:
         return subprocess.run([timbre, *arguments], check=False).returncode
-    except KeyboardInterrupt:  # Ctrl-C reached the program too, which has said what there is to say
+    except KeyboardInterrupt:  # Ctrl-C reached the program too
         return _INTERRUPTED

@@ -1,4 +1,4 @@
-"""The system libraries that no Python package brings: which are missing, and how to get them."""
+"""System libraries that no Python package contains: which are missing, and how to install them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _of_window(soname: str, debian: str, fedora: str, arch: str) -> Library:
     return Library(soname, "showing the window", packages)
 
 
-# macOS and Windows wheels bring their own copies.
+# Wheels for macOS and Windows contain their own copies.
 LINUX_LIBRARIES = (
     Library(
         "libportaudio.so.2",
@@ -62,18 +62,18 @@ def missing_libraries(machine: Machine, loads: Callable[[str], bool] | None = No
 
 
 def how_to_install(*libraries: Library, has_program: Callable[[str], bool] | None = None) -> str:
-    """The command that installs them here, or at least their names."""
+    """Return the command that installs ``libraries`` on this system, or their names."""
     has_program = has_program or _has_program
     for manager, command in INSTALL_COMMANDS.items():
         if has_program(manager):
             packages = dict.fromkeys(library.package_of[manager] for library in libraries)
             return f"sudo {command} {' '.join(packages)}"
     names = ", ".join(library.soname for library in libraries)
-    return f"install the packages that hold {names}"
+    return f"install the packages that contain {names}"
 
 
 class AptGet:
-    """Debian's and Ubuntu's packages, for whoever may install them; the package lists are fetched once."""
+    """Installs Debian and Ubuntu packages; updates the package lists once."""
 
     def __init__(self, progress: Progress, run: Callable[[list[str]], bool] | None = None) -> None:
         self._progress = progress
@@ -81,7 +81,7 @@ class AptGet:
         self._lists_are_fresh = False
 
     def install(self, *packages: str) -> bool:
-        """Whether it worked."""
+        """Return whether the installation succeeded."""
         with self._progress.stage(f"Installing {', '.join(packages)}"):
             if not self._lists_are_fresh:
                 self._run(["apt-get", "update"])
@@ -90,7 +90,7 @@ class AptGet:
 
 
 def provide_libraries(machine: Machine, apt_get: AptGet, progress: Progress) -> None:
-    """Installs what is missing where that is allowed, else says how; the command line also works without."""
+    """Install missing libraries if permitted, otherwise print how. The command line works without them."""
     if machine.is_root and machine.is_debian:
         packages = [library.package_of["apt-get"] for library in missing_libraries(machine)]
         if packages:
@@ -101,20 +101,20 @@ def provide_libraries(machine: Machine, apt_get: AptGet, progress: Progress) -> 
     for purpose, libraries in by_purpose.items():
         names = ", ".join(library.soname for library in libraries)
         progress.note(
-            f"Missing: {names}, needed for {purpose}. Everything else works without.\n"
-            f"  To get it: {how_to_install(*libraries)}"
+            f"Missing: {names}, needed for {purpose}. Everything else works.\n"
+            f"  To install: {how_to_install(*libraries)}"
         )
 
 
 def provide_strace(machine: Machine, apt_get: AptGet, has_program: Callable[[str], bool] | None = None) -> None:
-    """Install strace where that is allowed: some tests watch system calls with it, and are skipped without it."""
+    """Install strace if permitted, for the tests that trace system calls; they are skipped without it."""
     has_program = has_program or _has_program
     if machine.system == "Linux" and machine.is_root and machine.is_debian and not has_program("strace"):
         apt_get.install("strace")
 
 
 def require_venv(machine: Machine, apt_get: AptGet, is_there: Callable[[], bool] | None = None) -> None:
-    """Debian and Ubuntu leave Python's own environment maker out of their Python."""
+    """Install or require ensurepip, which Debian and Ubuntu package separately."""
     is_there = is_there or (lambda: importlib.util.find_spec("ensurepip") is not None)
     if is_there():
         return
@@ -122,7 +122,7 @@ def require_venv(machine: Machine, apt_get: AptGet, is_there: Callable[[], bool]
     if machine.is_root and machine.is_debian and apt_get.install(package):
         return
     raise SetUpFailed(
-        "This Python cannot make environments: its module ensurepip is missing.",
+        "This Python cannot create environments: its module ensurepip is missing.",
         remedy=f"On Debian and Ubuntu: sudo apt-get install {package}. Then start again.",
     )
 

@@ -1,4 +1,4 @@
-"""What the set-up has to know about the computer, found without starting any program."""
+"""Facts about the computer, found without starting any program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from set_up.failure import SetUpFailed
 
 @dataclass(frozen=True)
 class NvidiaDriver:
-    """``major`` is None where the version cannot be read cheaply (Windows, WSL)."""
+    """``major`` is None if the version cannot be read from a file (Windows, WSL)."""
 
     major: int | None
 
@@ -41,13 +41,13 @@ class Machine:
 
 
 def find_nvidia_driver(system: str, root: Path = Path("/")) -> NvidiaDriver | None:
-    """The driver of a GPU that a program started here can reach.
+    """Return the driver of an NVIDIA GPU that this process can use.
 
-    Reads files only: asking ``nvidia-smi`` can take seconds, and this is asked at every start.
+    Only reads files: ``nvidia-smi`` can take seconds, and this runs at every start.
     """
     if system == "Linux":
         version_file = root / "proc/driver/nvidia/version"
-        # A container shows the version file of its host, but device files only when it may use the GPU.
+        # A container sees the version file of its host, but device files only if it may use the GPU.
         if version_file.exists() and (root / "dev/nvidiactl").exists():
             found = re.search(r"\b(\d{3,4})\.\d+", version_file.read_text(encoding="utf-8", errors="replace"))
             return NvidiaDriver(int(found[1]) if found else None)
@@ -59,14 +59,14 @@ def find_nvidia_driver(system: str, root: Path = Path("/")) -> NvidiaDriver | No
 
 
 def require_supported(machine: Machine) -> None:
-    """Machines that torch has no packages for are told so before anything is downloaded."""
+    """Raise ``SetUpFailed`` on machines without packages of torch, before anything is downloaded."""
     if machine.system == "Darwin" and machine.architecture == "x86_64":
         raise SetUpFailed(
-            "PyTorch 2.6 and later are not made for Intel Macs.",
-            remedy="On a Mac with Apple silicon, start with a Python made for it (arm64), not one under Rosetta.",
+            "PyTorch 2.6 and later do not support Intel Macs.",
+            remedy="On a Mac with Apple silicon, use an arm64 Python, not one under Rosetta.",
         )
     if sys.maxsize < 2**32:
         raise SetUpFailed(
-            "This Python is a 32-bit program; PyTorch needs a 64-bit one.",
+            "This is a 32-bit Python; PyTorch needs a 64-bit one.",
             remedy="Install the 64-bit Python from https://www.python.org/downloads/ and start again.",
         )

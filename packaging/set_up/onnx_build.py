@@ -1,8 +1,7 @@
-"""Which build of ONNX Runtime fits the machine: two packages with one name to import, which overwrite each other.
+"""The build of ONNX Runtime for the machine: the CPU and GPU packages overwrite each other.
 
-Decided: where a card can be used, the one for cards takes the place of the one the project names, before pip sees it.
-Because: pip would install both, and no extra can take a requirement away. Instead of: an exchange by hand, which the
-README has for whoever uses pip alone.
+Decision: if a GPU is usable, the GPU package replaces the CPU package in the requirements. Reason: pip would install
+both, and an extra cannot remove a requirement. Alternative: replacing it by hand, as the README describes for pip.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ _MADE_FOR = {("Linux", "x86_64"), ("Windows", "AMD64")}
 
 
 def onnx_build(machine: Machine) -> str:
-    """The name of the package."""
+    """Return the name of the package."""
     is_made = (machine.system, machine.architecture) in _MADE_FOR
     has_card = machine.driver is not None and drives(machine.driver, CUDA_ON_PYPI)
     return FOR_CARDS if is_made and has_card else FOR_PROCESSORS
 
 
 def with_build(requirements: list[str], build: str) -> list[str]:
-    """The same, of ONNX Runtime that build."""
+    """Replace ONNX Runtime in ``requirements`` by ``build``."""
     return [re.sub(rf"^{FOR_PROCESSORS}(?![\w-])", build, line) for line in requirements]

@@ -1,4 +1,4 @@
-"""The environment's pip, told of as it works and explained when it fails."""
+"""Runs the environment's pip, reports its progress, and explains its failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_NETWORK = re.compile(
 
 class Pip:
     def __init__(self, python: Path, log: Path, progress: Progress, held_open: tuple[int, ...] = ()) -> None:
-        """``held_open``: descriptors pip keeps open for as long as it lives, should this process die before it."""
+        """``held_open``: descriptors that pip inherits, so that the lock outlives this process while pip runs."""
         # -I: neither the current folder nor PYTHONPATH may hide a module from pip.
         self._command = [str(python), "-I", "-m", "pip", "--no-input", "--disable-pip-version-check"]
         self._log = log
@@ -35,7 +35,7 @@ class Pip:
         self._run("install", "--prefer-binary", "--progress-bar", "off", *what)
 
     def remove(self, *packages: str) -> None:
-        """Those that are not there are none to it."""
+        """Uninstall ``packages``; missing ones are ignored."""
         self._run("uninstall", "--yes", *packages)
 
     def _run(self, *arguments: str) -> None:
@@ -60,35 +60,35 @@ class Pip:
             raise self._failure(lines)
 
     def _read(self, output: IO[str]) -> Iterator[str]:
-        """Pip's lines, with a sign of life in between: a large download is one silent minute after another."""
+        """Yield the lines of pip, and report progress during silent minutes, as in large downloads."""
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
         def pump() -> None:
-            with suppress(ValueError):  # closed under our eyes: the set-up was interrupted
+            with suppress(ValueError):  # closed because the set-up was interrupted
                 for line in output:
                     lines.put(line)
             lines.put(None)
 
         threading.Thread(target=pump, daemon=True).start()
         start_seconds = time.monotonic()
-        doing = "working"
+        activity = "working"
         while True:
             try:
                 line = lines.get(timeout=_SILENCE_SECONDS)
             except queue.Empty:
-                self._progress.note(f"  … {doing}, {time.monotonic() - start_seconds:.0f} s so far")
+                self._progress.note(f"  … {activity}, {time.monotonic() - start_seconds:.0f} s so far")
                 continue
             if line is None:
                 return
-            if news := worth_telling(line):
-                self._progress.note(f"  {news}")
-                doing = f"still {news}"
+            if step := described_step(line):
+                self._progress.note(f"  {step}")
+                activity = f"still {step}"
             yield line
 
     def _failure(self, lines: list[str]) -> SetUpFailed:
         text = "".join(lines)
         if "No space left" in text:
-            return SetUpFailed("There is no room left on the disk.", remedy="Make room and start again.")
+            return SetUpFailed("The disk is full.", remedy="Free disk space and start again.")
         if _NO_NETWORK.search(text):
             return SetUpFailed(
                 "The package index cannot be reached.",
@@ -96,13 +96,13 @@ class Pip:
             )
         errors = [line.strip() for line in lines if line.startswith("ERROR")] or [line.strip() for line in lines[-3:]]
         return SetUpFailed(
-            "A needed package could not be installed: " + " ".join(errors[-3:]),
-            remedy=f"The whole story is in {self._log}.",
+            "A required package could not be installed: " + " ".join(errors[-3:]),
+            remedy=f"For details, see {self._log}.",
         )
 
 
-def worth_telling(line: str) -> str | None:
-    """What a person wants to know of a line of pip's; most lines are nothing to them."""
+def described_step(line: str) -> str | None:
+    """Return a description of the step that a line of pip announces, or None for all other lines."""
     if found := re.match(r"\s*Downloading \S*?([^/\s]+?)-(\d[^-\s]*)-\S+ \(([\d.]+) (MB|GB)\)", line):
         name, version, size, unit = found.groups()
         if unit == "GB" or float(size) >= _LARGE_MEGABYTES:

@@ -1,4 +1,4 @@
-"""Tells a waiting person what is being done, on standard error: standard output belongs to the program."""
+"""Progress messages of the set-up, on standard error: standard output is for the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Progress:
 
     @contextmanager
     def stage(self, title: str) -> Iterator[None]:
-        """Announces a step, and how long it took once it is done."""
+        """Print ``title``, and the elapsed time at the end of the block."""
         self.note(f"{title} …")
         start_seconds = self._clock()
         yield

@@ -1,13 +1,11 @@
-"""Makes the installer for Windows, on Windows.                                                       NOT RUN YET
+"""Builds the installer for Windows, on Windows.                                                        NOT RUN YET
 
     python packaging/windows/build.py
     python packaging/windows/build.py --sign "signtool sign /fd SHA256 /tr http://timestamp.digicert.com /td SHA256 /a $f"
 
-It freezes the program (``packaging/freeze.py``) and hands the folder to Inno Setup 6.3 or later, whose compiler is
-looked for where its own installer puts it. The result is ``build/frozen/dist/timbre-studio-VERSION-windows-x64.exe``.
-Without ``--sign`` nothing is signed, and Windows says so to whoever starts it; ``$f`` stands for the file in quotes,
-``$q`` for a quote, as in Inno Setup. No Windows machine has run this so far; its parts that know nothing of Windows are
-tested.
+It freezes the program (``packaging/freeze.py``) and compiles the installer with Inno Setup 6.3 or later. The result is ``build/frozen/dist/timbre-studio-VERSION-windows-x64.exe``.
+Without ``--sign`` nothing is signed, and Windows warns at the start. In the command, ``$f`` is the quoted file and
+``$q`` a quote, as in Inno Setup. Not run on Windows yet; the platform-independent parts are tested.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ HOUSE = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("timbre-studio.iss")
 NAME = "timbre-studio"
 _PROGRAMS = ("Timbre Studio.exe", "timbre.exe")
-_SIGN_NAME = "timbre"  # as the script calls it
+_SIGN_NAME = "timbre"  # its name in the script
 
 
 def main(arguments: list[str]) -> int:
@@ -45,7 +43,7 @@ def main(arguments: list[str]) -> int:
 
 
 def version() -> str:
-    """The program's own; read, not imported: nothing of it is needed here."""
+    """Return the program's version, without importing the program."""
     text = (HOUSE / "studio" / "__init__.py").read_text("utf-8")
     found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
     assert found is not None, "the program has a version"
@@ -53,7 +51,7 @@ def version() -> str:
 
 
 def compile_command(compiler: Path, version: str, work: Path, *, sign: str = "") -> list[str]:
-    """What Inno Setup's compiler is asked for; names of the definitions are those of the script."""
+    """Return the command of Inno Setup's compiler; the definitions are used by the script."""
     dist = work / "dist"
     definitions = {
         "Version": version,
@@ -63,18 +61,18 @@ def compile_command(compiler: Path, version: str, work: Path, *, sign: str = "")
     }
     command = [str(compiler), "/Qp", *(f"/D{name}={value}" for name, value in definitions.items())]
     if sign:
-        # The compiler ends an argument at any quote, also at those that are escaped as Windows' own programs want it.
+        # The compiler ends an argument at every quote, including escaped ones.
         command += ["/DSign", f"/S{_SIGN_NAME}=" + sign.replace('"', "$q")]
     return [*command, str(SCRIPT)]
 
 
 def sign_command(sign: str, file: Path) -> str:
-    """One line, as a person wrote it: Windows hands whole lines to programs."""
+    """Return the command as one line: Windows passes whole command lines to programs."""
     return sign.replace("$q", '"').replace("$f", f'"{file}"')
 
 
 def find_compiler() -> Path | None:
-    """On the path, else where the installer of Inno Setup puts it, for all or for one person."""
+    """Return the compiler on the path or in the default folders of Inno Setup."""
     on_path = shutil.which("ISCC")
     if on_path:
         return Path(on_path)
@@ -89,7 +87,7 @@ def find_compiler() -> Path | None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sign", default="", metavar="COMMAND", help="sign programs and installer; $f is the file")
-    parser.add_argument("--keep", action="store_true", help="take the folder that was frozen before")
+    parser.add_argument("--keep", action="store_true", help="use the existing frozen folder")
     parser.add_argument("--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER")
     return parser
 

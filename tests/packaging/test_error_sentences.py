@@ -36,7 +36,7 @@ raise DiskFull(sentence)
 raise type(error)(f"{path} is full.", remedy="Go.")
 """
     _, faults = found_in(tmp_path, code)
-    assert [fault.split(" is no template")[0] for fault in faults] == [
+    assert [fault.split(" is not a literal template")[0] for fault in faults] == [
         "house/room.py:2: f'{path} is full.'",
         "house/room.py:3: 'Buy ' + name",
         "house/room.py:4: 'Full: %s' % path",

@@ -75,13 +75,13 @@ def test_only_packages_with_a_file_inside_are_told(package: Package, tmp_path: P
 
 def test_a_licence_without_text_is_an_error(package: Package, tmp_path: Path) -> None:
     owners = Owners([package("secret", "License: Proprietary")])
-    with pytest.raises(Incomplete, match=r"secret 1.0 \(Proprietary\) comes without its text"):
+    with pytest.raises(Incomplete, match=r"secret 1.0 \(Proprietary\) has no licence text"):
         owners.components([entry(tmp_path, "secret/__init__.py")])
 
 
 def test_a_file_of_nobody_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "stray.so").write_text("")
-    with pytest.raises(Incomplete, match=r"stray.so comes from .*, and nobody knows"):
+    with pytest.raises(Incomplete, match=r"stray.so comes from .*, which has no known owner"):
         Owners([]).components([entry(tmp_path, "stray.so")])
 
 
@@ -91,7 +91,7 @@ def test_a_library_laid_beside_a_package_has_to_be_known(package: Package, tmp_p
     found = owners.components([entry(tmp_path, known)])
     assert [one.name for one in found] == ["wheel", "x264"]
     assert "GNU GENERAL PUBLIC LICENSE" in found[1].texts[0][1]
-    assert found[1].remark == "Comes in the package wheel."
+    assert found[1].remark == "Contained in the package wheel."
     with pytest.raises(Incomplete, match=r"libnew-0123.so.1 is not in vendored.py"):
         owners.components([entry(tmp_path, unknown)])
 

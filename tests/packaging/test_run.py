@@ -148,7 +148,7 @@ def test_without_a_supported_python_uv_downloads_one_and_says_so(
     find, install = "python find --system >=3.11,<3.15", "python install >=3.11,<3.15"
     assert (computer_with_uv / "asked").read_text().splitlines() == [find, install, find, find]
     told = capfd.readouterr()
-    assert told.err == "No Python >=3.11,<3.15 is installed here: uv downloads one.\ndownloading\n"
+    assert told.err == "No Python >=3.11,<3.15 is installed; uv downloads one.\ndownloading\n"
     assert told.out == ""
 
 
@@ -178,7 +178,7 @@ def test_set_up_that_fails_says_so_on_standard_error_only(tmp_path: Path) -> Non
     )
     assert ended.returncode == run.SET_UP_FAILED
     assert ended.stdout == ""
-    assert "Timbre Studio could not be set up.\nThe environment cannot be made in" in ended.stderr
+    assert "Timbre Studio could not be set up.\nThe environment cannot be created in" in ended.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for the program is a shell script")

@@ -53,7 +53,7 @@ def test_a_mac_has_no_nvidia_driver(tmp_path: Path) -> None:
 
 
 def test_an_intel_mac_is_told_that_torch_has_left_it() -> None:
-    with pytest.raises(SetUpFailed, match="not made for Intel Macs") as failure:
+    with pytest.raises(SetUpFailed, match="not support Intel Macs") as failure:
         require_supported(machine("Darwin"))
     assert "arm64" in failure.value.remedy
     require_supported(replace(machine("Darwin"), architecture="arm64"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from set_up.failure import SetUpFailed
-from set_up.pip import Pip, worth_telling
+from set_up.pip import Pip, described_step
 from set_up_fakes import QuietProgress
 
 
@@ -30,7 +30,7 @@ from set_up_fakes import QuietProgress
     ],
 )
 def test_only_what_takes_long_is_told(line: str, news: str | None) -> None:
-    assert worth_telling(line) == news
+    assert described_step(line) == news
 
 
 def pip_that(tmp_path: Path, says: str, status: int) -> tuple[Pip, QuietProgress]:
@@ -55,7 +55,7 @@ def test_everything_pip_says_is_kept_in_the_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("says", "sentence"),
     [
-        ("ERROR: Could not install packages: [Errno 28] No space left on device", "no room left"),
+        ("ERROR: Could not install packages: [Errno 28] No space left on device", "disk is full"),
         ("WARNING: Retrying: NewConnectionError('Temporary failure in name resolution')", "index cannot be reached"),
         (
             "ERROR: No matching distribution found for kaldifst",

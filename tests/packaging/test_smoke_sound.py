@@ -27,6 +27,6 @@ def test_a_tone_is_heard_for_as_long_as_it_lasts(tmp_path: Path) -> None:
 
 
 def test_silence_a_whisper_of_a_click_and_nothing_at_all_are_faults(tmp_path: Path) -> None:
-    assert _faults_of_sound(write(tmp_path / "silent.wav", 0.0)) == ["silent.wav cannot be heard"]
-    assert _faults_of_sound(write(tmp_path / "short.wav", 0.5, seconds=0.2)) == ["short.wav cannot be heard"]
+    assert _faults_of_sound(write(tmp_path / "silent.wav", 0.0)) == ["silent.wav is silent"]
+    assert _faults_of_sound(write(tmp_path / "short.wav", 0.5, seconds=0.2)) == ["short.wav is silent"]
     assert _faults_of_sound(tmp_path / "missing.wav") == ["missing.wav was not made"]
