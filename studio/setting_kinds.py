@@ -45,7 +45,7 @@ class Setting(Generic[T]):
 
     def _refuse(self, value: object, remedy: Message) -> UnusableSetting:
         return UnusableSetting(
-            "{value} is not possible for “{setting}”.",
+            "{value} is not a valid value of “{setting}”.",
             remedy=remedy,
             value=repr(value),
             setting=Message(self.title or self.key),
@@ -118,7 +118,7 @@ class StringSetting(Setting[str]):
 
     def checked(self, value: object) -> str:
         if not isinstance(value, str) or len(value) > self.longest or not (value.strip() or self.may_be_empty):
-            raise self._refuse(value, wording("Write 1 to {longest} letters.", longest=self.longest))
+            raise self._refuse(value, wording("Enter 1 to {longest} characters.", longest=self.longest))
         return value
 
 
@@ -145,11 +145,11 @@ class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
 
     def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, Mapping):
-            raise self._refuse(value, wording("Write names with lists of words."))
+            raise self._refuse(value, wording("Enter action names with lists of keys."))
         table: dict[str, tuple[str, ...]] = {}
         for name, words in value.items():
             is_entry = isinstance(name, str) and isinstance(words, list | tuple)
             if not is_entry or not all(isinstance(word, str) for word in words):
-                raise self._refuse(value, wording("Write names with lists of words."))
+                raise self._refuse(value, wording("Enter action names with lists of keys."))
             table[name] = tuple(words)
         return table

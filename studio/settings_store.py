@@ -96,7 +96,7 @@ class Settings:
         except ValueError:
             content = None
         if not isinstance(content, dict):
-            self._set_aside(wording("The settings were damaged; the defaults are used."))
+            self._set_aside(wording("The settings file is damaged; the defaults are used."))
             return {}
         return content
 

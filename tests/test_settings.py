@@ -142,7 +142,7 @@ def test_the_file_contains_only_changed_settings(path: Path) -> None:
 )
 def test_an_invalid_value_is_an_error_and_changes_nothing(path: Path, setting: Setting[Any], value: object) -> None:
     settings = Settings(path)
-    with pytest.raises(UnusableSetting, match="is not possible for") as caught:
+    with pytest.raises(UnusableSetting, match="is not a valid value of") as caught:
         settings.change({COLOUR_SCHEME: "dark", setting: value})
     assert caught.value.remedy
     assert settings[COLOUR_SCHEME] == "system"
@@ -170,7 +170,7 @@ def test_a_damaged_file_is_renamed_and_reported(path: Path, content: bytes) -> N
     path.write_bytes(content)
     settings = Settings(path)
     (complaint,) = settings.complaints
-    assert "The settings were damaged" in complaint.message
+    assert "The settings file is damaged" in complaint.message
     assert "settings.json.damaged" in complaint.remedy
     assert settings[LANGUAGE] == "system"
     settings[LANGUAGE] = "en"

@@ -1355,10 +1355,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>将改用其他引擎；更新的 TensorRT 或许可以。</translation>
     </message>
     <message>
-        <source>Another export is writing into {folder}.</source>
-        <translation>另一个导出正在写入 {folder}。</translation>
-    </message>
-    <message>
         <source>Build the engine again.</source>
         <translation>请重新构建引擎。</translation>
     </message>
@@ -1433,10 +1429,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Choose another file.</source>
         <translation>请另选一个文件。</translation>
-    </message>
-    <message>
-        <source>Choose another folder, or allow writing there.</source>
-        <translation>请另选文件夹，或允许在那里写入。</translation>
     </message>
     <message>
         <source>Choose another folder.</source>
@@ -1543,10 +1535,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 {quietest:g} 到 {loudest:g}；播客通常为 -16，有声书为 -19。</translation>
     </message>
     <message>
-        <source>Close every { with a }.</source>
-        <translation>请让每个 { 都有对应的 }。</translation>
-    </message>
-    <message>
         <source>Close it, or try again in a moment.</source>
         <translation>请关闭它，或稍后再试。</translation>
     </message>
@@ -1601,10 +1589,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Enter a pattern such as {example}.</source>
         <translation>请输入命名规则，例如 {example}。</translation>
-    </message>
-    <message>
-        <source>Free some space and export again: what is done stays.</source>
-        <translation>请腾出一些空间后重新导出：已完成的会保留。</translation>
     </message>
     <message>
         <source>Free some space and try again.</source>
@@ -2171,10 +2155,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请等几分钟，或换另一个来源或镜像。</translation>
     </message>
     <message>
-        <source>Write 1 to {longest} letters.</source>
-        <translation>请写 1 到 {longest} 个字符。</translation>
-    </message>
-    <message>
         <source>Write a .wav file.</source>
         <translation>请写入 .wav 文件。</translation>
     </message>
@@ -2189,10 +2169,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Write at least one word.</source>
         <translation>请至少写一个词。</translation>
-    </message>
-    <message>
-        <source>Write names with lists of words.</source>
-        <translation>请写名称及其词语列表。</translation>
     </message>
     <message>
         <source>Write some words.</source>
@@ -2683,10 +2659,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{tag} 太长：停顿最长 {longest:g} 秒。</translation>
     </message>
     <message>
-        <source>{value} is not possible for “{setting}”.</source>
-        <translation>“{setting}”不能是 {value}。</translation>
-    </message>
-    <message>
         <source>{version} in {folder}</source>
         <translation>{version}，位于 {folder}</translation>
     </message>
@@ -2729,10 +2701,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The settings cannot be read ({reason}); the defaults are used.</source>
         <translation>无法读取设置（{reason}），已改用默认设置。</translation>
-    </message>
-    <message>
-        <source>The settings were damaged; the defaults are used.</source>
-        <translation>设置文件已损坏，已改用默认设置。</translation>
     </message>
     <message>
         <source>the server sent something else</source>
@@ -4425,6 +4393,38 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>vocab.json and merges.txt in {folder} do not match.</source>
         <translation>{folder} 中的 vocab.json 与 merges.txt 不匹配。</translation>
+    </message>
+    <message>
+        <source>{value} is not a valid value of “{setting}”.</source>
+        <translation>{value} 不是“{setting}”的有效值。</translation>
+    </message>
+    <message>
+        <source>Another export is writing to {folder}.</source>
+        <translation>另一个导出任务正在写入 {folder}。</translation>
+    </message>
+    <message>
+        <source>Choose another folder, or change its permissions.</source>
+        <translation>请选择其他文件夹，或修改其权限。</translation>
+    </message>
+    <message>
+        <source>Close each { with a }.</source>
+        <translation>每个 { 都要有对应的 }。</translation>
+    </message>
+    <message>
+        <source>Enter 1 to {longest} characters.</source>
+        <translation>请输入 1 到 {longest} 个字符。</translation>
+    </message>
+    <message>
+        <source>Enter action names with lists of keys.</source>
+        <translation>请填写操作名称及其快捷键列表。</translation>
+    </message>
+    <message>
+        <source>Free some space and export again; finished files are kept.</source>
+        <translation>请释放一些空间后重新导出；已完成的文件会保留。</translation>
+    </message>
+    <message>
+        <source>The settings file is damaged; the defaults are used.</source>
+        <translation>设置文件已损坏，已使用默认值。</translation>
     </message>
 </context>
 <context>

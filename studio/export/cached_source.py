@@ -54,7 +54,7 @@ class CachedSource:
             # Without the cache, a joined file or a resumed export would speak all lines again.
             raise type(error)(
                 "The speech for this export cannot be stored in {folder}: the disk is full or write-protected.",
-                remedy="Free some space and export again: what is done stays.",
+                remedy="Free some space and export again; finished files are kept.",
                 folder=self._folder,
             ) from error
 

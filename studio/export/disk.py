@@ -13,6 +13,6 @@ def writing(path: Path) -> AbstractContextManager[None]:
     """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
     return disk.disk_errors(
         path,
-        if_full=wording("Free some space and export again: what is done stays."),
-        if_refused=wording("Choose another folder, or allow writing there."),
+        if_full=wording("Free some space and export again; finished files are kept."),
+        if_refused=wording("Choose another folder, or change its permissions."),
     )

@@ -95,7 +95,7 @@ class Journal:
                 self._lock = FileLock(self._lock_path)
             except BlockingIOError:
                 raise FolderBusy(
-                    "Another export is writing into {folder}.",
+                    "Another export is writing to {folder}.",
                     remedy="Wait until it is finished, or choose another folder.",
                     folder=self._target,
                 ) from None

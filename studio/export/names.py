@@ -60,7 +60,7 @@ class NamePattern:
         except ValueError as error:
             raise UnusableSetting(
                 "The name pattern {pattern} has an unmatched brace.",
-                remedy="Close every { with a }.",
+                remedy="Close each { with a }.",
                 pattern=pattern,
             ) from error
         if not 1 <= len(self._parts) <= _LONGEST_FOLDERS:

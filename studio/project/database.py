@@ -30,7 +30,7 @@ _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 
 
 def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> sqlite3.Connection:
-    """Open a working copy and bring it up to date; usable from any thread, one at a time.
+    """Open a working copy and migrate it. Any thread may use the connection, one at a time.
 
     ``copy_of`` is the file it was copied from, which errors name. Raise ``UnreadableProject``.
     """

@@ -144,11 +144,11 @@ class Project:
         return line_id in self._script.index_of
 
     def takes_of(self, line_id: str) -> tuple[Take, ...]:
-        """In order of number."""
+        """Return the takes of a line in order of number."""
         return self._script.takes_of(line_id)
 
     def take(self, take_id: str) -> Take:
-        """Raises ``TakeNotFound``."""
+        """Return a take. Raise ``TakeNotFound``."""
         return self._script.take(take_id)
 
     def chosen_take(self, line_id: str) -> Take | None:

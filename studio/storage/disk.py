@@ -1,4 +1,4 @@
-"""Checks and error sentences for files: full disks, refused writes, and paths that are not regular files."""
+"""Disk errors as messages, and the check that a path is a regular file."""
 
 from __future__ import annotations
 

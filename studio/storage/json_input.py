@@ -1,4 +1,4 @@
-"""Read JSON that may be damaged or hostile: every defect is a ``ValueError``.
+"""Reading of untrusted JSON: every defect is a ``ValueError``.
 
 The standard parser also raises ``RecursionError``, and accepts values that cannot be encoded again: deeply nested
 ones, lone surrogates, and numbers that are not finite.

@@ -117,7 +117,7 @@ def test_the_window_opens_and_tells_of_damaged_settings(tmp_path: Path) -> None:
     shown = run(FIRST_PAINT.format(wait_milliseconds=50, work=work, engines=set(ENGINES), heavy=set(HEAVY)), tmp_path)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     lines = dict(line.partition(" ")[::2] for line in shown.stdout.splitlines())
-    assert "settings were damaged" in lines["notice"]
+    assert "settings file is damaged" in lines["notice"]
     assert (tmp_path / "TIMBRE_CONFIG" / "settings.json.damaged").is_file()
 
 

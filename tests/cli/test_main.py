@@ -176,6 +176,6 @@ def test_damaged_settings_are_reported_once(timbre: Terminal, tmp_path: Path, mo
     (tmp_path / "settings.json").write_text("[" * 200_000)
     ran = timbre("voices", "list")
     assert ran.status == 0
-    assert "The settings were damaged" in ran.err
+    assert "The settings file is damaged" in ran.err
     assert str(tmp_path / "settings.json.damaged") in ran.err
     assert "settings" not in timbre("voices", "list").err

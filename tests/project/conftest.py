@@ -1,4 +1,4 @@
-"""What the tests of projects share: an empty project and the folder of its working copy."""
+"""Fixtures: an empty project and the folder of its working copy."""
 
 from __future__ import annotations
 

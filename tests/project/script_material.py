@@ -1,4 +1,4 @@
-"""What the tests of this room share: takes and recipes, and any change that a script allows."""
+"""Takes and parameters for tests, and a Hypothesis strategy for changes of a script."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def draw_take(draw: st.DrawFn, script: Script, line_id: str) -> Take:
 
 @st.composite
 def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
-    """One that makes sense for ``script``."""
+    """Draw a change that is valid for ``script``."""
     line_ids = [line.id for line in script.lines]
     take_ids = sorted(script.line_of_take)
     kinds = ["insert", "dictionary", "rename"]

@@ -1,4 +1,4 @@
-"""Every change knows its way back."""
+"""Changes of a script and their inverses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def take_of(line_id: str, number: int) -> Take:
 
 @settings(deadline=None)
 @given(st.data())
-def test_a_change_and_its_inverse_leave_no_trace(data: st.DataObject) -> None:
+def test_a_change_and_its_inverse_restore_the_script(data: st.DataObject) -> None:
     script = Script()
     for _ in range(data.draw(st.integers(1, 12))):
         before = script
@@ -52,7 +52,7 @@ def test_a_change_and_its_inverse_leave_no_trace(data: st.DataObject) -> None:
 
 @settings(deadline=None)
 @given(st.data())
-def test_undoing_everything_leads_back_to_the_beginning(data: st.DataObject) -> None:
+def test_undoing_all_changes_restores_the_first_script(data: st.DataObject) -> None:
     script, inverses, states = Script(), [], []
     for _ in range(data.draw(st.integers(1, 12))):
         states.append(script)
@@ -66,11 +66,11 @@ def test_undoing_everything_leads_back_to_the_beginning(data: st.DataObject) -> 
 
 @settings(deadline=None)
 @given(st.data())
-def test_what_is_looked_up_belongs_to_this_script_and_not_to_one_before(data: st.DataObject) -> None:
+def test_cached_indexes_match_the_script(data: st.DataObject) -> None:
     script = Script()
     for _ in range(data.draw(st.integers(1, 12))):
         assert script.index_of is not None
-        assert script.line_of_take is not None  # kept from script to script where possible
+        assert script.line_of_take is not None  # computed, so that later scripts take it over
         script, _ = data.draw(changes(script)).apply(script)
         fresh = replace(script)
         assert script.index_of == fresh.index_of
@@ -89,13 +89,13 @@ def test_what_is_looked_up_belongs_to_this_script_and_not_to_one_before(data: st
         (("b", "d"), 5, "acebd"),
     ],
 )
-def test_lines_move_before_the_line_that_was_at_the_index(ids: tuple[str, ...], index: int, order: str) -> None:
+def test_lines_move_before_the_line_at_the_index(ids: tuple[str, ...], index: int, order: str) -> None:
     moved, inverse = MoveLines(ids, index).apply(script_of(*"abcde"))
     assert job_of(moved) == order
     assert job_of(inverse.apply(moved)[0]) == "abcde"
 
 
-def test_removed_lines_come_back_to_their_places_with_their_takes() -> None:
+def test_removed_lines_are_restored_with_their_takes() -> None:
     script, _ = AddTake(take_of("b", 1)).apply(script_of(*"abcde"))
     removed, inverse = RemoveLines(("d", "b")).apply(script)
     assert job_of(removed) == "ace"
@@ -116,7 +116,7 @@ def test_a_line_that_loses_its_chosen_take_chooses_its_newest() -> None:
     assert script.line("a").chosen_take is None
 
 
-def test_a_take_spoken_since_survives_the_undoing_of_a_removal() -> None:
+def test_undoing_a_removal_keeps_newer_takes() -> None:
     script = script_of("a")
     for number in (1, 2):
         script, _ = AddTake(take_of("a", number)).apply(script)
@@ -134,7 +134,7 @@ def test_a_take_can_be_added_without_being_chosen() -> None:
     assert len(inverse.apply(script)[0].takes_of("a")) == 1
 
 
-def test_several_changes_are_one_and_see_each_other() -> None:
+def test_a_composite_change_applies_its_parts_in_order() -> None:
     both = CompositeChange((InsertLines(0, (Line(id="x"),)), EditLines({"x": {"text": "new"}})))
     script, inverse = both.apply(script_of("a"))
     assert script.line("x").text == "new"
@@ -153,20 +153,20 @@ def test_several_changes_are_one_and_see_each_other() -> None:
         {"seed": 2**63},
     ],
 )
-def test_values_that_no_line_can_have_are_refused_with_a_sentence(values: dict[str, object]) -> None:
+def test_values_out_of_range_are_errors(values: dict[str, object]) -> None:
     with pytest.raises(UnusableSetting, match="is out of range"):
         EditLines({"a": values}).apply(script_of("a"))
 
 
-def test_a_line_has_one_style() -> None:
+def test_a_line_cannot_have_two_styles() -> None:
     with pytest.raises(UnusableSetting, match="cannot have both a style preset"):
         LineStyle(preset="dialect.sichuan", instruct="gently")
 
 
-def test_a_take_that_is_gone_is_a_sentence() -> None:
+def test_a_missing_take_is_an_error() -> None:
     with pytest.raises(TakeNotFound, match="no longer in the project"):
         script_of("a").take("nowhere")
 
 
-def test_half_characters_of_a_clipboard_are_left_out() -> None:
+def test_lone_surrogates_are_removed() -> None:
     assert Line(id="a", text="a\ud83db").text == "ab"

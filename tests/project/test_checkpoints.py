@@ -1,4 +1,4 @@
-"""Edits are in the file itself soon, not only in the log beside it, which the system keeps in memory for long."""
+"""Edits soon reach the database file, not only its write-ahead log."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from studio.project.project import Project
 
 
 def texts_in_copy(draft: Path, copy: Path) -> list[str]:
-    """What the main file contains without its log."""
+    """Return the lines in the main file without its log."""
     shutil.copyfile(draft, copy)
     with contextlib.closing(sqlite3.connect(copy)) as connection, contextlib.suppress(sqlite3.Error):
         return [text for (text,) in connection.execute("SELECT text FROM lines ORDER BY rank")]
-    return []  # copied while it was being written
+    return []  # copied during a write
 
 
-def test_edits_reach_the_file_without_being_saved(project: Project, tmp_path: Path) -> None:
+def test_edits_reach_the_database_file_without_saving(project: Project, tmp_path: Path) -> None:
     for texts in (["One."], ["One.", "Two."]):
         insert(project, texts[-1])
         deadline = time.monotonic() + 60

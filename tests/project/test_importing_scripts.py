@@ -1,4 +1,4 @@
-"""Scripts written elsewhere become lines, and what cannot be read is a sentence."""
+"""Import of text, Markdown, subtitles, tables and Word documents."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def texts_of(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
         ("cp1252", "Die Grüße kommen aus Köln – schön."),
     ],
 )
-def test_text_is_read_in_the_encoding_it_was_written_in(tmp_path: Path, encoding: str, text: str) -> None:
+def test_the_encoding_of_text_is_detected(tmp_path: Path, encoding: str, text: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode(encoding))
     assert texts_of(path, SplitMode.PARAGRAPH) == [text.removeprefix("\ufeff")]
 
 
-def test_every_line_has_an_id_of_its_own(tmp_path: Path) -> None:
+def test_every_line_has_a_unique_id(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("One line.\nOne line.\nOne line.")
     assert len({line.id for line in read_script(path)}) == 3
 
 
-def test_what_cannot_be_imported_is_a_sentence(tmp_path: Path) -> None:
+def test_files_that_cannot_be_imported_are_errors(tmp_path: Path) -> None:
     (tmp_path / "sound.txt").write_bytes(b"RIFF\0\0\0\0WAVE")
     (tmp_path / "half.txt").write_bytes(b"\xff\xfea")
     (tmp_path / "empty.txt").write_text(" \n* * *\n")
@@ -73,7 +73,7 @@ def test_what_cannot_be_imported_is_a_sentence(tmp_path: Path) -> None:
         assert caught.value.remedy
 
 
-def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_an_endless_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     with path.open("wb") as file:
         file.truncate(65 << 20)
@@ -112,12 +112,12 @@ def test_a_file_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_markdown_is_read_as_a_narrator_would(markdown: str, words: str | None) -> None:
+def test_markdown_is_converted_to_text(markdown: str, words: str | None) -> None:
     assert words_of_markdown(markdown) == (markdown if words is None else words)
 
 
 @given(st.text(alphabet=st.sampled_from("ab \n*_`[]()#->|~\\!<&;:1."), max_size=80))
-def test_any_markdown_has_words(markdown: str) -> None:
+def test_any_markdown_can_be_read(markdown: str) -> None:
     kept = words_of_markdown(markdown)
     assert set(kept) - set(markdown) <= {" ", "\n", ","}
 
@@ -147,7 +147,7 @@ Last.
 """
 
 
-def test_subtitles_become_lines_with_the_pauses_between_them() -> None:
+def test_subtitles_become_lines_with_pauses() -> None:
     found = cues(SRT)
     assert [cue.text for cue in found] == ["Hello world.", "2024", "你好世界", "Last."]
     assert [cue.pause_after_seconds for cue in found] == [0.75, 0.0, 60.0, None]
@@ -166,7 +166,7 @@ def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
 # Tables.
 
 
-def test_a_table_brings_voice_style_and_file_name() -> None:
+def test_a_table_sets_voice_style_and_file_name() -> None:
     table = (
         "Text,Voice,Style,File name,Speed,Pause,Remark\n"
         '"Hello, ""you""\nthere",Ann,dialect.sichuan,audio/intro.WAV,1.2,0.5,x\n'
@@ -184,12 +184,12 @@ def test_a_table_brings_voice_style_and_file_name() -> None:
     "table",
     ["文件名;音色;文本\nx;安;你好", "文件名\t音色\t文本\nx\t安\t你好", "文件名|音色|文本\nx|安|你好"],
 )
-def test_tables_come_with_other_separators_and_chinese_names(table: str) -> None:
+def test_tables_may_have_other_separators_and_chinese_column_names(table: str) -> None:
     (line,) = read_table(table, "a.csv")
     assert (line.text, line.voice, line.file_name) == ("你好", "安", "x")
 
 
-def test_a_table_without_names_of_columns_is_text() -> None:
+def test_the_first_column_is_text_without_column_names() -> None:
     assert [line.text for line in read_table("Hello there,x\nYou,y\n", "a.csv")] == ["Hello there", "You"]
 
 
@@ -206,7 +206,7 @@ def test_a_table_without_names_of_columns_is_text() -> None:
         ("like a tired pirate", LineStyle(instruct="like a tired pirate")),
     ],
 )
-def test_a_style_is_known_by_any_of_its_names(words: str, style: LineStyle) -> None:
+def test_a_style_is_found_by_any_of_its_names(words: str, style: LineStyle) -> None:
     assert style_named(words) == style
 
 
@@ -219,7 +219,7 @@ def test_a_style_is_known_by_any_of_its_names(words: str, style: LineStyle) -> N
         ('text\n"' + "x" * 200_000, "is not a readable table"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named(table: str, words: str) -> None:
+def test_the_error_names_an_invalid_row(table: str, words: str) -> None:
     with pytest.raises(UnreadableScript, match=words):
         read_table(table, "a.csv")
 
@@ -240,7 +240,7 @@ def docx(body: str, *, name: str = "word/document.xml", head: str = "") -> bytes
     return packed.getvalue()
 
 
-def test_a_word_document_is_its_paragraphs(tmp_path: Path) -> None:
+def test_a_word_document_is_read_by_paragraphs(tmp_path: Path) -> None:
     body = (
         "<w:p><w:r><w:t>Hello </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t xml:space='preserve'>bold</w:t></w:r>"
         "<w:r><w:tab/><w:t>world &amp; all</w:t><w:noBreakHyphen/><w:t>x</w:t></w:r></w:p>"
@@ -280,7 +280,7 @@ def test_a_word_document_is_its_paragraphs(tmp_path: Path) -> None:
         b"\xd0\xcf\x11\xe0" + bytes(600),
     ],
 )
-def test_what_is_no_word_document_is_a_sentence(content: bytes) -> None:
+def test_invalid_word_documents_are_errors(content: bytes) -> None:
     with pytest.raises(UnreadableScript) as caught:
         paragraphs_of_word(content, "a.docx")
     assert "a.docx" in caught.value.message
@@ -292,21 +292,21 @@ _COMPRESSED_AT = len("word/document.xml") + 30
 
 
 @given(st.integers(0, len(_WHOLE)), st.binary(min_size=1, max_size=8))
-@example(_COMPRESSED_AT, b"\xff")  # no such kind of compressed block
-@example(len(_WHOLE) - 6, b"\xff\xff\xff\xff")  # a list of contents before the beginning
-def test_a_damaged_word_document_is_read_or_a_sentence(at: int, damage: bytes) -> None:
+@example(_COMPRESSED_AT, b"\xff")  # unknown type of compressed block
+@example(len(_WHOLE) - 6, b"\xff\xff\xff\xff")  # directory offset before the beginning
+def test_a_damaged_word_document_is_read_or_an_error(at: int, damage: bytes) -> None:
     with contextlib.suppress(UnreadableScript):
         paragraphs_of_word(_WHOLE[:at] + damage + _WHOLE[at + len(damage) :], "a.docx")
 
 
-def test_a_zip_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_bomb_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.project.importing.word._MOST_BYTES", 100_000)
     with pytest.raises(UnreadableScript, match="is too large"):
         paragraphs_of_word(docx("<w:p>" + " " * 1_000_000 + "</w:p>"), "a.docx")
 
 
 @given(st.sampled_from(SCRIPT_SUFFIXES), st.binary(max_size=200))
-def test_any_bytes_are_a_script_or_a_sentence(suffix: str, content: bytes) -> None:
+def test_any_bytes_are_a_script_or_an_error(suffix: str, content: bytes) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:

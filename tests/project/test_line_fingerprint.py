@@ -1,4 +1,4 @@
-"""A take is fresh as long as nothing changed that is heard in it."""
+"""The fingerprint of a line changes with everything that affects its audio, and nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIND = PronunciationDictionary((DictionaryEntry("wind", alias="wynd", pronunciat
         {"sampling": SamplingOptions(top_k=5)},
     ],
 )
-def test_what_is_heard_makes_another_fingerprint(values: dict[str, object]) -> None:
+def test_audible_changes_change_the_fingerprint(values: dict[str, object]) -> None:
     assert fingerprint(replace(LINE, **values), NO_WORDS) != fingerprint(LINE, NO_WORDS)  # type: ignore[arg-type]
 
 
@@ -48,11 +48,11 @@ def test_what_is_heard_makes_another_fingerprint(values: dict[str, object]) -> N
         {"sampling": SamplingOptions()},
     ],
 )
-def test_what_is_not_heard_makes_no_difference(values: dict[str, object]) -> None:
+def test_inaudible_changes_keep_the_fingerprint(values: dict[str, object]) -> None:
     assert fingerprint(replace(LINE, **values), NO_WORDS) == fingerprint(LINE, NO_WORDS)  # type: ignore[arg-type]
 
 
-def test_only_words_of_the_line_count() -> None:
+def test_only_dictionary_words_of_the_line_count() -> None:
     other = PronunciationDictionary((DictionaryEntry("storm", alias="x"),))
     assert fingerprint(LINE, other) == fingerprint(LINE, NO_WORDS)
     assert fingerprint(LINE, WIND) != fingerprint(LINE, NO_WORDS)
@@ -60,12 +60,12 @@ def test_only_words_of_the_line_count() -> None:
     assert fingerprint(LINE, as_typed) == fingerprint(LINE, WIND)
 
 
-def test_a_fingerprint_is_the_same_tomorrow() -> None:
-    """They are kept in files: another rule needs another version, or every take of every project is stale."""
+def test_the_fingerprint_algorithm_has_not_changed() -> None:
+    """Projects store fingerprints: a change of the algorithm would make all takes outdated."""
     assert fingerprint(LINE, WIND) == "411cda7bb6ae21baa675802122b59efe"
 
 
-def test_a_recipe_holds_all_that_was_asked_and_by_whom() -> None:
+def test_take_parameters_record_the_request_and_the_engine() -> None:
     line = replace(LINE, style=LineStyle(preset="emotion.happy"), speed=1.2, sampling=SamplingOptions(top_k=9))
     engine = EngineDescription(
         model_name="noise-cosyvoice3",

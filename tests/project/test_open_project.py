@@ -1,4 +1,4 @@
-"""A project is on the disk what it is in memory, and its file is whole or not there."""
+"""Open projects: working copy, saving, failing disks, invalid files, line states."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reopened(project: Project, path: Path, drafts: Path) -> Project:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.data())
-def test_the_file_holds_what_the_changes_made(data: st.DataObject) -> None:
+def test_a_saved_file_contains_the_changed_script(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder, Project.create(Path(folder)) as project:
         inverses, states = [], []
         for _ in range(data.draw(st.integers(1, 8))):
@@ -58,7 +58,7 @@ def test_the_file_holds_what_the_changes_made(data: st.DataObject) -> None:
             assert project._storage.read() == project.script
 
 
-def test_the_sound_of_a_take_is_kept_sample_for_sample(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_the_audio_of_a_take_is_stored_exactly(project: Project, drafts: Path, tmp_path: Path) -> None:
     (line_id,) = insert(project, "Hello.")
     take = speak(project, line_id, 1.0, seed=3)
     assert take.audio_seconds == 1.0
@@ -68,7 +68,7 @@ def test_the_sound_of_a_take_is_kept_sample_for_sample(project: Project, drafts:
         assert again.samples_of(take.id).dtype == np.float32
 
 
-def test_the_sound_of_a_removed_take_waits_for_undo_but_is_not_saved(
+def test_the_audio_of_a_removed_take_is_kept_for_undo_but_not_saved(
     project: Project, drafts: Path, tmp_path: Path
 ) -> None:
     (line_id,) = insert(project, "Hello.")
@@ -82,7 +82,7 @@ def test_the_sound_of_a_removed_take_waits_for_undo_but_is_not_saved(
         assert len(again.samples_of(take.id)) == RATE // 2
 
 
-def test_a_saved_file_says_what_it_is_and_holds_nothing_else(project: Project, tmp_path: Path) -> None:
+def test_a_saved_file_has_its_application_id_and_no_working_data(project: Project, tmp_path: Path) -> None:
     insert(project, "Hello.")
     project.save(tmp_path / "a.timbre")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.timbre"]
@@ -95,7 +95,7 @@ def test_a_saved_file_says_what_it_is_and_holds_nothing_else(project: Project, t
     connection.close()
 
 
-def test_what_is_modified_is_what_the_file_does_not_hold(project: Project, tmp_path: Path) -> None:
+def test_a_project_is_modified_if_it_differs_from_its_file(project: Project, tmp_path: Path) -> None:
     assert not project.is_modified
     assert project.path is None
     undo = project.apply(InsertLines(0, (Line(id="a"),)))
@@ -112,7 +112,7 @@ def test_what_is_modified_is_what_the_file_does_not_hold(project: Project, tmp_p
     assert not project.is_modified
 
 
-def test_changes_made_while_it_is_saved_are_not_in_the_file(
+def test_changes_during_a_save_are_not_in_the_file(
     project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     insert(project, "Before.")
@@ -138,7 +138,7 @@ def test_changes_made_while_it_is_saved_are_not_in_the_file(
     assert not project.is_modified
 
 
-def test_a_file_that_another_program_wrote_is_not_overwritten(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_a_file_changed_by_another_program_is_not_overwritten(project: Project, drafts: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.timbre"
     insert(project, "Mine.")
     project.save(path)
@@ -153,13 +153,13 @@ def test_a_file_that_another_program_wrote_is_not_overwritten(project: Project, 
     project.save(tmp_path / "b.timbre")
     project.save()
     path.unlink()
-    project.save(path)  # somebody chose it
+    project.save(path)  # chosen explicitly
     project.save()
     path.unlink()
-    project.save()  # nobody else's
+    project.save()  # now its own file
 
 
-def test_a_foreign_file_can_be_replaced_on_purpose(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_a_foreign_file_can_be_replaced_explicitly(project: Project, drafts: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.timbre"
     project.save(path)
     with Project.open(path, drafts) as other:
@@ -170,7 +170,7 @@ def test_a_foreign_file_can_be_replaced_on_purpose(project: Project, drafts: Pat
         assert again.name == ""
 
 
-def test_saving_goes_through_links_and_keeps_permissions(project: Project, tmp_path: Path) -> None:
+def test_saving_follows_links_and_keeps_permissions(project: Project, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     path = tmp_path / "elsewhere" / "a.timbre"
     project.save(path)
@@ -190,7 +190,7 @@ def test_a_closed_project_leaves_no_draft(drafts: Path) -> None:
     assert list(drafts.iterdir()) == []
 
 
-# Disks and folders that fail.
+# Failing disks and folders.
 
 
 def fill_disk(project: Project) -> None:
@@ -203,7 +203,7 @@ def free_disk(project: Project) -> None:
     project._storage._connection.execute("PRAGMA max_page_count = 1000000")
 
 
-def test_changes_that_a_full_disk_refuses_are_kept_until_there_is_room(project: Project) -> None:
+def test_changes_are_kept_in_memory_while_the_disk_is_full(project: Project) -> None:
     insert(project, "Hello.")
     written = project.script
     fill_disk(project)
@@ -212,7 +212,7 @@ def test_changes_that_a_full_disk_refuses_are_kept_until_there_is_room(project: 
     insert(project, "z" * 100_000)
     project.apply(undo)
     assert project.unwritten is not None
-    assert project.unwritten.num_changes == 2  # the one that was taken back is none
+    assert project.unwritten.num_changes == 2  # the undone change does not count
     assert str(project.unwritten.error).startswith("The disk is full")
     assert project._storage.read() == written
     project.write_again()
@@ -224,7 +224,7 @@ def test_changes_that_a_full_disk_refuses_are_kept_until_there_is_room(project: 
     assert len(project.lines) == 3
 
 
-def test_the_next_change_writes_those_before_it_too(project: Project) -> None:
+def test_the_next_change_also_writes_earlier_ones(project: Project) -> None:
     insert(project, "Hello.")
     fill_disk(project)
     insert(project, "x" * 100_000)
@@ -246,7 +246,7 @@ def test_unwritten_changes_are_saved_to_another_disk(project: Project, drafts: P
         assert again.script == project.script
     insert(project, "More.")
     assert project.unwritten is not None
-    project.save()  # its own file, though the working copy could not be told
+    project.save()  # recognised as its own file, although the save was not recorded
     accept_all(project)
     free_disk(project)
     insert(project, "And more.")
@@ -280,7 +280,7 @@ def test_a_full_disk_while_saving_leaves_the_old_file(
 
 
 @pytest.mark.parametrize("path", ["/proc/a.timbre", "/nowhere/at/all/a.timbre"])
-def test_a_folder_that_cannot_be_written_is_a_sentence(project: Project, path: str) -> None:
+def test_an_unwritable_folder_is_an_error(project: Project, path: str) -> None:
     insert(project, "Hello.")
     with pytest.raises(CannotWrite, match="cannot be written"):
         project.save(Path(path))
@@ -288,14 +288,14 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(project: Project, path: s
     assert project.path is None
 
 
-def test_a_drafts_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+def test_a_drafts_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CannotWrite, match="cannot be written"):
         Project.create(tmp_path / "file" / "drafts")
 
 
 def refuse_all(project: Project) -> None:
-    """Not even a changed word has room."""
+    """Nothing at all can be written."""
     project._storage._connection.set_authorizer(
         lambda action, *_: sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE) else 0
     )
@@ -305,10 +305,10 @@ def accept_all(project: Project) -> None:
     project._storage._connection.set_authorizer(None)
 
 
-# Files that are no projects.
+# Files that are not projects.
 
 
-def test_damaged_and_foreign_files_are_refused_with_a_sentence(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_damaged_and_foreign_files_are_errors(project: Project, drafts: Path, tmp_path: Path) -> None:
     insert(project, *(f"line {number} " * 200 for number in range(20)))
     good = tmp_path / "good.timbre"
     project.save(good)
@@ -333,7 +333,7 @@ def test_damaged_and_foreign_files_are_refused_with_a_sentence(project: Project,
     assert {path.stem for path in drafts.glob("*.draft")} == {project.draft_path.stem}
 
 
-def test_a_newer_file_asks_for_a_newer_program(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_a_newer_file_requires_a_newer_version(project: Project, drafts: Path, tmp_path: Path) -> None:
     project.save(tmp_path / "a.timbre")
     connection = sqlite3.connect(tmp_path / "a.timbre")
     connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
@@ -350,7 +350,7 @@ def test_a_newer_file_asks_for_a_newer_program(project: Project, drafts: Path, t
         "DROP TABLE takes",
     ],
 )
-def test_nonsense_in_a_file_is_a_sentence(project: Project, drafts: Path, tmp_path: Path, statement: str) -> None:
+def test_invalid_content_is_an_error(project: Project, drafts: Path, tmp_path: Path, statement: str) -> None:
     (line_id,) = insert(project, "Hello.")
     speak(project, line_id)
     project.save(tmp_path / "a.timbre")
@@ -368,7 +368,7 @@ def test_nonsense_in_a_file_is_a_sentence(project: Project, drafts: Path, tmp_pa
 @pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(st.data())
-def test_scratched_files_open_or_are_refused(data: st.DataObject) -> None:
+def test_files_with_random_damage_open_or_are_errors(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Project.create(folder / "d") as project:
@@ -388,7 +388,7 @@ def test_scratched_files_open_or_are_refused(data: st.DataObject) -> None:
         assert list((folder / "d").iterdir()) == []
 
 
-def test_sound_that_is_not_whole_is_a_sentence(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_incomplete_audio_is_an_error(project: Project, drafts: Path, tmp_path: Path) -> None:
     (line_id,) = insert(project, "Hello.")
     take = speak(project, line_id)
     project.save(tmp_path / "a.timbre")
@@ -400,10 +400,10 @@ def test_sound_that_is_not_whole_is_a_sentence(project: Project, drafts: Path, t
         again.samples_of(take.id)
 
 
-# What a line's state says.
+# Line states.
 
 
-def test_a_line_is_a_draft_then_ready_then_stale_and_ready_again(project: Project) -> None:
+def test_a_line_is_draft_then_ready_then_outdated_then_ready(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
     assert project.state_of(line_id) is LineState.DRAFT
     take = speak(project, line_id)
@@ -417,7 +417,7 @@ def test_a_line_is_a_draft_then_ready_then_stale_and_ready_again(project: Projec
     assert project.state_of(line_id) is LineState.DRAFT
 
 
-def test_a_take_that_was_stopped_does_not_say_the_line(project: Project) -> None:
+def test_an_incomplete_take_is_outdated(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
     recorder = project.begin_take(line_id, recipe(project.fingerprint_of(line_id)), RATE)
     recorder.append(sound(0.5, 0))
@@ -429,7 +429,7 @@ def test_a_take_that_was_stopped_does_not_say_the_line(project: Project) -> None
     assert project.state_of(line_id) is LineState.READY
 
 
-def test_a_new_word_in_a_dictionary_makes_the_lines_stale_that_use_it(project: Project) -> None:
+def test_a_new_dictionary_word_outdates_the_lines_that_use_it(project: Project) -> None:
     chinese, english = insert(project, "重庆很大。", "A big city.")
     for line_id in (chinese, english):
         speak(project, line_id)
@@ -444,7 +444,7 @@ def test_a_new_word_in_a_dictionary_makes_the_lines_stale_that_use_it(project: P
     assert [entry.alias for entry in project.dictionary_in_force.entries] == ["metropolis"]
 
 
-def test_moving_and_locking_a_line_keeps_its_take_fresh(project: Project) -> None:
+def test_moving_and_locking_a_line_keeps_it_ready(project: Project) -> None:
     first, _ = insert(project, "One.", "Two.")
     speak(project, first)
     project.apply(MoveLines((first,), 2))
@@ -454,7 +454,7 @@ def test_moving_and_locking_a_line_keeps_its_take_fresh(project: Project) -> Non
     assert project.state_of(first) is LineState.OUTDATED
 
 
-def test_takes_are_numbered_on_while_several_are_spoken_at_once(project: Project) -> None:
+def test_concurrent_takes_have_consecutive_numbers(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
     recorders = [project.begin_take(line_id, recipe(), RATE) for _ in range(3)]
     assert [recorder.number for recorder in recorders] == [1, 2, 3]
@@ -465,7 +465,7 @@ def test_takes_are_numbered_on_while_several_are_spoken_at_once(project: Project
     assert project.begin_take(line_id, recipe(), RATE).number == 4
 
 
-def test_a_script_is_a_value_that_later_changes_leave_alone(project: Project) -> None:
+def test_later_changes_do_not_change_an_earlier_script(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
     before = project.script
     project.apply(EditLines({line_id: {"text": "Goodbye."}}))
@@ -474,7 +474,7 @@ def test_a_script_is_a_value_that_later_changes_leave_alone(project: Project) ->
 
 
 def test_long_scripts_are_edited_quickly(project: Project) -> None:
-    """A keystroke in a book of ten thousand lines: some milliseconds, whatever line it is in."""
+    """A keystroke in a script of ten thousand lines takes milliseconds in any line."""
     import time
 
     lines = tuple(Line(id=f"l{number}", text="One sentence of a long book.") for number in range(10_000))
@@ -492,7 +492,7 @@ def test_long_scripts_are_edited_quickly(project: Project) -> None:
     assert states == {LineState.DRAFT}
 
 
-def test_a_copy_of_the_file_is_a_project_of_its_own(project: Project, drafts: Path, tmp_path: Path) -> None:
+def test_a_copy_of_the_file_is_an_independent_project(project: Project, drafts: Path, tmp_path: Path) -> None:
     insert(project, "Hello.")
     project.save(tmp_path / "a.timbre")
     shutil.copyfile(tmp_path / "a.timbre", tmp_path / "b.timbre")

@@ -1,4 +1,4 @@
-"""Words are said as the person wants, by every model as well as it can."""
+"""Pronunciations and dictionaries."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def dictionary(*entries: DictionaryEntry) -> PronunciationDictionary:
         ("x" * 500, None),
     ],
 )
-def test_pronunciations_become_tokens_the_models_were_taught(typed: str, tokens: str | None) -> None:
+def test_pronunciations_become_known_tokens(typed: str, tokens: str | None) -> None:
     if tokens is None:
         with pytest.raises(BadPronunciation) as caught:
             phone_tokens(typed)
@@ -79,12 +79,12 @@ def test_pronunciations_become_tokens_the_models_were_taught(typed: str, tokens:
 
 
 def test_every_syllable_with_a_token_can_be_typed_with_a_number() -> None:
-    """The finals of the model's list, each after an initial it goes with."""
+    """Each final among the model's tokens, after a compatible initial."""
     assert phone_tokens("zhuan3 lü4 xiong1 gua4 ang2") == "[zh][uǎn][l][ǜ][x][iōng][g][uà][áng]"
 
 
 @given(st.text(max_size=30))
-def test_whatever_is_typed_is_understood_or_refused(typed: str) -> None:
+def test_any_input_is_parsed_or_an_error(typed: str) -> None:
     try:
         tokens = phone_tokens(typed)
     except BadPronunciation:
@@ -94,7 +94,7 @@ def test_whatever_is_typed_is_understood_or_refused(typed: str) -> None:
     assert all(mark.kind is MarkKind.PHONE and mark.token in PHONES for mark in marks)
 
 
-def test_a_word_is_said_by_phones_where_the_model_has_them_else_by_its_alias() -> None:
+def test_phones_are_preferred_to_the_alias_if_supported() -> None:
     words = dictionary(DictionaryEntry("重庆", alias="虫庆", pronunciation="chong2 qing4"))
     line = Line(id="a", text=" 我在重庆。 ")
     assert request_text(line, words, COSYVOICE3.name) == "我在[ch][óng][q][ìng]。"
@@ -103,7 +103,7 @@ def test_a_word_is_said_by_phones_where_the_model_has_them_else_by_its_alias() -
     assert request_text(line, only_phones, COSYVOICE2.name) == "我在重庆。"
 
 
-def test_the_generations_with_phones_are_those_whose_form_has_them() -> None:
+def test_generations_with_phones_match_their_text_forms() -> None:
     for generation in GENERATIONS:
         assert (generation.name in GENERATIONS_WITH_PHONES) == bool(generation.text.tags.phones)
 
@@ -125,16 +125,16 @@ def test_the_generations_with_phones_are_those_whose_form_has_them() -> None:
         (".NET", "the .NET way, ASP.NET", "the X way, ASPX"),
     ],
 )
-def test_whole_words_are_replaced_and_nothing_else(written: str, text: str, spoken: str) -> None:
+def test_only_whole_words_are_replaced(written: str, text: str, spoken: str) -> None:
     assert dictionary(DictionaryEntry(written, alias="X")).compile(text, speaks_phones=False) == spoken
 
 
-def test_capitals_count_only_where_that_is_wanted() -> None:
+def test_case_matters_only_for_case_sensitive_entries() -> None:
     words = dictionary(DictionaryEntry("US", alias="U S", is_case_sensitive=True))
     assert words.compile("US and us", speaks_phones=False) == "U S and us"
 
 
-def test_the_longest_word_wins_and_is_not_replaced_twice() -> None:
+def test_the_longest_word_is_replaced_once() -> None:
     words = dictionary(
         DictionaryEntry("York", alias="Yark"),
         DictionaryEntry("New York", alias="Big York"),
@@ -144,7 +144,7 @@ def test_the_longest_word_wins_and_is_not_replaced_twice() -> None:
     assert [entry.written for entry in words.entries_in("York or New York or York")] == ["York", "New York"]
 
 
-def test_the_projects_word_counts_before_the_persons_own() -> None:
+def test_project_entries_precede_global_ones() -> None:
     own = dictionary(DictionaryEntry("cat", alias="own"), DictionaryEntry("dog", alias="own dog"))
     project = dictionary(DictionaryEntry("Cat", alias="project"))
     assert project.over(own).compile("cat dog", speaks_phones=False) == "project own dog"
@@ -176,27 +176,27 @@ def test_the_lines_that_use_a_word_are_found() -> None:
         {"written": "cat", "pronunciation": "kæt"},
     ],
 )
-def test_entries_that_cannot_work_are_refused_with_a_sentence(values: dict[str, str]) -> None:
+def test_invalid_entries_are_errors(values: dict[str, str]) -> None:
     with pytest.raises(BadPronunciation) as caught:
         DictionaryEntry(**values)
     assert caught.value.remedy
 
 
-def test_an_entry_is_kept_tidy() -> None:
+def test_an_entry_is_normalized() -> None:
     assert DictionaryEntry(" New   York ", alias=" x ", pronunciation=" ma1 ") == DictionaryEntry(
         "New York", "x", "ma1"
     )
 
 
 @given(st.text(max_size=60))
-def test_a_text_without_the_words_stays_as_it_is(text: str) -> None:
+def test_text_without_dictionary_words_is_unchanged(text: str) -> None:
     words = dictionary(DictionaryEntry("qzx", alias="y"), DictionaryEntry("龘龘", alias="y"))
     if not words.entries_in(text):
         assert words.compile(text, speaks_phones=True) == text
     assert PronunciationDictionary().compile(text, speaks_phones=True) == text
 
 
-def test_the_persons_own_dictionary_is_kept(tmp_path: Path) -> None:
+def test_the_global_dictionary_is_stored(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "pronunciation.json"
     assert load_global_dictionary(path) == PronunciationDictionary()
     words = dictionary(DictionaryEntry("重庆", pronunciation="chong2 qing4"), DictionaryEntry("US", "U S", None, True))
@@ -218,7 +218,7 @@ def test_the_persons_own_dictionary_is_kept(tmp_path: Path) -> None:
         b"\xff",
     ],
 )
-def test_a_damaged_dictionary_is_a_sentence_and_never_overwritten(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_dictionary_is_an_error_and_not_overwritten(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "pronunciation.json"
     path.write_bytes(content)
     with pytest.raises(UnreadableText, match="is damaged"):
@@ -228,13 +228,13 @@ def test_a_damaged_dictionary_is_a_sentence_and_never_overwritten(tmp_path: Path
     assert len(load_global_dictionary(path).entries) == 1
 
 
-def test_a_dictionary_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+def test_an_unwritable_dictionary_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CannotWrite):
         save_global_dictionary(PronunciationDictionary(), tmp_path / "file" / "pronunciation.json")
 
 
-def test_the_persons_own_dictionary_lies_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_global_dictionary_is_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMBRE_DATA", str(tmp_path))
     save_global_dictionary(dictionary(DictionaryEntry("a", alias="b")))
     assert json.loads((tmp_path / "pronunciation.json").read_text("utf-8"))["version"] == 1

@@ -1,4 +1,4 @@
-"""Lines stay in order, and seldom move each other."""
+"""Sort keys keep the order and rarely change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ orders = st.lists(st.integers(0, 30).map(str), unique=True, max_size=12)
 
 
 @given(st.lists(orders, min_size=1, max_size=8))
-def test_any_order_follows_any_other(sequence: list[list[str]]) -> None:
+def test_any_order_can_become_any_other(sequence: list[list[str]]) -> None:
     ranks: dict[str, int] = {}
     before: list[str] = []
     for after in sequence:
@@ -22,7 +22,7 @@ def test_any_order_follows_any_other(sequence: list[list[str]]) -> None:
         before = after
 
 
-def test_a_new_line_leaves_the_others_where_they_are() -> None:
+def test_a_new_line_keeps_other_ranks() -> None:
     before = [str(number) for number in range(1000)]
     ranks = sort_keys({}, [], before)
     assert sort_keys(ranks, before, ["new", *before]).keys() == {"new"}
@@ -30,6 +30,6 @@ def test_a_new_line_leaves_the_others_where_they_are() -> None:
     assert sort_keys(ranks, before, before[1:]) == {}
 
 
-def test_all_move_when_there_is_no_room_left() -> None:
+def test_all_ranks_change_without_space_between() -> None:
     ranks = {"a": 1, "b": 2}
     assert sort_keys(ranks, ["a", "b"], ["a", "x", "b"]).keys() == {"a", "x", "b"}

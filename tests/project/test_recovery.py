@@ -1,4 +1,4 @@
-"""The program may be killed at any moment: the next start offers what there was."""
+"""Recovery of drafts after the program was killed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def drafts(tmp_path: Path) -> Path:
 
 @contextmanager
 def narrator(drafts: Path, saved: Path | str | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Another process that writes and speaks until it is killed; it is at work when this returns."""
+    """Start a process that edits and records until it is killed, and wait until it has begun."""
     code = _NARRATOR.format(tests=str(Path(__file__).parent))
     command = [sys.executable, "-c", code, str(drafts), str(saved or "")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
@@ -77,7 +77,7 @@ def narrator(drafts: Path, saved: Path | str | None = None) -> Iterator[subproce
 
 
 def kill_after(process: subprocess.Popen[str], num_lines: int) -> int:
-    """Kills it in the middle of its work; returns the last line that it said it had written."""
+    """Kill it and return the last line that it reported as written."""
     assert process.stdout is not None
     last = -1
     while last < num_lines:
@@ -91,9 +91,9 @@ def kill_after(process: subprocess.Popen[str], num_lines: int) -> int:
 
 
 @pytest.mark.parametrize("num_lines", [0, 3, 40])
-def test_a_killed_program_loses_nothing_of_a_project_that_was_never_saved(drafts: Path, num_lines: int) -> None:
+def test_a_killed_program_loses_nothing_of_an_unsaved_project(drafts: Path, num_lines: int) -> None:
     with narrator(drafts) as process:
-        assert recoverable_drafts(drafts) == []  # somebody is at work on it
+        assert recoverable_drafts(drafts) == []  # it is in use
         last = kill_after(process, num_lines)
     (draft,) = recoverable_drafts(drafts)
     assert draft.project_path is None
@@ -113,7 +113,7 @@ def test_a_killed_program_loses_nothing_of_a_project_that_was_never_saved(drafts
         assert project.line("spoken").chosen_take == complete.id
 
 
-def test_a_killed_program_loses_nothing_of_a_project_that_has_a_file(drafts: Path, tmp_path: Path) -> None:
+def test_a_killed_program_loses_nothing_of_a_saved_project(drafts: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.timbre"
     with Project.create(drafts) as project:
         project.apply(InsertLines(0, (Line(id="old", text="Old."),)))
@@ -134,7 +134,7 @@ def test_a_killed_program_loses_nothing_of_a_project_that_has_a_file(drafts: Pat
 
 
 @pytest.mark.parametrize("num_saves", [1, 2, 4, 8])
-def test_a_program_killed_while_it_saves_leaves_a_whole_file(drafts: Path, tmp_path: Path, num_saves: int) -> None:
+def test_a_program_killed_while_saving_leaves_an_intact_file(drafts: Path, tmp_path: Path, num_saves: int) -> None:
     with narrator(drafts, "saves") as process:
         last = kill_after(process, num_saves)
     with Project.open(tmp_path / "often.timbre", drafts) as project:
@@ -146,8 +146,8 @@ def test_a_program_killed_while_it_saves_leaves_a_whole_file(drafts: Path, tmp_p
             recovered.save()
 
 
-def test_a_program_killed_in_the_middle_of_saving_can_save_again(drafts: Path, tmp_path: Path) -> None:
-    """It died after the file was in place, before the draft knew."""
+def test_a_project_can_be_saved_again_after_a_killed_save(drafts: Path, tmp_path: Path) -> None:
+    """It ended after the file was written, before the draft recorded it."""
     path = tmp_path / "a.timbre"
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a"),)))
@@ -164,7 +164,7 @@ def test_a_program_killed_in_the_middle_of_saving_can_save_again(drafts: Path, t
         assert not recovered.is_modified
 
 
-def test_drafts_that_hold_nothing_new_are_cleared_away(drafts: Path, tmp_path: Path) -> None:
+def test_drafts_without_unsaved_work_are_deleted(drafts: Path, tmp_path: Path) -> None:
     Project.create(drafts).close(keeps_draft=True)
     unused = Project.create(drafts)
     unused.apply(InsertLines(0, (Line(id="a", text="  "),)))
@@ -178,7 +178,7 @@ def test_drafts_that_hold_nothing_new_are_cleared_away(drafts: Path, tmp_path: P
     assert list(drafts.iterdir()) == []
 
 
-def test_the_newest_draft_comes_first_and_can_be_thrown_away(drafts: Path) -> None:
+def test_the_newest_draft_comes_first_and_can_be_discarded(drafts: Path) -> None:
     for text in ("Older.", "Newer."):
         project = Project.create(drafts)
         project.apply(InsertLines(0, (Line(id="a", text=text),)))
@@ -193,7 +193,7 @@ def test_the_newest_draft_comes_first_and_can_be_thrown_away(drafts: Path) -> No
     assert list(drafts.iterdir()) == []
 
 
-def test_a_draft_in_use_is_neither_offered_nor_taken_nor_thrown_away(drafts: Path) -> None:
+def test_a_draft_in_use_is_not_offered_adopted_or_discarded(drafts: Path) -> None:
     with Project.create(drafts) as project:
         project.apply(InsertLines(0, (Line(id="a"),)))
         assert recoverable_drafts(drafts) == []
@@ -202,7 +202,7 @@ def test_a_draft_in_use_is_neither_offered_nor_taken_nor_thrown_away(drafts: Pat
         project.apply(InsertLines(0, (Line(id="b"),)))
 
 
-def test_a_damaged_draft_hinders_nobody(drafts: Path) -> None:
+def test_a_damaged_draft_does_not_affect_others(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Good."),)))
     project.close(keeps_draft=True)
@@ -211,7 +211,7 @@ def test_a_damaged_draft_hinders_nobody(drafts: Path) -> None:
     assert (drafts / "20200101-000000-abcd.damaged").exists()
 
 
-def test_a_damaged_draft_is_told_of_once_and_kept(drafts: Path) -> None:
+def test_a_damaged_draft_is_reported_once_and_kept(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line("a", "Hours of work. " * 1000),)))
     project.close(keeps_draft=True)
@@ -227,7 +227,7 @@ def test_a_damaged_draft_is_told_of_once_and_kept(drafts: Path) -> None:
     assert kept.read_bytes() == whole[:5000]
 
 
-def test_a_draft_of_a_newer_version_waits_for_that_version(drafts: Path) -> None:
+def test_a_draft_of_a_newer_version_is_kept(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line("a", "From the future."),)))
     project.close(keeps_draft=True)
@@ -240,15 +240,15 @@ def test_a_draft_of_a_newer_version_waits_for_that_version(drafts: Path) -> None
     assert project.draft_path.exists()
 
 
-def test_a_draft_that_vanishes_while_drafts_are_listed_hinders_nobody(drafts: Path) -> None:
+def test_a_draft_that_vanishes_during_listing_is_ignored(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Good."),)))
     project.close(keeps_draft=True)
-    (drafts / "20200101-000000-abcd.draft").symlink_to(drafts / "nothing")  # listed, yet not there
+    (drafts / "20200101-000000-abcd.draft").symlink_to(drafts / "nothing")  # listed but missing
     assert [draft.first_words for draft in recoverable_drafts(drafts)] == ["Good."]
 
 
-def test_a_draft_that_was_opened_meanwhile_is_not_thrown_away(drafts: Path) -> None:
+def test_a_draft_opened_meanwhile_is_not_discarded(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Mine."),)))
     project.close(keeps_draft=True)
@@ -259,11 +259,11 @@ def test_a_draft_that_was_opened_meanwhile_is_not_thrown_away(drafts: Path) -> N
         assert draft.path.exists()
 
 
-def test_no_drafts_folder_is_no_drafts(drafts: Path) -> None:
+def test_a_missing_drafts_folder_has_no_drafts(drafts: Path) -> None:
     assert recoverable_drafts(drafts) == []
 
 
-def test_a_take_of_a_line_that_is_gone_is_not_offered_again(drafts: Path) -> None:
+def test_a_take_of_a_removed_line_is_not_recovered(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Here."), Line(id="b", text="Gone."))))
     for line_id in ("a", "b"):
@@ -280,7 +280,7 @@ def test_a_take_of_a_line_that_is_gone_is_not_offered_again(drafts: Path) -> Non
         assert recovered._storage.recordings() == []
 
 
-def test_a_removed_take_does_not_come_back_by_itself(drafts: Path) -> None:
+def test_a_removed_take_is_not_recovered(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
     recorder = project.begin_take("a", recipe(), RATE)

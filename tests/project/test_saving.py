@@ -1,4 +1,4 @@
-"""A saved file is checked before it takes the old one's place, and a slow disk holds up nothing but the saving."""
+"""Saved files are verified before they replace the old ones, and a slow disk does not block edits."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
         assert again.takes_of(line_id) == ()
 
 
-def test_a_slow_disk_does_not_hold_up_edits(
+def test_a_slow_disk_does_not_block_edits(
     project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the first look at the folder of the file to its last, as on a sleeping network share."""
+    """Every access to the target folder waits, as on a sleeping network share."""
     is_waiting, should_continue = threading.Event(), threading.Event()
 
     def wait(real: Callable[..., object]) -> Callable[..., object]:

@@ -1,4 +1,4 @@
-"""A project file may come from anywhere: only its own tables are read, and nothing in it is run."""
+"""Untrusted project files: only known tables are read, and no code in them is run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.project.project import Project
 
 
 def altered(path: Path, script: str) -> None:
-    """Runs SQL on a saved file, as another program would."""
+    """Run SQL on a saved file, as another program would."""
     connection = sqlite3.connect(path)
     connection.executescript(script)
     connection.close()
@@ -39,9 +39,7 @@ _COLUMNS = (
         ("ALTER TABLE lines ADD COLUMN big BLOB AS (zeroblob(1000000000))", "table lines"),
     ],
 )  # fmt: skip
-def test_a_file_that_runs_code_of_its_own_is_refused(
-    project: Project, drafts: Path, tmp_path: Path, script: str, words: str
-) -> None:
+def test_a_file_with_code_is_an_error(project: Project, drafts: Path, tmp_path: Path, script: str, words: str) -> None:
     insert(project, "Hello.")
     path = tmp_path / "a.timbre"
     project.save(path)
@@ -49,11 +47,11 @@ def test_a_file_that_runs_code_of_its_own_is_refused(
     with pytest.raises(UnreadableProject, match=rf"a\.timbre is damaged: {words}"):
         Project.open(path, drafts)
     assert {found.stem for found in drafts.glob("*.draft")} == {project.draft_path.stem}
-    with pytest.raises(ProjectChangedElsewhere):  # nor does saving over it read the view
+    with pytest.raises(ProjectChangedElsewhere):  # saving over it does not read the view either
         project.save()
 
 
-def test_a_draft_that_runs_code_of_its_own_is_refused(project: Project, drafts: Path) -> None:
+def test_a_draft_with_code_is_an_error(project: Project, drafts: Path) -> None:
     insert(project, "Hello.")
     project.close(keeps_draft=True)
     altered(project.draft_path, "CREATE TRIGGER emptying AFTER INSERT ON lines BEGIN DELETE FROM lines; END")

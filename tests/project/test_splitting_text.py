@@ -1,4 +1,4 @@
-"""Pasted text becomes the lines that a person would have made of it."""
+"""Splitting of pasted text into lines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_sentences_become_lines(text: str, lines: list[str]) -> None:
     assert split_text(text) == lines
 
 
-def test_paragraphs_become_lines_when_asked() -> None:
+def test_paragraphs_become_lines_on_request() -> None:
     text = "First sentence. Second sentence.\n\n第一句话。第二句话。\nHe waited. [pause 2] Then he spoke."
     assert split_text(text, SplitMode.PARAGRAPH) == [
         "First sentence. Second sentence.",
@@ -52,7 +52,7 @@ def test_paragraphs_become_lines_when_asked() -> None:
     ]
 
 
-def test_lines_that_an_editor_wrapped_are_put_together() -> None:
+def test_wrapped_lines_are_joined() -> None:
     text = (
         "It was the best of times, it was the worst of times, it was the age\n"
         "of wisdom, it was the age of foolishness, it was the epoch of belief,\n"
@@ -84,7 +84,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
-def test_no_word_is_lost_or_made_up(text: str) -> None:
+def test_splitting_keeps_all_words(text: str) -> None:
     for breaks in SplitMode:
         lines = split_text(text, breaks)
         assert all(line == line.strip() and "\n" not in line for line in lines)
@@ -93,7 +93,7 @@ def test_no_word_is_lost_or_made_up(text: str) -> None:
         assert [each for each in words if each.isalnum()] == [each for each in expected if each.isalnum()]
 
 
-def test_a_pause_on_a_line_of_its_own_stays() -> None:
+def test_a_pause_on_a_separate_line_is_kept() -> None:
     assert split_text("First line here.\n[pause 2]\nSecond line here.") == [
         "First line here. [pause 2]",
         "Second line here.",

@@ -1,4 +1,4 @@
-"""A take is recorded while it is heard, and survives whatever ends it."""
+"""Recording of takes during synthesis, with failing disks and concurrent edits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def report(**values: object) -> SynthesisReport:
 
 
 @pytest.mark.parametrize("verdict", list(LengthVerdict))
-def test_a_take_of_odd_length_is_to_be_checked_until_it_is_kept(
+def test_a_take_of_unusual_length_needs_a_check_until_kept(
     project: Project, tmp_path: Path, verdict: LengthVerdict
 ) -> None:
     line = project.line("a")
@@ -64,7 +64,7 @@ def test_a_take_of_odd_length_is_to_be_checked_until_it_is_kept(
     assert project.state_of("a") is LineState.READY
 
 
-def test_a_finished_take_remembers_how_it_went(project: Project, recorder: TakeRecorder) -> None:
+def test_a_finished_take_records_its_measurements(project: Project, recorder: TakeRecorder) -> None:
     recorder.append(sound(2.0))
     take = recorder.finish(report(), num_underruns=1)
     assert take.is_complete
@@ -82,7 +82,7 @@ def test_a_finished_take_remembers_how_it_went(project: Project, recorder: TakeR
     assert project.take(take.id) == take
 
 
-def test_a_stopped_take_is_the_part_that_was_spoken(project: Project, recorder: TakeRecorder) -> None:
+def test_a_stopped_take_contains_the_audio_so_far(project: Project, recorder: TakeRecorder) -> None:
     recorder.append(sound(0.5, seed=1))
     recorder.append(sound(0.25, seed=2))
     take = recorder.stop(num_underruns=0)
@@ -92,8 +92,8 @@ def test_a_stopped_take_is_the_part_that_was_spoken(project: Project, recorder: 
     np.testing.assert_array_equal(project.samples_of(take.id), np.concatenate([sound(0.5, 1), sound(0.25, 2)]))
 
 
-def test_the_number_of_a_removed_take_is_not_given_again(project: Project, recorder: TakeRecorder) -> None:
-    """It may come back."""
+def test_the_number_of_a_removed_take_is_not_reused(project: Project, recorder: TakeRecorder) -> None:
+    """Undo may restore it."""
     recorder.append(sound(0.5))
     first = recorder.finish(report(), num_underruns=0)
     project.apply(AddTake(first))
@@ -106,7 +106,7 @@ def test_the_number_of_a_removed_take_is_not_given_again(project: Project, recor
     assert [take.number for take in project.takes_of("a")] == [1, 2]
 
 
-def test_stopping_before_the_first_sound_leaves_nothing(project: Project, recorder: TakeRecorder) -> None:
+def test_stopping_before_the_first_chunk_makes_no_take(project: Project, recorder: TakeRecorder) -> None:
     assert recorder.stop() is None
     assert project._storage.recordings() == []
     assert project.begin_take("a", recipe(), RATE).number == 1
@@ -120,7 +120,7 @@ def test_a_discarded_take_leaves_nothing(project: Project, recorder: TakeRecorde
     assert len(project._storage.samples(recorder.take_id)) == 0
 
 
-def test_what_was_given_may_be_overwritten_at_once(project: Project, recorder: TakeRecorder) -> None:
+def test_appended_samples_may_be_overwritten(project: Project, recorder: TakeRecorder) -> None:
     block = sound(0.1)
     expected = block.copy()
     recorder.append(block)
@@ -129,7 +129,7 @@ def test_what_was_given_may_be_overwritten_at_once(project: Project, recorder: T
     np.testing.assert_array_equal(project.samples_of(take.id), expected)
 
 
-def test_sound_arrives_on_another_thread_while_lines_are_edited(project: Project, recorder: TakeRecorder) -> None:
+def test_audio_may_arrive_on_another_thread_during_edits(project: Project, recorder: TakeRecorder) -> None:
     blocks = [sound(0.02, seed) for seed in range(100)]
 
     def arrive() -> None:
@@ -145,7 +145,7 @@ def test_sound_arrives_on_another_thread_while_lines_are_edited(project: Project
     np.testing.assert_array_equal(project.samples_of(take.id), np.concatenate(blocks))
 
 
-def test_a_full_disk_loses_no_sound(project: Project, recorder: TakeRecorder) -> None:
+def test_a_full_disk_loses_no_audio(project: Project, recorder: TakeRecorder) -> None:
     connection = project._storage._connection
     recorder.append(sound(0.1, seed=1))
     recorder._writer.submit(lambda: None).result()
@@ -161,14 +161,16 @@ def test_a_full_disk_loses_no_sound(project: Project, recorder: TakeRecorder) ->
     np.testing.assert_array_equal(project.samples_of(take.id), expected)
 
 
-def test_a_take_that_the_disk_refused_comes_with_the_next_change(project: Project, recorder: TakeRecorder) -> None:
+def test_a_take_that_could_not_be_written_is_added_with_the_next_change(
+    project: Project, recorder: TakeRecorder
+) -> None:
     connection = project._storage._connection
     (num_pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {num_pages}")
     recorder.append(sound(1.0, seed=2))
     with pytest.raises(DiskFull):
         recorder.finish(report(), num_underruns=3)
-    project.apply(RenameProject("a"))  # the disk is still full, but for so little
+    project.apply(RenameProject("a"))  # fits on the disk, which is still full for audio
     assert project.takes_of("a") == ()
     connection.execute("PRAGMA max_page_count = 1000000")
     undo = project.apply(RenameProject("b"))
@@ -181,10 +183,10 @@ def test_a_take_that_the_disk_refused_comes_with_the_next_change(project: Projec
     assert not recorder.is_waiting
 
 
-def test_a_take_that_is_just_ending_is_added_once_whatever_else_is_edited(
+def test_a_finishing_take_is_added_once_during_edits(
     project: Project, recorder: TakeRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two lines that end at the same time, say."""
+    """For example of two lines that end at the same time."""
     storage, is_writing, may_write = project._storage, threading.Event(), threading.Event()
     add_sound = storage.add_sound
 
@@ -215,7 +217,7 @@ def _ends(work: Future[object], seconds: float) -> bool:
     return not wait([work], timeout=seconds).not_done
 
 
-def test_a_line_may_go_while_it_is_spoken(project: Project, recorder: TakeRecorder) -> None:
+def test_a_line_may_be_removed_during_synthesis(project: Project, recorder: TakeRecorder) -> None:
     project.apply(RemoveLines(("a",)))
     recorder.append(sound(0.1))
     assert not project.has_line(recorder.line_id)

@@ -1,4 +1,4 @@
-"""A project's file that another program changed: its text is kept, values that make no sense become defaults."""
+"""Invalid values in project files become defaults, and text is kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drafts(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def saved(drafts: Path, tmp_path: Path) -> Path:
-    """A file with one line, one take of two seconds and one entry of the dictionary."""
+    """A file with one line, one take of two seconds and one dictionary entry."""
     path = tmp_path / "a.timbre"
     with Project.create(drafts) as project:
         project.apply(InsertLines(0, (Line(id="line", text=TEXT, voice="Ann", seed=7),)))
@@ -97,7 +97,7 @@ RECIPE = "UPDATE takes SET recipe = json_set(recipe, '$.{}', {})"
         ("UPDATE dictionary SET pronunciation = 'no phones'", "dictionary.pronunciation"),
     ],
 )
-def test_an_unusable_value_becomes_a_default_with_a_notice(
+def test_an_invalid_value_becomes_a_default_with_a_notice(
     saved: Path, drafts: Path, open_projects: list[Project], statement: str, name: str
 ) -> None:
     _change(saved, statement)
@@ -134,20 +134,20 @@ def test_values_of_the_wrong_type_keep_their_text() -> None:
 @pytest.mark.parametrize(
     "statement", ["UPDATE takes SET sample_rate = 0", "UPDATE lines SET id = ''", "DELETE FROM project"]
 )
-def test_what_no_default_can_replace_is_an_error_sentence(saved: Path, drafts: Path, statement: str) -> None:
+def test_invalid_required_values_are_errors(saved: Path, drafts: Path, statement: str) -> None:
     _change(saved, statement)
     with pytest.raises(UnreadableProject, match=r"a.timbre is damaged"):
         Project.open(saved, drafts)
 
 
-def test_a_usable_file_has_no_notice(saved: Path, drafts: Path, open_projects: list[Project]) -> None:
+def test_a_valid_file_has_no_notice(saved: Path, drafts: Path, open_projects: list[Project]) -> None:
     project = Project.open(saved, drafts)
     open_projects.append(project)
     assert project.notice is None
     assert replace(project.line("line"), chosen_take=None).seed == 7
 
 
-def test_a_recording_without_a_sample_rate_does_not_end_the_search_for_drafts(drafts: Path) -> None:
+def test_an_invalid_recording_does_not_stop_recovery(drafts: Path) -> None:
     died = Project.create(drafts)
     died.apply(InsertLines(0, (Line(id="line", text=TEXT),)))
     recorder = died.begin_take("line", recipe(died.fingerprint_of("line")), RATE)

@@ -1,4 +1,4 @@
-"""A take is fresh as long as its line asks for a voice that sounds the same, whatever it is called."""
+"""Voices of takes are compared by content, not by name."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SPOKEN = recipe(voice_name="Ann", voice_key=voice_key(ANN))
         [ANN, BOB],
         [replace(ANN, notes="Calm.", language="en", clip=Path("c.wav"))],
         [replace(ANN, name="ANN")],
-        [BOB],  # not in the library here: told by its name
+        [BOB],  # not in the library: compared by name
         [],
     ],
 )
-def test_the_same_voice(voices: list[Voice]) -> None:
+def test_an_unchanged_voice_matches(voices: list[Voice]) -> None:
     assert voice_matches(LINE, SPOKEN, keys_of(voices))
 
 
@@ -39,27 +39,27 @@ def test_the_same_voice(voices: list[Voice]) -> None:
     "voice",
     [replace(ANN, transcript="What Ann said."), replace(ANN, transcript=None), replace(ANN, sha256="ef" * 32)],
 )
-def test_another_clip_or_transcript_is_another_voice(voice: Voice) -> None:
+def test_another_clip_or_transcript_does_not_match(voice: Voice) -> None:
     assert not voice_matches(LINE, SPOKEN, keys_of([voice]))
 
 
-def test_a_line_with_another_voice_or_none() -> None:
+def test_another_voice_or_none_does_not_match() -> None:
     keys = keys_of([ANN, BOB])
     assert not voice_matches(replace(LINE, voice="Bob"), SPOKEN, keys)
     assert not voice_matches(replace(LINE, voice="Carl"), SPOKEN, keys)
     assert not voice_matches(replace(LINE, voice=None), SPOKEN, keys)
 
 
-def test_a_renamed_voice_is_the_same() -> None:
+def test_a_renamed_voice_matches() -> None:
     assert voice_matches(replace(LINE, voice="Anna"), SPOKEN, keys_of([replace(ANN, name="Anna")]))
 
 
-def test_voices_that_come_with_the_program_are_told_apart_by_name() -> None:
+def test_bundled_voices_are_compared_by_name() -> None:
     built_in = [Voice(name, Path(f"{name}.wav"), "Hello.", 3.0, is_built_in=True) for name in ("One", "Two")]
     assert voice_key(built_in[0]) != voice_key(built_in[1])
 
 
-def test_a_project_knows_it_after_it_was_saved_and_opened(tmp_path: Path) -> None:
+def test_voice_keys_are_stored_in_the_project(tmp_path: Path) -> None:
     with Project.create(tmp_path / "drafts") as project:
         project.apply(InsertLines(0, (LINE,)))
         take = project.begin_take("a", replace(SPOKEN, line_fingerprint=project.fingerprint_of("a")), RATE)

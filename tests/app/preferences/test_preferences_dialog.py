@@ -148,7 +148,7 @@ def test_what_cannot_be_is_said_and_the_dialog_stays(
         label.text() for label in dialog.findChildren(QLabel) if label.isVisible() and label.property("role") == "bad"
     ]
     assert len(complaints) == 1
-    assert "is not possible for “File name pattern”" in complaints[0]
+    assert "is not a valid value of “File name pattern”" in complaints[0]
     assert dialog.isVisible()
     assert settings[NUM_THREADS] == 0
     dialog.open_page(Page.EXPORT)
