@@ -1347,14 +1347,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请用录音重新添加。</translation>
     </message>
     <message>
-        <source>Another engine is used instead.</source>
-        <translation>将改用其他引擎。</translation>
-    </message>
-    <message>
-        <source>Another engine is used instead; a newer TensorRT may do better.</source>
-        <translation>将改用其他引擎；更新的 TensorRT 或许可以。</translation>
-    </message>
-    <message>
         <source>Build the engine again.</source>
         <translation>请重新构建引擎。</translation>
     </message>
@@ -1543,10 +1535,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请关闭其他程序，然后重新构建该引擎。</translation>
     </message>
     <message>
-        <source>Close other programs that use the card; a smaller engine is used meanwhile.</source>
-        <translation>请关闭占用显卡的其他程序；其间改用较小的引擎。</translation>
-    </message>
-    <message>
         <source>Close other programs, or choose another engine.</source>
         <translation>请关闭其他程序，或选择另一个引擎。</translation>
     </message>
@@ -1613,10 +1601,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Import it in parts.</source>
         <translation>请分部分导入。</translation>
-    </message>
-    <message>
-        <source>In eight bits the sound differs by {distortion:.2f} dB from full precision, more than {limit:g} dB.</source>
-        <translation>8 位精度的声音与全精度相差 {distortion:.2f} dB，超过 {limit:g} dB。</translation>
     </message>
     <message>
         <source>In {file}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.</source>
@@ -1851,24 +1835,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>TensorRT 无法构建 {file}：{reason}。</translation>
     </message>
     <message>
-        <source>TensorRT for RTX does not run on cards of compute capability {c}</source>
-        <translation>TensorRT for RTX 不支持计算能力为 {c} 的显卡</translation>
-    </message>
-    <message>
-        <source>TensorRT refuses the built engine {file}: {reason}.</source>
-        <translation>TensorRT 拒绝已构建的引擎 {file}：{reason}。</translation>
-    </message>
-    <message>
         <source>TensorRT {version} is too old; {oldest} is needed</source>
         <translation>TensorRT {version} 太旧，需要 {oldest}</translation>
     </message>
     <message>
         <source>The alias of “{written}” cannot be read aloud.</source>
         <translation>“{written}”的替代读法无法朗读。</translation>
-    </message>
-    <message>
-        <source>The built engine {file} was not made for a sentence this long.</source>
-        <translation>已构建的引擎 {file} 不支持这么长的句子。</translation>
     </message>
     <message>
         <source>The clip is empty.</source>
@@ -1941,10 +1913,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The folder mixes files of different models: download the model again.</source>
         <translation>文件夹中混有不同模型的文件：请重新下载模型。</translation>
-    </message>
-    <message>
-        <source>The graphics card has not enough memory for the built engine {file}.</source>
-        <translation>显存不足，无法使用已构建的引擎 {file}。</translation>
     </message>
     <message>
         <source>The loaded model has no style “{style}”.{did_you_mean}</source>
@@ -2089,10 +2057,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is nothing to speak in this text.</source>
         <translation>这段文本中没有可朗读的内容。</translation>
-    </message>
-    <message>
-        <source>There was not enough memory to build {file}.</source>
-        <translation>内存不足，无法构建 {file}。</translation>
     </message>
     <message>
         <source>This draft is open in another window.</source>
@@ -4425,6 +4389,42 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The settings file is damaged; the defaults are used.</source>
         <translation>设置文件已损坏，已使用默认值。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to build {file}.</source>
+        <translation>内存不足，无法构建 {file}。</translation>
+    </message>
+    <message>
+        <source>With 8 bits the audio differs from float32 by {distortion:.2f} dB, more than {limit:g} dB.</source>
+        <translation>8 位下音频与 float32 相差 {distortion:.2f} dB，超过 {limit:g} dB。</translation>
+    </message>
+    <message>
+        <source>Another engine is used.</source>
+        <translation>将改用其他引擎。</translation>
+    </message>
+    <message>
+        <source>Another engine is used. A newer TensorRT may support it.</source>
+        <translation>将改用其他引擎。更新的 TensorRT 版本可能支持。</translation>
+    </message>
+    <message>
+        <source>Close other programs that use the GPU. A smaller engine is used meanwhile.</source>
+        <translation>请关闭其他占用 GPU 的程序。在此期间将使用较小的引擎。</translation>
+    </message>
+    <message>
+        <source>TensorRT for RTX does not support compute capability {c}</source>
+        <translation>TensorRT for RTX 不支持计算能力 {c}</translation>
+    </message>
+    <message>
+        <source>TensorRT rejected the built engine {file}: {reason}.</source>
+        <translation>TensorRT 拒绝加载构建好的引擎 {file}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The GPU does not have enough memory for the built engine {file}.</source>
+        <translation>显存不足，无法加载构建好的引擎 {file}。</translation>
+    </message>
+    <message>
+        <source>The built engine {file} does not support a sentence this long.</source>
+        <translation>构建好的引擎 {file} 不支持这么长的句子。</translation>
     </message>
 </context>
 <context>

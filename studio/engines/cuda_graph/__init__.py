@@ -1,7 +1,7 @@
-"""Language model and flow as recorded graphs of kernels: on a card they cost what their arithmetic costs.
+"""Language model and flow as CUDA graphs, which remove the cost of launching kernels one by one.
 
-Plain PyTorch launches some hundred kernels for every token and ten thousand for every block of mel, one by one; that
-is most of the time on a graphics card. The same arithmetic in memory that never moves can be recorded once and
-replayed (``recorded``): ``static_step`` is a token of several lines, drawn where its scores are (``device_sampling``)
-and shared by whoever speaks (``line_batch``); ``solver_memory`` is all steps of the flow's solver for one block.
+Plain PyTorch launches some hundred kernels per token and ten thousand per block of mel, which is most of the time on a
+GPU. The same arithmetic in fixed memory is recorded once and replayed (``captured_graph``): ``static_step`` is one
+token of several lines, sampled on the GPU (``device_sampling``) and shared by concurrent lines (``continuous_batch``);
+``solver_memory`` is all solver steps of the flow for one block.
 """

@@ -1,4 +1,4 @@
-"""Language model and flow under CUDA graphs, in the precisions a card multiplies; the language model with 8-bit weights, too."""
+"""Candidates for language model and flow as CUDA graphs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from studio.model.speech_lm.linear import check_support
 from studio.wording import wording
 
 _CODE_VERSION = 1
-# Graphs keep their intermediate results; caches of some lines beside the weights.
+# Graphs keep their intermediate results; caches of several lines.
 _WORKING_BYTES = {Stage.SPEECH_LM: 400 << 20, Stage.FLOW: 2 << 30}
 
 
 @dataclass(frozen=True, slots=True)
 class CudaGraphCandidate:
-    """Nothing to build: a graph is recorded when a first line wants it."""
+    """Builds nothing: a graph is recorded when the first line needs it."""
 
     precision: Precision
     stage: Stage = Stage.SPEECH_LM
@@ -49,7 +49,7 @@ class CudaGraphCandidate:
             return Unusable(error.problem)
         return Available(weight_file(self.stage, target).stat().st_size + _WORKING_BYTES[self.stage])
 
-    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
         return {"torch": torch.__version__}
 
     def build(self, job: BuildJob) -> None:

@@ -1,4 +1,4 @@
-"""A computation in memory that never moves: on a card recorded once and replayed, elsewhere run as it is."""
+"""A computation in fixed memory: recorded once and replayed on a GPU, run directly elsewhere."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import torch
 
 from studio.model.stream_pool import cuda_streams
 
-_NUM_WARM_UPS = 2  # libraries choose and allocate at their first calls, which must not be recorded
-# Language model and flow are recorded by threads of their own, and a card records one thing at a time.
+_NUM_WARM_UPS = 2  # the first calls select kernels and allocate memory, which must not be recorded
+# Language model and flow record on different threads; only one capture may run at a time.
 _RECORDING = threading.Lock()
 
 
 class CapturedGraph:
-    """A computation in tensors made beforehand; ``state`` are those it changes that it also reads.
+    """A computation in preallocated tensors; ``state`` are those it both reads and changes.
 
-    They are put back after warming up, so that reference_io may happen in the middle of an utterance; also where it
-    fails for want of memory, as others may go on with them.
+    ``state`` is restored after warming up, so that recording may happen in the middle of an utterance, and also if
+    recording runs out of memory, since other lines continue to use it.
     """
 
     def __init__(self, device: torch.device, state: Sequence[torch.Tensor] = ()) -> None:
@@ -29,7 +29,7 @@ class CapturedGraph:
 
     @torch.inference_mode()
     def run(self, compute: Callable[[], None]) -> None:
-        """``compute`` is the same at every call; it is not kept, so that whose method it is may go at once."""
+        """Run ``compute``, the same function on every call; no reference is kept, so that its object can be freed."""
         if self._device.type != "cuda":
             compute()
             return
@@ -55,16 +55,16 @@ class CapturedGraph:
 
 
 def _captured(compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
-    """On the current stream, while other threads go on with theirs: ``torch.cuda.graph`` would make the card wait for all."""
+    """Record on the current stream while other threads use theirs; ``torch.cuda.graph`` would synchronise the GPU."""
     graph = torch.cuda.CUDAGraph()
-    # Now, for while something is recorded torch cannot give up what it keeps for later.
+    # Torch cannot release cached memory during a capture.
     torch.cuda.empty_cache()
-    with _workspace_of_its_own():
+    with _private_workspace():
         graph.capture_begin(capture_error_mode="thread_local")
         try:
             compute()
         except BaseException:
-            with suppress(RuntimeError):  # what it failed of is told already
+            with suppress(RuntimeError):  # the cause is already raised
                 graph.capture_end()
             raise
         graph.capture_end()
@@ -72,12 +72,12 @@ def _captured(compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
 
 
 @contextmanager
-def _workspace_of_its_own() -> Iterator[None]:
-    """Where cuBLAS adds up is made while the graph is recorded, in its own memory, and lasts as long as that.
+def _private_workspace() -> Iterator[None]:
+    """Make cuBLAS allocate its workspace during the capture, in the graph's own memory and with its lifetime.
 
-    WORKAROUND for https://github.com/pytorch/pytorch/issues/193402: torch makes one for each handle and stream, and
-    streams come round again after 32. Graphs that are replayed side by side would add up in the same place, and the
-    end of one would take the place away from another.
+    WORKAROUND for https://github.com/pytorch/pytorch/issues/193402: torch allocates one workspace per handle and stream,
+    and streams are reused after 32. Graphs that are replayed concurrently would share a workspace, and freeing one
+    graph would free the workspace of another.
     """
     torch._C._cuda_clearCublasWorkspaces()
     try:
@@ -87,7 +87,7 @@ def _workspace_of_its_own() -> Iterator[None]:
 
 
 class StreamOrder:
-    """Memory that threads use one after the other: each may have a stream of its own on the card."""
+    """Orders the use of shared memory by threads with different streams."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -95,7 +95,7 @@ class StreamOrder:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """What is queued within waits for what was queued in the turn before."""
+        """Make work queued inside wait for the work of the previous turn."""
         if self._device.type != "cuda":
             yield
             return
@@ -108,6 +108,6 @@ class StreamOrder:
             self._done = stream.record_event()
 
     def finish(self) -> None:
-        """Waits until everything that was queued is computed."""
+        """Wait for all queued work."""
         if self._done is not None:
             self._done.synchronize()

@@ -1,7 +1,7 @@
-"""Several lines at once through the language model, each a row of one step.
+"""Continuous batching for the language model: every line is a row of one shared step.
 
-Nobody owns the step. A line that wants a token and has none takes one step for all, and the others find theirs
-waiting: so a single line is alone at no cost, lines come and go between two steps, and no thread stands by.
+There is no stepping thread. A line that needs a token takes one step for all lines, and the others find theirs ready.
+A single line therefore has no overhead, and lines are added and removed between two steps.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
-# How many lines memory is made for, and graphs are recorded for: rows that are empty are computed as well.
+# Batch sizes for which memory is allocated and graphs are recorded: empty rows are computed as well.
 _NUM_ROWS = (1, 2, 4, 8, 16, 32)
-# One row is kept for a line that somebody waits to hear.
+# One row stays free for the line that plays next.
 MOST_IN_BATCH = _NUM_ROWS[-1] - 1
 
 
 @dataclass(eq=False)
 class Line:
-    """One line in the batch. ``sampler`` of None: the card draws."""
+    """One line in the batch. ``sampler``: None if the GPU samples."""
 
     row: int
     sampler: TokenSampler | None
@@ -44,7 +44,7 @@ class Line:
 
 
 class ContinuousBatch:
-    """The lines that fit ``capacity`` positions. Any number of threads may speak; one steps at a time."""
+    """Lines of up to ``capacity`` positions. Thread-safe; one thread steps at a time."""
 
     def __init__(self, plain: TorchSpeechLM, capacity: int) -> None:
         self._plain = plain
@@ -58,23 +58,23 @@ class ContinuousBatch:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no line speaks."""
+        """Whether the batch has no line."""
         return not self._lines
 
     def add(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
-        """Reads prompt and text, and draws the first token. While all rows are taken it waits, and steps for the others.
+        """Process prompt and text and sample the first token. While all rows are taken, step for the other lines.
 
-        Raises ``OutOfMemory`` as torch does where not even one line fits.
+        Raises torch's out-of-memory error if not even one line fits.
         """
-        is_drawn_there = isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling
+        is_sampled_on_gpu = isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling
         with self._turn():
             row = self._free_row()
-            line = Line(row, None if is_drawn_there else sampler, min_tokens, max_tokens)
+            line = Line(row, None if is_sampled_on_gpu else sampler, min_tokens, max_tokens)
             cache = self._step.cache(row)
             self._plain.begin_with_prompt_text(request.prompt_text_tokens, cache)
             logits = self._plain.advance(self._plain.inputs.embed_rest(request), cache)
             self._step.position[row] = cache.length
-            if isinstance(sampler, RepetitionAwareSampler) and is_drawn_there:
+            if isinstance(sampler, RepetitionAwareSampler) and is_sampled_on_gpu:
                 points = sampler.draw_points(max_tokens)
                 first = self._layout.num_speech_tokens
                 self._draw.begin(points, min_tokens=min_tokens, first_forbidden=first, row=row)
@@ -85,7 +85,7 @@ class ContinuousBatch:
         return line
 
     def next_token(self, line: Line) -> int | None:
-        """None at the end."""
+        """Return the next token, or None at the end of the line."""
         with self._turn():
             while not line.waiting:
                 if line.error is not None:
@@ -105,7 +105,7 @@ class ContinuousBatch:
             yield
 
     def _advance(self) -> None:
-        """One token further, every line that has not ended."""
+        """Generate one token of every line."""
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
         if num_rows not in self._recorded:
             state = (self._step.token, self._step.position, *self._draw.state)
@@ -129,7 +129,7 @@ class ContinuousBatch:
             stop_ids = slice(self._layout.num_speech_tokens, self._layout.num_rows)
             try:
                 token = line.sampler(logits, line.history, forbid=stop_ids if is_early else None)
-            except Exception as error:  # noqa: BLE001 - it is this line's, whoever takes the step
+            except Exception as error:  # noqa: BLE001 - belongs to this line, not to the one that steps
                 self._fail(line, error)
                 return
         elif token == NOT_A_NUMBER:
@@ -149,7 +149,7 @@ class ContinuousBatch:
         self._step.clear(line.row)
 
     def _finish(self, line: Line) -> None:
-        """The row is free for another line."""
+        """End the line and free its row."""
         line.is_over = True
         if self._lines.get(line.row) is line:
             del self._lines[line.row]
@@ -165,7 +165,7 @@ class ContinuousBatch:
                 self._advance()
 
     def _grow(self) -> bool:
-        """Whether there is room for more lines now."""
+        """Allocate memory for more lines; return False if there is not enough."""
         larger = [count for count in _NUM_ROWS if count > self._step.num_rows]
         if not larger:
             return False
@@ -176,8 +176,8 @@ class ContinuousBatch:
             if not is_out_of_memory(error):
                 raise
             return False
-        self._step.take_over(step)
-        self._draw.take_over(draw)
+        self._step.copy_rows(step)
+        self._draw.copy_rows(draw)
         self._is_speaking[: len(speaking)] = speaking
         return True
 

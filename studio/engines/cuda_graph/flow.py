@@ -1,4 +1,4 @@
-"""The flow's promise (``stages.FlowDecoder``) kept by recorded solver runs; prompts and whole utterances stay plain."""
+"""``stages.FlowDecoder`` with streamed solver runs recorded as CUDA graphs; prompts and whole utterances run plainly."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from studio.model.flow.prompt_state import PromptState
 from studio.model.flow.stream import StreamingFlow
 from studio.model.stages import FlowPromptState
 
-# Room for prompt and speech, in blocks of a second. Attention reads all of it, so most lines get little.
+# Buffer sizes in blocks of one second, prompt included. Attention reads the whole buffer, so a line gets the smallest.
 _CAPACITIES_BLOCKS = (12, 24, 36, 48, 72, 96, 144, 200, 300)
-# What most sentences take: moving in mid-line to larger memory may mean reference_io once more.
+# Typical length of a line: growing in mid-line may require another recording.
 _EXPECTED_BLOCKS = 10
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
 
 
 class SolverBufferPool:
-    """Memory for the lines that are decoded at the same time, a context each; kept for later lines."""
+    """Pool of solver memory, one per concurrent line, reused by later lines."""
 
     def __init__(self, model: FlowModel, layout: CacheLayout, dtype: torch.dtype, budget: CacheBudget) -> None:
         self._model = model
@@ -43,29 +43,29 @@ class SolverBufferPool:
         self._dtype = dtype
         self._budget = budget
         self._idle: defaultdict[int, list[SolverMemory]] = defaultdict(list)
-        # Re-entrant: a loan may be collected, and given back, while this thread borrows.
+        # Re-entrant: garbage collection may return buffers while this thread borrows.
         self._lock = threading.RLock()
 
     def borrow(self, num_frames: int) -> BorrowedBuffers | None:
-        """Memory for ``num_frames`` that no other line uses; None where there is no room for it."""
+        """Return free buffers for ``num_frames``, or None if memory is too small."""
         block = self._layout.block_frames
         capacity = next((block * blocks for blocks in _CAPACITIES_BLOCKS if block * blocks >= num_frames), None)
         if capacity is None:
             return None
         with self._lock:
             idle = self._idle[capacity]
-            memory = idle.pop() if idle else self._made(capacity)
+            memory = idle.pop() if idle else self._allocate(capacity)
         return None if memory is None else BorrowedBuffers(self, memory)
 
     def give_back(self, memory: SolverMemory) -> None:
         with self._lock:
             self._idle[memory.capacity].append(memory)
 
-    def _made(self, capacity: int) -> SolverMemory | None:
+    def _allocate(self, capacity: int) -> SolverMemory | None:
         num_bytes = solver_bytes(self._layout, capacity, self._dtype)
         reservation = self._budget.reserve(num_bytes)
         if reservation is None:
-            self._give_up_idle()
+            self._free_idle()
             reservation = self._budget.reserve(num_bytes)
         if reservation is None:
             return None
@@ -76,15 +76,15 @@ class SolverBufferPool:
                 return None
             raise
 
-    def _give_up_idle(self) -> None:
-        """Memory of other sizes, which nobody uses now."""
+    def _free_idle(self) -> None:
+        """Free all unused buffers."""
         idle, self._idle = self._idle, defaultdict(list)
         for memory in chain.from_iterable(idle.values()):
-            memory.finish()  # torch may give it to another stream at once
+            memory.finish()  # torch may hand it to another stream immediately
 
 
 class BorrowedBuffers:
-    """Memory that goes back to its pool when the object is gone."""
+    """Buffers that return to their pool when this object is freed."""
 
     def __init__(self, pool: SolverBufferPool, memory: SolverMemory) -> None:
         self._pool = pool
@@ -96,14 +96,14 @@ class BorrowedBuffers:
 
 @dataclass
 class PooledCaches(FlowCaches):
-    """One line's: the encoder's caches as always, the estimator's in memory borrowed from ``pool``.
+    """Caches of one line: the encoder's as usual, the estimator's in buffers borrowed from ``pool``.
 
-    ``estimator`` holds what the prompt left behind, and counts.
+    ``estimator`` holds the prompt's state and the frame count.
     """
 
     blocks_at_once: ClassVar[int] = 1
     pool: SolverBufferPool
-    loan: BorrowedBuffers | None = None
+    buffers: BorrowedBuffers | None = None
     has_begun: bool = False
 
     def fork(self, left_context_frames: int | None) -> PooledCaches:
@@ -111,7 +111,7 @@ class PooledCaches(FlowCaches):
         return PooledCaches(plain.tokens, plain.frames, plain.estimator, self.pool)
 
     def make_room(self, num_tokens: int, model: FlowModel, budget: CacheBudget) -> bool:
-        """See ``FlowCaches``. A line that has become too long for its memory moves to larger."""
+        """See ``FlowCaches``. A line that outgrows its buffers moves to larger ones."""
         num_frames, block = model.config.frames_per_token * num_tokens, model.grid_frames
         if not (
             self.tokens.make_room(num_tokens, budget, model.device)
@@ -120,31 +120,31 @@ class PooledCaches(FlowCaches):
             return False
         done = self.estimator.num_frames
         needed = done + -(-num_frames // block) * block
-        if self.loan is not None and self.loan.memory.capacity >= needed:
+        if self.buffers is not None and self.buffers.memory.capacity >= needed:
             return True
-        if self.loan is None and self.has_begun:
+        if self.buffers is None and self.has_begun:
             return super().make_room(num_tokens, model, budget)
-        expected = needed if self.loan is not None else max(needed, done + _EXPECTED_BLOCKS * block)
+        expected = needed if self.buffers is not None else max(needed, done + _EXPECTED_BLOCKS * block)
         larger = self.pool.borrow(expected) or self.pool.borrow(needed)
         if larger is None:
-            # A line that has not begun may begin as plain PyTorch has it, in memory that grows with it.
-            return self.loan is None and super().make_room(num_tokens, model, budget)
-        if self.loan is None:
+            # A line that has not started can run on plain PyTorch, in memory that grows with it.
+            return self.buffers is None and super().make_room(num_tokens, model, budget)
+        if self.buffers is None:
             blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None
             larger.memory.start_from(blocks, self.estimator.tails)
         else:
-            larger.memory.continue_from(self.loan.memory, done)
-        self.loan = larger
+            larger.memory.continue_from(self.buffers.memory, done)
+        self.buffers = larger
         return True
 
     def decode_at_once(
         self, model: FlowModel, voice: PromptTensors, tokens: Sequence[int], following: Sequence[int]
     ) -> torch.Tensor:
         self.has_begun = True
-        if self.loan is None:
+        if self.buffers is None:
             return super().decode_at_once(model, voice, tokens, following)
         mean = model.mean(tokens, following, EncoderContext(self.tokens.context(0), self.frames.context(0)))
-        mel = self.loan.memory.solve(voice, mean, self.estimator.num_frames)
+        mel = self.buffers.memory.solve(voice, mean, self.estimator.num_frames)
         self.tokens.advance(len(tokens))
         self.frames.advance(mel.shape[0])
         self.estimator.advance(mel.shape[0])
@@ -152,7 +152,7 @@ class PooledCaches(FlowCaches):
 
 
 class GraphedFlowDecoder(CachedFlowDecoder):
-    """``FlowDecoder`` whose streams solve block by block in recorded runs."""
+    """``FlowDecoder`` whose streams replay a recorded solver run per block."""
 
     def __init__(
         self,
@@ -178,6 +178,6 @@ class GraphedFlowDecoder(CachedFlowDecoder):
 
 
 def load_graphed_flow(path: Path, config: FlowConfig, precision: Precision, device: str) -> GraphedFlowDecoder:
-    """As ``load_flow``; in half a precision what a line remembers is half as well."""
+    """Load as ``load_flow`` does; with 16-bit precision the caches are 16-bit as well."""
     options = FlowOptions(cache_dtype=_HALF_TYPES.get(precision))
     return load_flow(path, config, precision, device, options, kind=GraphedFlowDecoder)

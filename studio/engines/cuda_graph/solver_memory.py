@@ -1,8 +1,8 @@
-"""The flow's solver, all its steps, in memory that never moves: one block of the grid a run, wherever it stands.
+"""All steps of the flow's solver in fixed memory; one run computes one block of the grid.
 
-Keys and values of every step and layer lie in buffers of a fixed size; attention reads all of a buffer and hides what
-is not filled. So a run is the same computation for every block, and on a card one recorded graph instead of ten
-thousand launches. A shorter block, an utterance's last, is padded: what is beyond its end is hidden from it.
+Keys and values of every step and layer are in buffers of fixed size; attention reads a whole buffer and masks what is
+not filled. A run is therefore the same computation for every block, and on a GPU one recorded graph instead of ten
+thousand launches. A shorter block at the end of an utterance is padded, and the padding is masked.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from studio.model.flow.estimator import Conditions
 from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond
 from studio.model.flow.solver import solve
 
-# What is added to the scores of what must not be seen; exp of it is nothing in every type, and it fits float16.
-_HIDDEN = -1e4
+# Added to masked scores: exp(-1e4) is zero in every type, and the value fits float16.
+_MASKED = -1e4
 
 
 def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
-    """What ``SolverMemory`` of ``capacity`` frames takes: keys and values; the rest is small."""
+    """Return the bytes of keys and values for ``capacity`` frames; the rest is small."""
     return sum(2 * prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
 
 
 class SolverMemory:
-    """One line's solver. ``capacity``: frames of prompt and speech, whole blocks.
+    """The solver of one line. ``capacity``: frames of prompt and speech, a multiple of the block.
 
-    ``reservation`` is held as long as the memory is.
+    ``reservation`` is kept for the lifetime of the memory.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class SolverMemory:
         def zeros(*shape: int, kind: torch.dtype = model.dtype) -> torch.Tensor:
             return torch.zeros(shape, dtype=kind, device=device)
 
-        # Zeros: what is hidden is multiplied by nothing, which of a NaN would be a NaN.
+        # Zeros, because masked values are multiplied by zero, which keeps a NaN.
         self._keys = [zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions]
         self._values = [torch.zeros_like(keys) for keys in self._keys]
         self._tails = [zeros(*shape) for shape in layout.tail_shapes()]
         self._x, self._mean, self._prompt_mel, self._mel = (zeros(block, bins) for _ in range(4))
         self._speaker = zeros(bins)
-        self._place = torch.zeros(block, dtype=torch.long, device=device)
+        self._positions = torch.zeros(block, dtype=torch.long, device=device)
         self._bias = zeros(1, 1, block, capacity, kind=dtype)
         estimator = model.network.estimator
         self._rotary = estimator.rotary_embed if isinstance(estimator, DiT) else None
@@ -73,64 +73,64 @@ class SolverMemory:
         self._order = StreamOrder(device)
 
     @torch.inference_mode()
-    def start_from(self, slabs: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
-        """Takes over what a prompt left behind: ``slabs`` and ``tails`` as ``StageCache`` has them."""
+    def start_from(self, blocks: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
+        """Copy a prompt's state: ``blocks`` and ``tails`` as in ``StageCache``."""
         with self._order.turn():
-            self._clear_of_no_numbers()
-            if slabs is not None:
-                num_frames = slabs["values"].shape[-2]
+            self._clear_not_finite()
+            if blocks is not None:
+                num_frames = blocks["values"].shape[-2]
                 for layer in range(len(self._layout.attentions)):
-                    self._keys[layer][..., :num_frames, :] = slabs["keys"][:, layer].transpose(-1, -2)
-                    self._values[layer][..., :num_frames, :] = slabs["values"][:, layer]
-            self._take_tails(tails)
+                    self._keys[layer][..., :num_frames, :] = blocks["keys"][:, layer].transpose(-1, -2)
+                    self._values[layer][..., :num_frames, :] = blocks["values"][:, layer]
+            self._copy_tails(tails)
 
     @torch.inference_mode()
     def continue_from(self, other: SolverMemory, num_frames: int) -> None:
-        """Takes over a line that has become longer than ``other``."""
+        """Copy the state of a line that outgrew ``other``."""
         with other._order.turn(), self._order.turn():
-            self._clear_of_no_numbers()
+            self._clear_not_finite()
             for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):
                 ours[..., :num_frames, :] = theirs[..., :num_frames, :]
-            self._take_tails(other._tails)
+            self._copy_tails(other._tails)
 
     def finish(self) -> None:
-        """Waits until no line's work is left on it, also of one that was broken off."""
+        """Wait for all work on this memory, including that of cancelled lines."""
         self._order.finish()
 
-    def _clear_of_no_numbers(self) -> None:
-        """What a line before has left behind is hidden from this one, but no factor hides what is no number."""
+    def _clear_not_finite(self) -> None:
+        """Zero values of an earlier line that are not finite, which a mask does not hide."""
         if not self._is_finite:
             for tensor in (*self._keys, *self._values):
                 tensor.zero_()
             self._is_finite.fill_(True)
 
-    def _take_tails(self, tails: list[torch.Tensor]) -> None:
+    def _copy_tails(self, tails: list[torch.Tensor]) -> None:
         for ours, theirs in zip(self._tails, tails, strict=True):
             ours.copy_(theirs)
 
     @torch.inference_mode()
     def solve(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> torch.Tensor:
-        """The mel (frames, mel_bins) of at most one block of frames from ``start`` on; all before have been solved here."""
+        """Return the mel (frames, mel_bins) of at most one block from frame ``start``; earlier blocks must be solved here."""
         with self._order.turn():
-            self._tell(voice, mean, start)
+            self._set_inputs(voice, mean, start)
             self._recorded.run(self._compute)
             return self._mel[: mean.shape[0]].clone()
 
-    def _tell(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> None:
-        """What the run is to know; beyond the end of ``mean`` there is nothing."""
+    def _set_inputs(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> None:
+        """Copy the inputs of a run; zeros beyond the end of ``mean``."""
         block = self._layout.block_frames
         stop = start + mean.shape[0]
         check_length(stop)
         assert start + block <= self.capacity
-        for place, part in (
+        for buffer, part in (
             (self._x, self._model.noise[start : start + block]),
             (self._mean, mean),
             (self._prompt_mel, voice.mel[start:stop]),
         ):
-            place.zero_()[: len(part)] = part
+            buffer.zero_()[: len(part)] = part
         self._speaker.copy_(voice.speaker)
-        torch.arange(start, start + block, out=self._place)
-        self._bias.fill_(_HIDDEN)
+        torch.arange(start, start + block, out=self._positions)
+        self._bias.fill_(_MASKED)
         self._bias[..., :stop] = 0.0
         if self._rotary is not None:
             cosine, sine = self._rotary.cos_sin(start, block)
@@ -167,16 +167,16 @@ class _FixedContext:
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         memory, layer = self.memory, attention.layer
         keys, values = memory._keys[layer][self.step], memory._values[layer][self.step]
-        # Where the frames stand is told by the turns that are brought along.
+        # Rotary positions come from ``override_rotary``.
         own_keys, own_values = attention.keys_values(normed, 0)
-        keys.index_copy_(2, memory._place, own_keys.to(keys.dtype))
-        values.index_copy_(2, memory._place, own_values.to(values.dtype))
+        keys.index_copy_(2, memory._positions, own_keys.to(keys.dtype))
+        values.index_copy_(2, memory._positions, own_values.to(values.dtype))
         queries = attention.queries(normed, 0)
-        assert attention.score_bias(queries, 0, keys.shape[2]) is None, "no estimator has positions of another kind"
+        assert attention.score_bias(queries, 0, keys.shape[2]) is None, "estimators have no other kind of position"
         attended = F.scaled_dot_product_attention(queries.to(keys.dtype), keys, values, attn_mask=memory._bias)
         return attended.to(queries.dtype)
 
 
 def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:
-    """Of the keys, or the values, of one layer."""
+    """Return the shape of one layer's keys or values."""
     return layout.num_steps, layout.num_rows, attention.num_heads, capacity, attention.head_size

@@ -1,4 +1,4 @@
-"""The speech language model's promise (``stages.SpeechLM``) kept by recorded steps."""
+"""``stages.SpeechLM`` with steps recorded as CUDA graphs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from studio.model.config import SamplingOptions
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
-# Room for a sentence, in positions. Attention reads all of it for every token, so most sentences get little.
+# Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.
 _CAPACITIES = (512, 1024, 2048, 4096, 8192, 16_384, 32_768)
 
 
 class GraphSpeechLM:
-    """``SpeechLM`` over the weights of a plain one, which reads the prompt and speaks where text still arrives.
+    """``SpeechLM`` on the weights of a plain one, which processes prompts.
 
-    Lines that speak at the same time share steps, whichever threads they are on; their memory is kept for later ones.
+    Concurrent lines on any threads share steps; their memory is kept for later lines.
     """
 
     def __init__(self, plain: TorchSpeechLM) -> None:
@@ -55,16 +55,16 @@ class GraphSpeechLM:
             batch.remove(line)
 
     def _batch(self, length: int) -> ContinuousBatch:
-        """Memory for lines of up to ``length`` positions."""
+        """Return the batch for lines of up to ``length`` positions."""
         most = self.config.backbone.max_positions
         capacity = min(most, next(capacity for capacity in (*_CAPACITIES, most) if capacity >= length))
         with self._lock:
             if capacity not in self._batches:
-                self._batches[capacity] = self._made(capacity)
+                self._batches[capacity] = self._make_batch(capacity)
             return self._batches[capacity]
 
-    def _made(self, capacity: int) -> ContinuousBatch:
-        """Where there is no room, in that of lines of other lengths, of which there are none now."""
+    def _make_batch(self, capacity: int) -> ContinuousBatch:
+        """Allocate a batch, freeing idle batches of other sizes if memory runs out."""
         try:
             return ContinuousBatch(self._plain, capacity)
         except RuntimeError as error:

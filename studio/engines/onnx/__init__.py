@@ -1,6 +1,6 @@
-"""Stages as ONNX graphs: written by us from the networks of ``studio/model``, and run by whatever is fast here.
+"""Stages as ONNX graphs, exported from the networks of ``studio/model``.
 
-``..._graphs`` trace networks, ``..._files`` lay graphs in a folder, ``mixed_precision`` says in them what is half;
-``graph`` is all the stages ask of a library, ``ort_graph`` is ONNX Runtime's answer, and ``..._decoder``
-keep the stages' promises with any library that answers. Nothing here chooses.
+``..._graphs`` trace networks, ``..._files`` write graphs into a folder, ``mixed_precision`` converts them to 16 bits.
+``graph`` is the interface to a runtime and ``ort_graph`` its ONNX Runtime implementation; ``..._decoder`` implement the
+stages on any runtime. Nothing here chooses an engine.
 """

@@ -1,4 +1,4 @@
-"""Stages under ONNX Runtime, on the processor and on graphics cards with CUDA."""
+"""Candidates under ONNX Runtime, on the processor and on GPUs with CUDA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.model.device_kind import DeviceKind
 
 _CODE_VERSION = 1
 _PHASE = "Exporting the network"
-# Of the weight file: the session's weights and the layouts made of them; the network, its trace, the file and copies.
+# Multiples of the weight file. Running: weights and their packed layouts. Building: network, trace, file and copies.
 _RUN_SHARE, _BUILD_SHARE = 2, 5
 _WORKING_BYTES = 800 << 20
 # Larger products are faster on a processor; on a GPU one block is as fast.
@@ -25,7 +25,7 @@ _BLOCKS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class OrtCandidate:
-    """A stage written as graphs by us and run by ONNX Runtime at one kind of place."""
+    """A stage exported as graphs and run by ONNX Runtime on one kind of device."""
 
     stage: Stage
     kind: DeviceKind
@@ -53,7 +53,7 @@ class OrtCandidate:
             build_disk_bytes=size,
         )
 
-    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
         from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
@@ -78,7 +78,7 @@ class OrtCandidate:
         return opening.open_vocoder(files, target.checkpoint, target.device)
 
 
-# The networks of the front end on the processor are the references: see ``torch_candidates``.
+# The front-end networks on the processor are references and listed in ``torch_candidates``.
 CANDIDATES: tuple[EngineBackend, ...] = (
     FolderNetwork(Stage.SPEECH_TOKENIZER, DeviceKind.CUDA),
     FolderNetwork(Stage.SPEAKER_ENCODER, DeviceKind.CUDA),

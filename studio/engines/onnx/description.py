@@ -1,4 +1,4 @@
-"""The small file beside built graphs that says what has to be known of them. No torch."""
+"""Read the JSON file that describes built graphs. No torch."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The flow's context while a graph is traced: caches are inputs, what a call leaves behind is output.
+"""The flow's context while a graph is traced: caches are inputs, their updates are outputs.
 
-Every cache of keys or values is (frames, rows x heads, head_size) with time first, so that a call can write
-what it leaves behind to the end of the very buffer it reads, and nothing is ever put together again.
+Every cache of keys or values is (frames, rows x heads, head_size) with time first, so that a call can write its update
+directly behind the part it reads, without concatenation.
 
-Decided: the first frame of every such cache is a blank that a bias hides. Because engines treat the size
-zero in many ways, not all of them right; instead of two graphs, one for the beginning.
+Decision: the first frame of every such cache is a blank that a bias masks. Reason: engines differ, and some fail, on
+dimensions of size zero. Alternative: a second graph for the first call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from studio.model.flow.context import CausalConvolution, SelfAttention
 
 
 def cache_ports(layout: CacheLayout, clock: str) -> Iterator[CachePort]:
-    """The caches of one part, keys and values of each attention layer first."""
+    """Yield the cache ports of one part: keys and values of each attention layer, then the convolution tails."""
     for index, attention in enumerate(layout.attentions):
         shape = (layout.num_rows * attention.num_heads, attention.head_size)
         yield CachePort(f"{clock}.keys.{index}", clock, shape, is_growing=True)
@@ -30,32 +30,32 @@ def cache_ports(layout: CacheLayout, clock: str) -> Iterator[CachePort]:
 
 
 class TracedContext:
-    """One part's caches, read from ``inputs``; ``left_behind`` fills as the network runs.
+    """The caches of one part, read from ``inputs``; the network's run fills ``updates``.
 
-    ``score_bias`` (frames, cached + frames) hides what a frame must not see.
+    ``score_bias`` (frames, cached + frames) masks attention.
     """
 
     def __init__(self, clock: str, inputs: Mapping[str, torch.Tensor], score_bias: torch.Tensor) -> None:
         self._clock = clock
         self._inputs = inputs
         self._score_bias = score_bias
-        self.left_behind: dict[str, torch.Tensor] = {}
+        self.updates: dict[str, torch.Tensor] = {}
 
     def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         name = f"{self._clock}.tail.{convolution.layer}"
         extended = torch.cat([self._inputs[name], x], dim=1)
-        self.left_behind[f"new_{name}"] = extended[:, -convolution.past_frames :]
+        self.updates[f"new_{name}"] = extended[:, -convolution.past_frames :]
         return extended
 
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
-        """Over cached and own frames; only scores are put side by side, keys and values stay where they are."""
+        """Attend to cached and new frames; only the scores are concatenated, not keys and values."""
         names = [f"{self._clock}.{kind}.{attention.layer}" for kind in ("keys", "values")]
         cached_keys, cached_values = (self._inputs[name] for name in names)
         num_cached = cached_keys.shape[0]
-        # Positions are brought along or relative (see ``override_rotary``), so counting begins with the cache.
+        # Positions are an input or relative (see ``override_rotary``), so they count from the start of the cache.
         keys, values = (part.flatten(0, 1) for part in attention.keys_values(normed, num_cached))
         for name, own in zip(names, (keys, values), strict=True):
-            self.left_behind[f"new_{name}"] = own.transpose(0, 1)
+            self.updates[f"new_{name}"] = own.transpose(0, 1)
         queries = attention.queries(normed, num_cached)
         bias = attention.score_bias(queries, num_cached, num_cached + normed.shape[1])
         scaled = (queries * attention.head_size**-0.5).flatten(0, 1)

@@ -1,4 +1,4 @@
-"""What the flow's graphs leave behind, call by call, in memory that the graphs write themselves."""
+"""Caches of the flow's graphs, in buffers that the graphs write directly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from studio.engines.onnx.flow_shapes import CachePort
 
-# Of the blank first frame of every growing cache; exp(-1e4) is nothing in every type, and fits float16.
+# Bias that masks a frame: exp(-1e4) is zero in every type, and the value fits float16.
 HIDDEN = -1e4
 _BLANK_FRAMES = 1
 
@@ -17,16 +17,15 @@ _BLANK_FRAMES = 1
 class GraphCaches:
     """The caches of one graph at one solver step.
 
-    A growing cache is a buffer with room at its end: ``inputs`` shows its filled part, ``outputs`` the frames
-    behind it, so what a call leaves behind is where the next one looks for it. Tails are two buffers each, which
-    change places.
+    A growing cache is a buffer with spare room: ``inputs`` is a view of its filled part, ``outputs`` of the frames behind
+    it, so the next call finds the update in place. Each tail has two buffers, which are swapped.
     """
 
     def __init__(self, ports: Sequence[CachePort], cache_type: torch.dtype, device: torch.device) -> None:
         self._ports = tuple(ports)
         self._cache_type = cache_type
         self._device = device
-        # Frames by clock, without the blank.
+        # Number of frames by clock, without the blank.
         self.num_frames = {port.clock: 0 for port in ports if port.is_growing}
         self._growing = {
             port.name: torch.zeros(_BLANK_FRAMES, *port.shape, dtype=cache_type, device=device)
@@ -42,13 +41,13 @@ class GraphCaches:
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     def fork(self) -> GraphCaches:
-        """A copy, to go on from here."""
+        """Return an independent copy."""
         copy = GraphCaches(self._ports, self._cache_type, self._device)
         copy.restore(self.tensors())
         return copy
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """What is remembered, by name; views."""
+        """Return views of the state by port name."""
         growing = {
             port.name: self._growing[port.name][_BLANK_FRAMES : self._stop(port)]
             for port in self._ports
@@ -57,7 +56,7 @@ class GraphCaches:
         return growing | self._tails
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Takes copies of what another's ``tensors`` gave. Raises ``ValueError`` where they do not fit."""
+        """Copy the state that ``tensors`` returned. Raises ``ValueError`` if names, shapes or types do not match."""
         frames = dict.fromkeys(self.num_frames, 0)
         for port in self._ports:
             tensor = tensors.get(port.name)
@@ -79,14 +78,14 @@ class GraphCaches:
                 self._tails[port.name].copy_(tensors[port.name])
 
     def missing_bytes(self, more: Mapping[str, int]) -> int:
-        """What ``make_room`` would allocate."""
+        """Return the bytes that ``make_room`` would allocate."""
         return sum(
             prod(port.shape) * self._cache_type.itemsize * (room - len(self._growing[port.name]))
             for port, room in self._wanted(more)
         )
 
     def make_room(self, more: Mapping[str, int]) -> None:
-        """Room for ``more`` frames of each clock; buffers grow by copying."""
+        """Grow the buffers, by copying, to hold ``more`` frames of each clock."""
         for port, room in self._wanted(more):
             old = self._growing[port.name]
             buffer = torch.empty(room, *port.shape, dtype=self._cache_type, device=self._device)
@@ -94,7 +93,7 @@ class GraphCaches:
             self._growing[port.name] = buffer
 
     def _wanted(self, more: Mapping[str, int]) -> list[tuple[CachePort, int]]:
-        """The growing caches that are too small, and the frames they should hold."""
+        """Return the caches that are too small, and the frames they must hold."""
         return [
             (port, self._stop(port) + more[port.clock])
             for port in self._ports
@@ -102,12 +101,12 @@ class GraphCaches:
         ]
 
     def inputs(self) -> dict[str, torch.Tensor]:
-        """By port; valid until the next ``advance``."""
+        """Return the graph's inputs by port, valid until the next ``advance``."""
         filled = {port.name: self._growing[port.name][: self._stop(port)] for port in self._ports if port.is_growing}
         return filled | self._tails
 
     def outputs(self, own: Mapping[str, int]) -> dict[str, torch.Tensor]:
-        """By port, for a call of ``own`` frames of each clock; there must be room."""
+        """Return the outputs by port for a call of ``own`` frames of each clock; call ``make_room`` first."""
         written = {}
         for port in self._ports:
             if port.is_growing:
@@ -118,15 +117,15 @@ class GraphCaches:
         return written
 
     def advance(self, own: Mapping[str, int]) -> None:
-        """The call is done: what it wrote belongs to the past."""
+        """Make the frames that the call wrote part of the cache."""
         for clock in self.num_frames:
             self.num_frames[clock] += own[clock]
         self._tails, self._next_tails = self._next_tails, self._tails
 
     def score_bias(self, clock: str, num_frames: int, block_frames: int | None) -> torch.Tensor:
-        """(num_frames, cached + num_frames): hides the blank, and later blocks where a call holds several.
+        """Return the bias (num_frames, cached + num_frames), which masks the blank and, for each block, later blocks.
 
-        ``block_frames`` of None: every frame sees every other.
+        ``block_frames`` None: frames attend to all others.
         """
         num_cached = _BLANK_FRAMES + self.num_frames[clock]
         bias = torch.zeros(num_frames, num_cached + num_frames, device=self._device)

@@ -1,4 +1,4 @@
-"""The flow's promise (``stages.FlowDecoder``) kept by graphs: exact streaming and whole utterances."""
+"""``stages.FlowDecoder`` on graphs: exact streaming and whole utterances."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from studio.model.flow.model import check_length
 from studio.model.flow.stream import as_mel, check_chunk_boundary
 from studio.model.stages import FlowPrompt, FlowPromptState
 
-# Raised whenever a stored prompt state means something else than before.
+# Bump when the meaning of a stored prompt state changes.
 _STATE_VERSION = 1
 
 
 @dataclass(frozen=True)
 class GraphPromptState:
-    """Read-only, and shared by every stream of the voice, which copies it. ``caches`` of None: streams recompute."""
+    """Read-only state of a voice, which each stream copies. ``caches``: None if streams recompute."""
 
     voice: GraphVoice
     caches: RunCaches | None = field(repr=False)
@@ -50,11 +50,11 @@ class GraphPromptState:
 
 
 class GraphFlowDecoder:
-    """``FlowDecoder`` over a ``FlowRunner``. Streams of several threads may run at once.
+    """``FlowDecoder`` on a ``FlowRunner``. Streams may run concurrently on several threads.
 
-    Decided: a stream copies the state of its voice and continues it in its own memory. Because a graph wants
-    each cache in one piece, and copying takes a hundredth of the time of decoding a block; instead of graphs
-    with two pieces of every cache.
+    Decision: a stream copies the state of its voice and continues in its own memory. Reason: a graph needs each cache
+    in one buffer, and copying takes a hundredth of the time of decoding a block. Alternative: graphs that take every
+    cache in two parts.
     """
 
     def __init__(self, runner: FlowRunner, *, cache_budget_bytes: int | None = None) -> None:
@@ -73,7 +73,7 @@ class GraphFlowDecoder:
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
-        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for an unfitting mel."""
+        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` if the mel does not match the tokens."""
         runner, voice = self._runner, self._runner.voice(prompt)
         num_tokens = self._cacheable_tokens(voice)
         caches: RunCaches | None = runner.empty_caches()
@@ -113,7 +113,7 @@ class GraphFlowDecoder:
         return GraphPromptState(voice, caches)
 
     def prompt_key(self) -> str:
-        """See ``stages.FlowDecoder``; other than that of plain PyTorch, whose states are laid out differently."""
+        """See ``stages.FlowDecoder``; differs from plain PyTorch's key, because the state layouts differ."""
         parts = (_STATE_VERSION, self._runner.shapes.key, self._runner.shapes.cache_type, self.engine)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -130,16 +130,16 @@ class GraphFlowDecoder:
         return as_mel(mel)
 
     def _cacheable_tokens(self, voice: GraphVoice) -> int:
-        """Whole blocks of the prompt whose look-ahead lies in the prompt too."""
+        """Return the number of tokens in whole blocks whose look-ahead is also part of the prompt."""
         grid = self.chunk_tokens
         return max(0, (len(voice.tokens) - self.lookahead_tokens) // grid * grid)
 
 
 class GraphFlowStream:
-    """Equal to one streaming run over all tokens, last call included (specification F8, J2 2 and 3).
+    """Equal to one streaming run over all tokens, including the last call (SPECIFICATION.md, F8, J2 2 and 3).
 
-    Where the budget refuses the caches of another call, the rest of the utterance is recomputed from its
-    beginning at each call: slower, and the same mel.
+    If the budget cannot hold the caches of another call, each later call recomputes the utterance from its start:
+    slower, with the same mel.
     """
 
     def __init__(self, runner: FlowRunner, budget: CacheBudget, state: GraphPromptState) -> None:
@@ -171,7 +171,7 @@ class GraphFlowStream:
         self._make_room(len(pending))
         self._spoken += tokens
         self._uncached_prompt = ()
-        self._is_open = False  # until the call is through: a run broken off in the middle cannot go on
+        self._is_open = False  # until the call succeeds: an interrupted run cannot be continued
         with torch.inference_mode():
             if self._caches is None:
                 mel = self._runner.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
@@ -188,7 +188,7 @@ class GraphFlowStream:
         self._spoken = []
 
     def _make_room(self, num_tokens: int) -> None:
-        """For the next ``num_tokens``, and while at it for a quarter of what there is: growing means copying."""
+        """Make room for ``num_tokens`` and, since growing copies, for a quarter of the current length if possible."""
         if self._caches is None or _bytes_wanted(self._caches, self._runner.own_frames(num_tokens)) == 0:
             return
         for ahead in (num_tokens + max(num_tokens, self._caches.num_tokens // 4), num_tokens):

@@ -1,4 +1,4 @@
-"""The flow of a model folder as files: two graphs and what has to be known of them."""
+"""Write and read the flow's files: two graphs and their description."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from studio.model.flow.network import build_network
 from studio.model.weights import load_weights, meta_init, read_tensors
 
 ENCODER, STEP, SHAPES = "flow-encoder.onnx", "flow-step.onnx", "flow.json"
-# The last layers, whose rounding would be heard as it is.
+# The last layers stay float32: their rounding errors go directly into the mel.
 _KEPT = ("proj_out", "final_proj")
 
 
 def write_flow(
     checkpoint: Checkpoint, folder: Path, precision: Precision, report: Callable[[float, float], None]
 ) -> None:
-    """Fills ``folder``. ``report`` hears the graphs done, and how many there are; it may raise to cancel.
+    """Fill ``folder``. ``report`` receives the graphs done and their total; it may raise to cancel.
 
-    In a half precision only the step's products are half; the encoder is a fiftieth of the work.
+    With a 16-bit precision only the step's products are 16-bit; the encoder is a fiftieth of the work.
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
     report(0, 2)
@@ -50,7 +50,7 @@ def write_flow(
 
 
 def halve_flow(folder: Path, precision: Precision) -> None:
-    """Makes the step of a float32 ``folder`` one of mixed precision, its keys and values half."""
+    """Convert the step of a float32 ``folder`` to mixed precision, with 16-bit keys and values."""
     shapes, step = read_shapes(folder), onnx.load(folder / STEP)
     ports = [name for port in shapes.step_caches if port.is_growing for name in (port.name, port.new_name)]
     write_mixed_precision(step, precision, kept=_KEPT, half_ports=ports)
@@ -64,7 +64,7 @@ def read_shapes(folder: Path) -> FlowShapes:
 
 
 def _load(checkpoint: Checkpoint) -> FlowModel:
-    """The plain layers, as the packed ones of ``checkpoint.load_flow`` cannot be written down."""
+    """Load the plain layers: the packed ones of ``checkpoint.load_flow`` cannot be exported."""
     network = meta_init(lambda: build_network(checkpoint.flow))
     path = checkpoint.folder / "flow.pt"
     load_weights(network, read_tensors(path), file_name=path.name)

@@ -1,8 +1,8 @@
-"""The flow as two graphs: the encoder for some tokens, and one Euler step of the solver for some frames.
+"""The flow as two graphs: the encoder, and one Euler step of the solver.
 
-Both take caches and give what the call leaves behind, so one file serves streams (a block against all that
-was before) and whole utterances (everything at once, with nothing before). What never changes is inside:
-the modulation of all steps, their sizes, the guidance.
+Both take caches and return their updates, so one file serves streams (a block with cached frames) and whole utterances
+(everything at once with empty caches). Constants are part of the graphs: the modulation and size of all steps, and the
+guidance scale.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from studio.model.flow.estimator import Conditions, Modulation
 from studio.model.flow.model import FlowModel, cond_uncond
 from studio.model.flow.network import ConformerFlow
 
-# Sizes of the example that is traced: no two alike, so that a size taken for another would be seen.
+# Sizes of the traced example: all different, so that a confusion of dimensions is detected.
 _PAST, _OWN = 5, 7
 
 
 class EncoderGraph(nn.Module):
-    """Tokens to the mean of their frames, and the voice's embedding to what the solver hears of it."""
+    """Tokens to the mean of their frames, and the voice's embedding to the solver's speaker condition."""
 
     def __init__(self, model: FlowModel, ports: Sequence[CachePort]) -> None:
         super().__init__()
@@ -54,20 +54,20 @@ class EncoderGraph(nn.Module):
         )
         embedded = network.embed(given["tokens"][None])
         if isinstance(network, ConformerFlow):
-            # Beyond the end there are zeros, and they are zeros behind the first layer.
+            # Positions beyond the end must be zero after the first layer.
             encoded = network.encoder.encode(
                 network.encoder.embed(embedded) * is_there, self._look_ahead_tokens, contexts
             )
             mean = network.encoder_proj(encoded)
         else:
             mean = network.mean(embedded * is_there, self._look_ahead_tokens, contexts)
-        left_behind = contexts.tokens.left_behind | contexts.frames.left_behind  # type: ignore[attr-defined]
+        updates = contexts.tokens.updates | contexts.frames.updates  # type: ignore[attr-defined]
         speaker = network.speaker(given["embedding"][None])
-        return mean[0], speaker[0], *(left_behind[port.new_name] for port in self._ports)
+        return mean[0], speaker[0], *(updates[port.new_name] for port in self._ports)
 
 
 class StepGraph(nn.Module):
-    """One Euler step with classifier-free guidance: both rows go through the estimator side by side."""
+    """One Euler step with classifier-free guidance; the conditional and unconditional rows form one batch."""
 
     _modulations: torch.Tensor
     _sizes: torch.Tensor
@@ -94,20 +94,20 @@ class StepGraph(nn.Module):
         conditions = Conditions(*(cond_uncond(given[name]) for name in ("mean", "prompt_mel", "speaker")))
         with turns:
             velocity = self._estimator.velocity(x.expand(2, -1, -1), conditions, self._modulation(step), context)
-        told, untold = velocity.unbind(0)
-        guided = (1 + self._guidance_scale) * told - self._guidance_scale * untold
+        conditional, unconditional = velocity.unbind(0)
+        guided = (1 + self._guidance_scale) * conditional - self._guidance_scale * unconditional
         following = x + self._sizes.index_select(0, step) * guided
-        return following, *(context.left_behind[port.new_name] for port in self._ports)
+        return following, *(context.updates[port.new_name] for port in self._ports)
 
     def _modulation(self, step: torch.Tensor) -> Modulation:
-        """Of a step: one look-up, cut into what the layers want."""
+        """Look up the modulation of a step and split it by layer."""
         row = self._modulations.index_select(0, step)[:, None]
         tensors = iter(torch.split(row, list(chain(*self._parts)), dim=2))
         return tuple(tuple(next(tensors) for _ in part) for part in self._parts)
 
 
 def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
-    """What whoever runs the graphs of ``model`` has to know."""
+    """Return the description of the graphs of ``model``."""
     layouts, estimator = FlowLayouts.of(model), model.network.estimator
     encoder_caches = (*cache_ports(layouts.tokens, "tokens"), *cache_ports(layouts.frames, "frames"))
     return FlowShapes(
@@ -126,7 +126,7 @@ def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
 
 
 def encoder_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
-    """The graph of ``EncoderGraph`` with ports named as in ``FlowShapes``."""
+    """Trace ``EncoderGraph`` with ports named as in ``FlowShapes``."""
     num_tokens = _OWN + shapes.lookahead_tokens
     inputs = {
         "tokens": TracedInput(torch.zeros(num_tokens, dtype=torch.long), {0: "tokens_and_look_ahead"}),
@@ -139,7 +139,7 @@ def encoder_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]
 
 
 def step_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
-    """The graph of ``StepGraph`` with ports named as in ``FlowShapes``."""
+    """Trace ``StepGraph`` with ports named as in ``FlowShapes``."""
     frames = TracedInput(torch.ones(_OWN, shapes.mel_bins), {0: "frames"})
     inputs = {
         "x": frames,

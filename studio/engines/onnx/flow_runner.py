@@ -1,4 +1,4 @@
-"""The two graphs of the flow as one machine: some tokens and what was before, to the mel of their frames."""
+"""Run the flow's two graphs: from tokens and caches to mel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GraphVoice:
 
 @dataclass
 class RunCaches:
-    """Everything one run of the flow remembers: the encoder's caches, and those of every solver step."""
+    """All caches of a run: the encoder's, and those of every solver step."""
 
     encoder: GraphCaches
     steps: tuple[GraphCaches, ...]
@@ -44,7 +44,7 @@ class RunCaches:
 
 
 class FlowRunner:
-    """Holds nothing of an utterance. ``blocks_at_once``: how many blocks of the grid a call may hold."""
+    """Stateless runner of the graphs. ``blocks_at_once``: how many blocks of the grid one call may contain."""
 
     def __init__(self, encoder: Graph, step: Graph, shapes: FlowShapes, *, blocks_at_once: int) -> None:
         assert encoder.device == step.device
@@ -62,10 +62,10 @@ class FlowRunner:
         self._step_indices = torch.split(torch.arange(shapes.num_steps, device=self.device), 1)
 
     def voice(self, prompt: FlowPrompt) -> GraphVoice:
-        """Raises ``ValueError`` where tokens and mel do not match."""
+        """Return ``prompt`` on the graphs' device. Raises ``ValueError`` if tokens and mel do not match."""
         shape = (self.shapes.frames_per_token * len(prompt.speech_tokens), self.shapes.mel_bins)
         if prompt.mel.shape != shape:
-            raise ValueError(f"a prompt mel of {shape[0]} frames by {shape[1]} bins is wanted, not {prompt.mel.shape}")
+            raise ValueError(f"expected a prompt mel of {shape[0]} frames by {shape[1]} bins, not {prompt.mel.shape}")
         mel = torch.as_tensor(prompt.mel, dtype=torch.float32, device=self.device)
         embedding = torch.as_tensor(prompt.embedding, dtype=torch.float32, device=self.device)
         return GraphVoice(prompt.speech_tokens, mel.contiguous(), embedding.contiguous())
@@ -76,15 +76,15 @@ class FlowRunner:
         return RunCaches(GraphCaches(shapes.encoder_caches, torch.float32, self.device), tuple(steps))
 
     def own_frames(self, num_tokens: int) -> dict[str, int]:
-        """By clock."""
+        """Return the number of frames of ``num_tokens`` by clock."""
         return {"tokens": num_tokens, "frames": self.shapes.frames_per_token * num_tokens}
 
     def decode_blocks(
         self, voice: GraphVoice, caches: RunCaches, tokens: Sequence[int], lookahead: Sequence[int], *, fine: bool
     ) -> list[torch.Tensor]:
-        """The mel (frames, mel_bins) of the next ``tokens``, which begin on the grid, piece by piece; room must be there.
+        """Return the mel chunks (frames, mel_bins) of the next ``tokens``, which start on the grid.
 
-        ``fine``: one block at a time.
+        The caches must have room. ``fine``: one block per call.
         """
         shapes = self.shapes
         stride = shapes.chunk_tokens * (1 if fine else self._blocks_at_once)
@@ -99,7 +99,7 @@ class FlowRunner:
     def decode_sequence(
         self, voice: GraphVoice, tokens: Sequence[int], lookahead: Sequence[int], *, is_streaming: bool
     ) -> torch.Tensor:
-        """The mel (frames, mel_bins) of prompt and ``tokens`` in one go, without the prompt's frames."""
+        """Return the mel (frames, mel_bins) of ``tokens`` from one call with the prompt, without the prompt's frames."""
         everything = (*voice.tokens, *tokens)
         check_length(self.shapes.frames_per_token * len(everything))
         mel = self._decode(voice, self.empty_caches(), everything, lookahead, is_streaming=is_streaming, is_kept=False)
@@ -165,7 +165,7 @@ class FlowRunner:
         }
 
     def _turns(self, start: int, stop: int) -> dict[str, torch.Tensor]:
-        """Cosine and sine of the frames' positions, where the estimator knows positions."""
+        """Return cosine and sine of the frames' positions, if the estimator uses them."""
         if not self.shapes.turn_rates:
             return {}
         angles = torch.arange(start, stop, device=self.device)[:, None].float() * self._rates

@@ -1,4 +1,4 @@
-"""What whoever runs the flow's graphs has to know of them; a small file beside them. No torch."""
+"""Description of the flow's graphs, stored as JSON beside them. No torch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from studio.storage.json_input import parse_json
 
 @dataclass(frozen=True, slots=True)
 class CachePort:
-    """A cache of a graph: input ``name``, output ``new_name``. ``clock`` says what its frames are: tokens, or mel frames.
+    """A cache of a graph: input ``name``, output ``new_name``. ``clock``: the unit of its frames, tokens or mel frames.
 
-    ``shape`` is that of one frame where the cache grows with every call, else that of the whole.
+    ``shape`` is that of one frame for a growing cache, else of the whole cache.
     """
 
     name: str
@@ -28,7 +28,7 @@ class CachePort:
 
 
 def clocks(ports: Iterable[CachePort]) -> tuple[str, ...]:
-    """The clocks by which caches grow: each has a bias input of its own, see ``bias_name``."""
+    """Return the clocks of growing caches; each has its own bias input (``bias_name``)."""
     return tuple(dict.fromkeys(port.clock for port in ports if port.is_growing))
 
 
@@ -40,14 +40,14 @@ def bias_name(clock: str) -> str:
 class FlowShapes:
     """The sizes of a flow and the caches of its two graphs.
 
-    Ports, beside the caches. Encoder: ``tokens`` (tokens + look-ahead,), ``is_there`` of that shape, 0 beyond the
-    end, ``embedding``; gives ``mean`` (frames, mel_bins) and ``speaker`` (mel_bins,). Step: ``x``, ``mean``,
-    ``prompt_mel`` (frames, mel_bins), ``speaker``, ``step`` (1,); gives ``following``, the next ``x``. Where there
-    are ``turn_rates``, ``turns`` (2, frames, rates): cosine and sine of frame times rate. ``<clock>.bias``
+    Ports besides the caches. Encoder: ``tokens`` (tokens + look-ahead,), ``is_there`` of that shape, 0 beyond the
+    end, ``embedding``; returns ``mean`` (frames, mel_bins) and ``speaker`` (mel_bins,). Step: ``x``, ``mean``,
+    ``prompt_mel`` (frames, mel_bins), ``speaker``, ``step`` (1,); returns ``following``, the next ``x``. If
+    ``turn_rates`` is not empty, ``turns`` (2, frames, rates): cosine and sine of frame times rate. ``<clock>.bias``
     (own, cached + own) is added to scores.
 
-    ``cache_type`` is that of the step's keys and values, as torch spells it; all else is float32. ``key`` tells the weights
-    and everything else that is inside the graphs from others.
+    ``cache_type``: torch's name of the type of the step's keys and values; all else is float32. ``key``: hash of the
+    graphs with their weights.
     """
 
     mel_bins: int

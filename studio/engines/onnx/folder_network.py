@@ -1,4 +1,4 @@
-"""Speech tokenizer and speaker encoder as the model folder holds them, under ONNX Runtime."""
+"""Candidates that run the model folder's ONNX files of speech tokenizer and speaker encoder under ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
 _CODE_VERSION = 1
-# The weights are float32; what a clip of thirty seconds leaves in memory besides.
+# Float32 weights, and the working memory of a clip of thirty seconds.
 _WEIGHT_SHARE = 1.1
 _WORKING_BYTES = {Stage.SPEECH_TOKENIZER: 500 << 20, Stage.SPEAKER_ENCODER: 200 << 20}
 
 
 @dataclass(frozen=True, slots=True)
 class FolderNetwork:
-    """On the processor it is the reference, and runs there also where a graphics card does the rest."""
+    """On the processor it is the reference, also where other stages run on a GPU."""
 
     stage: Stage
     kind: DeviceKind = DeviceKind.CPU
@@ -44,13 +44,13 @@ class FolderNetwork:
         size = weight_file(self.stage, target).stat().st_size
         return Available(int(size * _WEIGHT_SHARE) + _WORKING_BYTES[self.stage])
 
-    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - the promise
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
         from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
 
     def build(self, job: BuildJob) -> None:
-        """Nothing to build: the file is run as it is."""
+        """Nothing to build: the file runs unchanged."""
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         device, checkpoint = target.device, target.checkpoint

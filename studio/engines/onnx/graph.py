@@ -1,4 +1,4 @@
-"""What the streaming stages want of a graph, whichever library runs it."""
+"""The interface between the streaming stages and a graph runtime."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ import torch
 
 
 class Graph(Protocol):
-    """A graph that is ready to run. Several threads may run it at once."""
+    """A graph that is ready to run; thread-safe."""
 
     @property
     def device(self) -> torch.device: ...
 
     @property
     def engine(self) -> str:
-        """In words: which library, on what."""
+        """Display name: library, version and device."""
         ...
 
     def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
-        """Writes ``outputs``, which the caller has made in the right size; those not asked for are forgotten.
+        """Compute into ``outputs``, which the caller allocates; outputs that are not listed are discarded.
 
-        All tensors are contiguous, on ``device``, and of the types of their ports. What is written may be read as
-        soon as work queued behind this on the device's current stream runs.
-        Raises ``OutOfMemory``.
+        All tensors are contiguous, on ``device``, and of the types of their ports. The results are available to work
+        queued later on the device's current stream. Raises ``OutOfMemory``.
         """
         ...

@@ -1,8 +1,8 @@
-"""Precision written into the graph: matrix products and convolutions in a half type, everything between in float32.
+"""Convert a graph to mixed precision: matrix products and convolutions in 16 bits, the rest in float32.
 
-An engine that obeys the types of its file (a strongly typed network) then computes norms, softmax, residual
-sums, modulation, activations and whatever is named in ``kept`` in float32. Those are what overflows: the same
-network in float16 throughout is known to give numbers that are none.
+An engine that follows the types of its file (a strongly typed network) then computes norms, softmax, residual sums,
+modulation, activations and everything named in ``kept`` in float32. Those overflow: the same network entirely in
+float16 produces values that are not finite.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from onnx import TensorProto, helper, numpy_helper, version_converter
 from studio.model.config import Precision
 
 _PRODUCTS = {"MatMul", "Gemm", "Conv", "ConvTranspose"}
-_MOVES = {"Transpose"}  # pass a port on to its product in the port's own type
+_MOVES = {"Transpose"}  # keep the type of their input
 HALF_TYPES = {Precision.FLOAT16: TensorProto.FLOAT16, Precision.BFLOAT16: TensorProto.BFLOAT16}
 
 
 def write_mixed_precision(
     model: onnx.ModelProto, precision: Precision, *, kept: Collection[str] = (), half_ports: Collection[str] = ()
 ) -> None:
-    """Changes ``model`` in place.
+    """Change ``model`` in place.
 
-    ``kept`` are parts of names of layers (or of their weights) that stay float32; ``half_ports`` inputs and
-    outputs that take the half type themselves.
+    ``kept``: substrings of the names of layers or weights that stay float32; ``half_ports``: inputs and outputs that
+    become 16-bit.
     """
     if precision is Precision.BFLOAT16:
-        # The first operators that know a convolution in bfloat16.
+        # The first operator set with bfloat16 convolutions.
         model.CopyFrom(version_converter.convert_version(model, 22))
     _Writer(model.graph, HALF_TYPES[precision], kept, half_ports).write()
 
@@ -42,7 +42,7 @@ class _Writer:
         self._half_ports = set(half_ports)
         self._weights = {weight.name: weight for weight in graph.initializer}
         self._nodes: list[onnx.NodeProto] = []
-        self._half_name: dict[str, str] = {}  # of a float32 tensor, its half copy
+        self._half_name: dict[str, str] = {}  # 16-bit copies by name of the float32 tensor
 
     def write(self) -> None:
         for port in (*self._graph.input, *self._graph.output):
@@ -78,7 +78,7 @@ class _Writer:
                 node.input[index] = self._as_half(name)
 
     def _as_half(self, name: str) -> str:
-        """The half copy of a float32 tensor, made where it is first wanted."""
+        """Return the 16-bit copy of a float32 tensor, added on first use."""
         if name not in self._half_name:
             half_name = self._half_name[name] = f"{name}.as_half"
             weight = self._weights.get(name)
@@ -102,4 +102,4 @@ class _Writer:
         weights = [weight for weight in self._graph.initializer if weight.name in used]
         del self._graph.initializer[:]
         self._graph.initializer.extend(weights)
-        del self._graph.value_info[:]  # types noted by the exporter, some of them no longer true
+        del self._graph.value_info[:]  # the exporter's types, some of which have changed

@@ -1,4 +1,4 @@
-"""Built folders to stages that speak, under ONNX Runtime."""
+"""Open built folders under ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from studio.model.stages import FlowDecoder, Vocoder
 
 
 def open_flow(folder: Path, device: Device, *, blocks_at_once: int) -> FlowDecoder:
-    """What ``write_flow`` laid in ``folder``. Raises ``DamagedModelFile``, ``UnsupportedPrecision``."""
+    """Open the files of ``write_flow``. Raises ``DamagedModelFile``, ``UnsupportedPrecision``."""
     encoder, step = (OrtGraph(folder / name, device) for name in (flow_files.ENCODER, flow_files.STEP))
     runner = FlowRunner(encoder, step, flow_files.read_shapes(folder), blocks_at_once=blocks_at_once)
     return GraphFlowDecoder(runner)
 
 
 def open_vocoder(folder: Path, checkpoint: Checkpoint, device: Device) -> Vocoder:
-    """What ``write_vocoder`` laid in ``folder``. Raises ``DamagedModelFile``, ``UnsupportedPrecision``."""
+    """Open the files of ``write_vocoder``. Raises ``DamagedModelFile``, ``UnsupportedPrecision``."""
     decoder = OrtGraph(folder / vocoder_files.DECODER, device)
     return graph_vocoder(vocoder_files.plain_network(checkpoint), decoder, vocoder_files.read_shapes(folder))

@@ -1,4 +1,4 @@
-"""Graphs under ONNX Runtime, on the processor or a graphics card, reading and writing torch's memory in place."""
+"""``Graph`` under ONNX Runtime, on the processor or a GPU, reading and writing torch's tensors in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.model.device_kind import DeviceKind
 from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS, providers, require_provider
 from studio.model.onnx_runtime import onnxruntime, ort_errors
 
-# ``TensorProto.DataType``: numpy has no word for the last.
+# ``TensorProto.DataType``; numpy has no bfloat16.
 _ELEMENT_TYPES = {
     torch.float32: 1,
     torch.int64: 7,
@@ -24,10 +24,10 @@ _ELEMENT_TYPES = {
 
 
 class OrtGraph:
-    """One ONNX file in one session."""
+    """An ONNX file in a session."""
 
     def __init__(self, path: Path, device: Device) -> None:
-        """Raises ``UnsupportedPrecision`` where the session fell back to another device, ``DamagedModelFile``."""
+        """Raises ``UnsupportedPrecision`` if the session falls back to another device, and ``DamagedModelFile``."""
         self.device = torch.device(device.torch_name)
         self._session = _open(path, device)
         self._output_names = [port.name for port in self._session.get_outputs()]
@@ -48,7 +48,7 @@ class OrtGraph:
             element_type = _ELEMENT_TYPES[tensor.dtype]
             binding.bind_output(name, kind, index, element_type, tuple(tensor.shape), tensor.data_ptr())
         if kind == "cuda":
-            # The session has a stream of its own: it waits at the end of a run, but not for what torch still computes.
+            # The session has its own stream: it synchronises at the end of a run, but does not wait for torch's work.
             torch.cuda.current_stream(self.device).synchronize()
         try:
             self._session.run_with_iobinding(binding)
@@ -66,11 +66,11 @@ def _open(path: Path, device: Device) -> onnxruntime.InferenceSession:
     options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = device.num_threads
     options.inter_op_num_threads = 1
-    # Sizes change with every call; a pattern learnt from one would only hold memory for the next.
+    # Sizes change with every call, so a memory pattern of one call would only waste memory.
     options.enable_mem_pattern = False
-    # Threads that wait by spinning take the processor from the other stages.
+    # Spinning threads take CPU time from the other stages.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # A number too small for its type is as good as none, and slow.
+    # Denormal numbers are slow and have no audible effect.
     options.add_session_config_entry("session.set_denormal_as_zero", "1")
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=providers(cuda_index))

@@ -1,4 +1,4 @@
-"""A module of ``studio/model`` becomes an ONNX file: what was computed once for one input, written down as a graph."""
+"""Export a module of ``studio/model`` to ONNX by tracing one run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import onnx
 import torch
 from torch import nn
 
-# Has LayerNormalization as one operator, which keeps its sums together in a mixed-precision engine.
+# Has LayerNormalization as one operator, so a mixed-precision engine does not split its sums.
 OPERATOR_SET = 18
 
 
 @dataclass(frozen=True)
 class TracedInput:
-    """One input: an example, and a name for each of its sizes that may be another one in the next call."""
+    """One input: an example, and names for its dynamic dimensions."""
 
     example: torch.Tensor
     free_sizes: Mapping[int, str]
@@ -30,22 +30,19 @@ def trace(
     *,
     notes: Mapping[str, str],
 ) -> onnx.ModelProto:
-    """The graph of ``module``, which takes ``inputs`` in their order and returns as many tensors as ``outputs`` name.
+    """Return the graph of ``module``, which takes ``inputs`` in order and returns one tensor per name in ``outputs``.
 
-    ``notes`` travel in the file.
-
-    Decided: torch's older exporter, which records a run. Because it needs nothing but torch and follows our
-    contexts through any Python; instead of the newer one, which wants a second package and a Python it can
-    re-compile. It is the one place where a change of torch would be felt.
+    Decision: torch's older exporter, which traces a run. Reason: it needs only torch and follows our contexts through
+    any Python code. Alternative: the newer exporter, which needs another package and Python code it can compile.
     """
     written = io.BytesIO()
     with torch.inference_mode(), warnings.catch_warnings():
-        # It announces its successor, and that sizes it sees are constants: free ones are named, and tested.
+        # Deprecation notices, and warnings about constant sizes: dynamic ones are named, and tested.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             module.eval(),
             tuple(part.example for part in inputs.values()),
-            written,  # type: ignore[arg-type]  # a file in memory will do, says its documentation
+            written,  # type: ignore[arg-type]  # the documentation allows a file object
             dynamo=False,
             opset_version=OPERATOR_SET,
             input_names=list(inputs),
@@ -60,6 +57,6 @@ def trace(
 
 
 def require_inputs(model: onnx.ModelProto, names: Sequence[str]) -> None:
-    """An input that nothing needs is dropped by the exporter without a word: that is a mistake of ours."""
+    """Assert that the exporter kept all inputs: it silently drops unused ones, which would be a bug."""
     found = [port.name for port in model.graph.input]
     assert found == list(names), f"the graph does not use {sorted(set(names) - set(found))}"

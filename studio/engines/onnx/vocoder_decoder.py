@@ -1,4 +1,4 @@
-"""The vocoder with a graph in place of its decoder: what its streams want of a network, kept by an engine."""
+"""The vocoder with its decoder replaced by a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVo
 
 
 class _Decoder:
-    """The layers before the decoder, taken from the plain network, whose decoder is then let go."""
+    """The layers before the decoder, taken from the plain network; its own decoder is not kept."""
 
     def __init__(self, plain: HiFT, graph: Graph, shapes: VocoderShapes) -> None:
         self.config = plain.config
@@ -33,7 +33,7 @@ class _Decoder:
 
 
 class CentredDecoder(_Decoder):
-    """CosyVoice2's, as ``NonCausalStream`` wants it."""
+    """CosyVoice2's decoder with the interface of ``NonCausalStream``'s network."""
 
     def __init__(self, plain: NonCausalHiFT, graph: Graph, shapes: VocoderShapes) -> None:
         super().__init__(plain, graph, shapes)
@@ -51,7 +51,7 @@ class CentredDecoder(_Decoder):
 
 
 class GraphHistory(History):
-    """The past of the layers outside of the graph, and of those in it."""
+    """History of the layers outside of the graph and inside it."""
 
     def __init__(self, shapes: VocoderShapes, device: torch.device) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class GraphHistory(History):
 
 
 class CausalDecoder(_Decoder):
-    """CosyVoice3's, as ``CausalStream`` wants it."""
+    """CosyVoice3's decoder with the interface of ``CausalStream``'s network."""
 
     def __init__(self, plain: CausalHiFT, graph: Graph, shapes: VocoderShapes) -> None:
         super().__init__(plain, graph, shapes)
@@ -93,7 +93,7 @@ class CausalDecoder(_Decoder):
 
 
 def graph_vocoder(plain: HiFT, graph: Graph, shapes: VocoderShapes) -> HiFTVocoder:
-    """The vocoder whose decoder is ``graph``; of ``plain`` the first layers are used, and moved."""
+    """Return the vocoder with ``graph`` as its decoder; the first layers of ``plain`` are moved to its device."""
     if isinstance(plain, NonCausalHiFT):
         return NonCausalVocoder(CentredDecoder(plain, graph, shapes))
     assert isinstance(plain, CausalHiFT)

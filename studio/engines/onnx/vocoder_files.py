@@ -1,4 +1,4 @@
-"""The vocoder of a model folder as files: its decoder's graph and what has to be known of it."""
+"""Write and read the vocoder's files: its decoder's graph and the description."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.vocoder import load_vocoder
 
 DECODER, SHAPES = "vocoder-decoder.onnx", "vocoder.json"
-# Its values are exponents and phases of the sound itself.
+# Its outputs are log magnitudes and phases of the audio.
 _KEPT = ("conv_post",)
 
 
 def write_vocoder(
     checkpoint: Checkpoint, folder: Path, precision: Precision, report: Callable[[float, float], None]
 ) -> None:
-    """Fills ``folder``; in a half precision convolutions are half, Snakes and the last layer are not.
+    """Fill ``folder``. With a 16-bit precision, convolutions are 16-bit except the last; Snake activations are not.
 
-    ``report`` hears the graphs done, and how many there are; it may raise to cancel.
+    ``report`` receives the graphs done and their total; it may raise to cancel.
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
     report(0, 1)
@@ -49,7 +49,7 @@ def read_shapes(folder: Path) -> VocoderShapes:
 
 
 def plain_network(checkpoint: Checkpoint) -> CausalHiFT | NonCausalHiFT:
-    """The plain layers on the processor."""
+    """Load the plain layers on the processor."""
     path = checkpoint.folder / "hift.pt"
     network = load_vocoder(path, checkpoint.vocoder, Precision.FLOAT32, "cpu").network
     assert isinstance(network, CausalHiFT | NonCausalHiFT)

@@ -1,8 +1,8 @@
-"""The vocoder's decoder as a graph: mel and the source's spectrum to the spectrum of the waveform.
+"""The vocoder's decoder as a graph: from mel and the source's spectrum to the spectrum of the waveform.
 
-Decided: pitch and source stay with torch. Because they are a hundredth of the work, and the pitch of CosyVoice3
-is summed into a phase in float64, which hardly an engine knows. The two short transforms stay there too: they
-begin and end an utterance in ways of their own, while all chunks look alike to the graph between them.
+Decision: pitch, source and the two short-time Fourier transforms stay in torch. Reason: they are a hundredth of the
+work; CosyVoice3 accumulates phase in float64, which few engines support; and the transforms treat the start and end of
+an utterance differently, while all chunks are alike to the graph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from studio.model.vocoder.history import History
 from studio.model.vocoder.layers import causal_padding, same_padding
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 
-_FRAMES = 3  # of the example that is traced
+_FRAMES = 3  # of the traced example
 
 
 class CentredGraph(nn.Module):
@@ -36,7 +36,7 @@ class CentredGraph(nn.Module):
 
 
 class CausalGraph(nn.Module):
-    """CosyVoice3: mel with what ``conv_pre`` looks ahead, the spectrum, and the tail each layer left behind."""
+    """CosyVoice3: mel with the look-ahead of ``conv_pre``, the spectrum, and each layer's tail."""
 
     def __init__(self, network: CausalHiFT, columns_per_frame: int) -> None:
         super().__init__()
@@ -45,28 +45,28 @@ class CausalGraph(nn.Module):
 
     def forward(self, mel: torch.Tensor, spectrum: torch.Tensor, *tails: torch.Tensor) -> tuple[torch.Tensor, ...]:
         x = self._network.conv_pre(mel)
-        # An utterance's first chunk has one column more than its frames stand for.
+        # The first chunk of an utterance has one additional column.
         num_leading = spectrum.shape[2] - self._columns_per_frame * x.shape[2]
         history = TracedHistory(tails, num_leading)
         made = self._network.run_stages(x, spectrum, causal_padding(history), history)
-        return made, *history.left_behind
+        return made, *history.new_tails
 
 
 class TracedHistory(History):
-    """A chunk in the middle of an utterance, its past brought along; what it leaves behind is noted."""
+    """A chunk in the middle of an utterance: tails are inputs, and the new tails are collected."""
 
     def __init__(self, tails: tuple[torch.Tensor, ...], num_leading: int) -> None:
         super().__init__()
         self.is_first = False
         self._given = iter(tails)
         self._num_leading = num_leading
-        self.left_behind: list[torch.Tensor] = []
+        self.new_tails: list[torch.Tensor] = []
 
     def extend(self, columns: torch.Tensor, *, extent: int, stride: int = 1, before: int = 0) -> torch.Tensor:  # noqa: ARG002 - the given tail holds them
         if extent == stride:
             return columns
         joined = torch.cat((next(self._given), columns), dim=-1)
-        self.left_behind.append(joined[..., stride - extent :])
+        self.new_tails.append(joined[..., stride - extent :])
         return joined
 
     def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
@@ -74,7 +74,7 @@ class TracedHistory(History):
 
 
 class _MeasuringHistory(History):
-    """Notes the tails that a first chunk's layers start from."""
+    """Records the tails at the start of an utterance."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class _MeasuringHistory(History):
 
 
 def vocoder_shapes(network: CausalHiFT | NonCausalHiFT, key: str) -> VocoderShapes:
-    """What whoever runs the graph has to know."""
+    """Return the description of the graph."""
     config = network.config
     columns_per_frame = network.samples_per_frame // config.stft_hop
     tails: tuple[TailPort, ...] = ()
@@ -105,7 +105,7 @@ def vocoder_shapes(network: CausalHiFT | NonCausalHiFT, key: str) -> VocoderShap
 def vocoder_graph(
     network: CausalHiFT | NonCausalHiFT, shapes: VocoderShapes, notes: Mapping[str, str]
 ) -> onnx.ModelProto:
-    """Inputs ``mel``, ``spectrum`` and the tails, outputs ``made`` and the new tails."""
+    """Trace the decoder: inputs ``mel``, ``spectrum`` and the tails, outputs ``made`` and the new tails."""
     config, width = network.config, network.config.stft_size + 2
     num_columns = shapes.columns_per_frame * _FRAMES + 1
     spectrum = TracedInput(torch.zeros(1, width, num_columns), {2: "columns"})

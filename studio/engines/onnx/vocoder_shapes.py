@@ -1,4 +1,4 @@
-"""What whoever runs the vocoder's graph has to know of it; a small file beside it. No torch."""
+"""Description of the vocoder's graph, stored as JSON beside it. No torch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from studio.storage.json_input import parse_json
 
 @dataclass(frozen=True, slots=True)
 class TailPort:
-    """The past of one layer: input ``name`` (1, channels, columns), output ``new_name``.
+    """The tail of one layer: input ``name`` (1, channels, columns), output ``new_name``.
 
-    At the utterance's start it holds ``first_columns`` zeros, which may be fewer.
+    At the start of an utterance it is ``first_columns`` zeros, which may be fewer.
     """
 
     name: str
@@ -28,9 +28,9 @@ class TailPort:
 
 @dataclass(frozen=True, slots=True)
 class VocoderShapes:
-    """Ports, beside the tails: ``mel`` (1, bins, frames), ``spectrum`` and ``made`` (1, size + 2, columns).
+    """Ports besides the tails: ``mel`` (1, bins, frames), ``spectrum`` and ``made`` (1, size + 2, columns).
 
-    ``key`` tells the weights inside the graph from others.
+    ``key``: hash of the graph with its weights.
     """
 
     columns_per_frame: int

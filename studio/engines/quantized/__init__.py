@@ -1,5 +1,5 @@
-"""Flow and vocoder with eight-bit products, calibrated on speech and accepted only where that is not heard.
+"""Flow and vocoder with 8-bit products, calibrated on speech and accepted only if the difference is inaudible.
 
-``material`` is the speech, ``calibration`` finds the range of every activation, ``building`` writes the graphs and
-holds them to the gate. Reading them is ONNX Runtime's business, as with any other graph.
+``clips`` provides the speech, ``calibration`` finds activation ranges, ``building`` writes the graphs and checks their
+distortion. ONNX Runtime runs them like any other graph.
 """

@@ -1,7 +1,7 @@
-"""Ranges of activations from runs on speech, and a graph whose products are eight-bit within those ranges.
+"""Record activation ranges on speech and quantise a graph's products to 8 bits within them.
 
-ONNX Runtime's own quantiser marks the products by pairs of quantise and dequantise (Q/DQ), which other engines
-read as well.
+ONNX Runtime's quantiser marks products with pairs of QuantizeLinear and DequantizeLinear (QDQ), which other engines
+support as well.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from studio.engines.onnx.graph import Graph
 from studio.model import onnx_runtime  # noqa: F401 - telemetry is off before the quantiser opens a session
 
 _PRODUCTS = ["Conv", "ConvTranspose", "MatMul", "Gemm"]
-# One activation in ten thousand is cut off, so that the others have finer steps.
+# One activation in ten thousand is clipped, so that the others have finer steps.
 PERCENTILE = 99.99
 
 Inputs = dict[str, np.ndarray[Any, Any]]
 
 
-class ListeningGraph:
-    """Runs ``graph`` and keeps the inputs of the runs that ``is_kept`` picks by their number."""
+class RecordingGraph:
+    """Runs ``graph`` and records the inputs of the runs whose numbers are in ``kept``."""
 
     def __init__(self, graph: Graph, kept: Collection[int]) -> None:
         self.device = graph.device
         self.engine = graph.engine
-        self.heard: list[Inputs] = []
+        self.recorded: list[Inputs] = []
         self._graph = graph
         self._kept = kept
         self._num_runs = 0
 
     def start(self, kept: Collection[int]) -> None:
-        """Forgets what was heard; runs are counted from here."""
-        self.heard, self._kept, self._num_runs = [], kept, 0
+        """Discard recorded inputs and count runs from zero."""
+        self.recorded, self._kept, self._num_runs = [], kept, 0
 
     def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
         if self._num_runs in self._kept:
-            self.heard.append({name: tensor.cpu().numpy().copy() for name, tensor in inputs.items()})
+            self.recorded.append({name: tensor.cpu().numpy().copy() for name, tensor in inputs.items()})
         self._num_runs += 1
         self._graph.run(inputs, outputs)
 
 
 class _Runs(CalibrationDataReader):  # type: ignore[misc]
-    """One run: the collector cannot join those of different lengths."""
+    """A single run: the collector cannot combine runs of different lengths."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._runs = iter((inputs,))
@@ -61,11 +61,11 @@ class _Runs(CalibrationDataReader):  # type: ignore[misc]
         return next(self._runs, None)
 
 
-def quantise(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[str], percentile: float) -> None:
-    """Replaces the float32 ``graph`` by one whose products with weights are eight-bit.
+def quantize(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[str], percentile: float) -> None:
+    """Replace the float32 ``graph`` by one whose products with weights are 8-bit.
 
-    ``runs`` are taken one by one, so that only one's activations are in memory at a time. ``kept`` are parts of
-    names of layers (or of their weights) that stay as they are.
+    ``runs`` are consumed one by one, so that only one run's activations are in memory. ``kept``: substrings of the
+    names of layers or weights that stay float32.
     """
     model = onnx.load(graph)
     nodes = _products_of_weights(model, kept)
@@ -91,7 +91,7 @@ def quantise(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[
         nodes_to_quantize=nodes,
         nodes_to_exclude=[],
         op_types_to_quantize=_PRODUCTS,
-        # Symmetric, with float32 biases: the form that TensorRT reads, too.
+        # Symmetric with float32 biases, which TensorRT supports as well.
         extra_options={"ActivationSymmetric": True, "WeightSymmetric": True, "QuantizeBias": False},
     )
     quantiser.quantize_model()
@@ -99,7 +99,7 @@ def quantise(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[
 
 
 def _products_of_weights(model: onnx.ModelProto, kept: Collection[str]) -> list[str]:
-    """Names of the nodes to quantise: products of two activations, in attention, stay float32."""
+    """Return the nodes to quantise. Products of two activations (attention) stay float32."""
     weights = {weight.name for weight in model.graph.initializer}
     names = []
     for index, node in enumerate(model.graph.node):

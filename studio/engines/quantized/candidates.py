@@ -1,4 +1,4 @@
-"""Flow and vocoder in eight bits under ONNX Runtime on the processor."""
+"""Candidates for flow and vocoder in 8 bits under ONNX Runtime on the processor."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _CODE_VERSION = 1
 _PHASE = "Calibrating on speech"
 _WORKING_BYTES = 1200 << 20
 _BLOCKS_AT_ONCE = 4
-# After the last clip every range is computed, without a word.
+# After the last clip all ranges are computed without a progress report.
 CALIBRATING_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
-class QuantisedCandidate:
-    """Calibrated by the program's own voices; refused by its own build where that would be heard."""
+class QuantizedCandidate:
+    """Calibrated on the bundled voices; the build fails if the distortion is audible."""
 
     stage: Stage
     name: str = "onnxruntime-cpu-int8"
@@ -48,7 +48,7 @@ class QuantisedCandidate:
         from studio.engines.quantized import building  # noqa: PLC0415 - torch and onnx, in the child only
 
         is_flow = self.stage is Stage.FLOW
-        write = building.write_quantised_flow if is_flow else building.write_quantised_vocoder
+        write = building.write_quantized_flow if is_flow else building.write_quantized_vocoder
 
         def report(done: float, total: float) -> None:
             job.report(_PHASE, done, total)
@@ -65,7 +65,7 @@ class QuantisedCandidate:
 
 
 def calibration_facts(target: EngineTarget) -> dict[str, str]:
-    """What a calibration depends on beside the weights."""
+    """Return what a calibration depends on besides the weights."""
     from studio.engines.quantized.building import Effort  # noqa: PLC0415
     from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
@@ -76,4 +76,4 @@ def calibration_facts(target: EngineTarget) -> dict[str, str]:
     }
 
 
-CANDIDATES: tuple[EngineBackend, ...] = (QuantisedCandidate(Stage.FLOW), QuantisedCandidate(Stage.VOCODER))
+CANDIDATES: tuple[EngineBackend, ...] = (QuantizedCandidate(Stage.FLOW), QuantizedCandidate(Stage.VOCODER))

@@ -1,5 +1,5 @@
-"""TensorRT, in both its packages, as a runner of the graphs that ``studio/engines/onnx`` writes.
+"""TensorRT and TensorRT for RTX as runners of the graphs that ``studio/engines/onnx`` writes.
 
-``library`` finds the package that suits the card, ``building`` makes plans with progress and cancel, ``plan_graph``
-runs them on torch's stream. Precision is in the graphs; nothing here sets flags for it.
+``library`` finds the package that supports the GPU, ``building`` builds plans with progress and cancellation,
+``plan_graph`` runs them on torch's stream. Precision is part of the graphs; no builder flags are set for it.
 """

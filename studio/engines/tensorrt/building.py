@@ -1,4 +1,4 @@
-"""An ONNX file to a plan for this very card, with progress as TensorRT counts it, and cancel."""
+"""Build a TensorRT plan for this GPU from an ONNX file, with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
 from studio.storage.atomic_file import atomic_write
 
 _log = logging.getLogger(__name__)
-_MOST_WORDS = 300
+_MAX_REASON_CHARACTERS = 300
 _loggers: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class FreeSize:
-    """What a free size of a graph may be in one profile: least, what it is made fastest for, most."""
+class SizeRange:
+    """Range of a dynamic dimension in one profile: minimum, optimum, maximum."""
 
     least: int
     usual: int
@@ -33,15 +33,15 @@ class FreeSize:
         return self.least <= size <= self.most
 
 
-# By the names of the graph's free sizes.
-Profile = Mapping[str, FreeSize]
+# By the names of the graph's dynamic dimensions.
+Profile = Mapping[str, SizeRange]
 
 
 @dataclass
-class Listener:
-    """Where a build tells how far it is. ``should_continue`` may block; it is asked after every step.
+class BuildCallbacks:
+    """Callbacks of a build. ``should_continue`` may block; it is called after every step.
 
-    ``report`` hears a share of 0..1; what it raises ends the build and is raised by ``build_plan``.
+    ``report`` receives progress in 0..1; an exception it raises ends the build and is raised by ``build_plan``.
     """
 
     report: Callable[[float], None]
@@ -52,20 +52,20 @@ def build_plan(
     library: Library,
     graph: Path,
     profiles: Sequence[Profile],
-    listener: Listener,
+    callbacks: BuildCallbacks,
     *,
     workspace_bytes: int,
     timing_cache: Path | None = None,
 ) -> bytes:
-    """The plan of the ONNX file ``graph``. Types are those of the file.
+    """Return the plan of the ONNX file ``graph``, with the file's types.
 
-    Raises ``BuildCancelled``, ``DamagedModelFile`` where the file is none, ``UnsupportedPrecision`` where TensorRT
-    cannot do what it says, ``OutOfMemory``.
+    Raises ``BuildCancelled``, ``DamagedModelFile``, ``UnsupportedPrecision`` (TensorRT cannot build the graph) and
+    ``OutOfMemory``.
     """
     api, logger = library.api, logger_of(library)
     logger.words.clear()
     builder = api.Builder(logger)
-    # Strongly typed: the only kind there is from version 11 on, where the flag is kept and ignored.
+    # Strongly typed is the only kind from version 11 on, which ignores the flag.
     network = builder.create_network(1 << int(api.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
     parser = api.OnnxParser(network, logger)
     if not parser.parse_from_file(str(graph)):
@@ -74,25 +74,25 @@ def build_plan(
     config.set_memory_pool_limit(api.MemoryPoolType.WORKSPACE, workspace_bytes)
     for profile in profiles:
         config.add_optimization_profile(_optimization_profile(builder, graph, profile))
-    # TensorRT for RTX times nothing while it builds: since 1.2 its timing cache does nothing but warn.
+    # TensorRT for RTX measures nothing while building; since 1.2 using its timing cache only logs a warning.
     cache_path = None if library.is_rtx else timing_cache
     cache = read_timing_cache(config, cache_path)
-    monitor = _make_monitor(library, listener)
+    monitor = _make_monitor(library, callbacks)
     config.progress_monitor = monitor
     plan = builder.build_serialized_network(network, config)
-    if monitor.watch.error is not None:
-        raise monitor.watch.error
+    if monitor.tracker.error is not None:
+        raise monitor.tracker.error
     if plan is None:
         raise _build_error(graph, logger.words)
     if cache is not None and cache_path is not None:
-        keep_timing_cache(config, cache_path)
+        write_timing_cache(config, cache_path)
     return bytes(plan)
 
 
 def logger_of(library: Library) -> Any:
-    """The one logger of the process: TensorRT keeps the first it is given and ignores all others.
+    """Return the logger of the process: TensorRT keeps the first logger it receives and ignores others.
 
-    It hands warnings on and remembers errors in ``words``, as the library returns None and no reason.
+    It forwards warnings and keeps errors in ``words``, because failed calls return None without a reason.
     """
     if library.name not in _loggers:
         _loggers[library.name] = _make_logger(library)
@@ -117,10 +117,10 @@ def _make_logger(library: Library) -> Any:
 
 
 @dataclass
-class Watch:
-    """Nested phases of steps to one share. A phase's steps count within a step of the phase around it."""
+class ProgressTracker:
+    """Total progress of nested phases. A phase's steps divide one step of the enclosing phase."""
 
-    listener: Listener
+    callbacks: BuildCallbacks
     error: BaseException | None = None
     _phases: list[list[Any]] = field(default_factory=list)  # name, steps done, steps
     _highest: float = 0.0
@@ -129,19 +129,19 @@ class Watch:
         self._phases.append([name, 0, max(1, num_steps)])
 
     def step(self, name: str, index: int) -> bool:
-        """Whether to go on. Nothing may be raised through C++."""
+        """Return whether to continue. Exceptions must not pass through C++."""
         if self.error is not None:
             return False
         for phase in self._phases:
             if phase[0] == name:
                 phase[1] = index + 1
         try:
-            if not self.listener.should_continue():
-                raise BuildCancelled  # noqa: TRY301 - one door out
-            # Phases beside each other run in any order; a share that is told never falls.
+            if not self.callbacks.should_continue():
+                raise BuildCancelled  # noqa: TRY301 - handled like an exception of ``report``
+            # Sibling phases run in any order; reported progress never decreases.
             self._highest = max(self._highest, self.share())
-            self.listener.report(self._highest)
-        except BaseException as error:  # noqa: BLE001 - handed to whoever builds, who raises it
+            self.callbacks.report(self._highest)
+        except BaseException as error:  # noqa: BLE001 - raised again by ``build_plan``
             self.error = error
             return False
         return True
@@ -157,22 +157,22 @@ class Watch:
         return min(1.0, share)
 
 
-def _make_monitor(library: Library, listener: Listener) -> Any:
+def _make_monitor(library: Library, callbacks: BuildCallbacks) -> Any:
     api = library.api
 
     class Monitor(api.IProgressMonitor):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             api.IProgressMonitor.__init__(self)
-            self.watch = Watch(listener)
+            self.tracker = ProgressTracker(callbacks)
 
         def phase_start(self, phase_name: str, parent_phase: str | None, num_steps: int) -> None:  # noqa: ARG002
-            self.watch.begin(phase_name, num_steps)
+            self.tracker.begin(phase_name, num_steps)
 
         def step_complete(self, phase_name: str, step: int) -> bool:
-            return self.watch.step(phase_name, step)
+            return self.tracker.step(phase_name, step)
 
         def phase_finish(self, phase_name: str) -> None:
-            self.watch.end(phase_name)
+            self.tracker.end(phase_name)
 
     return Monitor()
 
@@ -182,7 +182,7 @@ def _optimization_profile(builder: Any, graph: Path, profile: Profile) -> Any:
     for port in onnx.load(graph, load_external_data=False).graph.input:
         sizes = [size.dim_param or size.dim_value for size in port.type.tensor_type.shape.dim]
         if any(isinstance(size, str) for size in sizes):
-            free = [FreeSize(size, size, size) if isinstance(size, int) else profile[size] for size in sizes]
+            free = [SizeRange(size, size, size) if isinstance(size, int) else profile[size] for size in sizes]
             made.set_shape(
                 port.name,
                 tuple(size.least for size in free),
@@ -193,7 +193,7 @@ def _optimization_profile(builder: Any, graph: Path, profile: Profile) -> Any:
 
 
 def read_timing_cache(config: Any, path: Path | None) -> Any | None:
-    """What earlier builds measured. One that does not fit or is damaged is as good as none: TensorRT says so."""
+    """Load the timings of earlier builds. TensorRT rejects a cache that is damaged or does not match; start empty then."""
     if path is None:
         return None
     try:
@@ -210,9 +210,9 @@ def read_timing_cache(config: Any, path: Path | None) -> Any | None:
     return None
 
 
-def keep_timing_cache(config: Any, path: Path) -> None:
-    """For the next build, which then need not measure again what has not changed."""
-    with contextlib.suppress(OSError):  # a build that succeeded does not fail for want of a faster next one
+def write_timing_cache(config: Any, path: Path) -> None:
+    """Store the timings for later builds."""
+    with contextlib.suppress(OSError):  # only makes the next build faster
         atomic_write(path, bytes(config.get_timing_cache().serialize()))
 
 
@@ -221,15 +221,15 @@ def _parse_error(parser: Any, graph: Path) -> DamagedModelFile | UnsupportedPrec
     _log.warning("%s: %s", graph.name, words)
     try:
         onnx.checker.check_model(str(graph))
-    except Exception:  # noqa: BLE001 - whatever is wrong with the file
+    except Exception:  # noqa: BLE001 - the checker raises many types
         return DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=graph.name
         )
     return UnsupportedPrecision(
         "TensorRT cannot build {file}: {reason}.",
-        remedy="Another engine is used instead; a newer TensorRT may do better.",
+        remedy="Another engine is used. A newer TensorRT may support it.",
         file=graph.name,
-        reason=words[:_MOST_WORDS],
+        reason=words[:_MAX_REASON_CHARACTERS],
     )
 
 
@@ -237,13 +237,13 @@ def _build_error(graph: Path, words: Sequence[str]) -> OutOfMemory | Unsupported
     everything = " ".join(words)
     if "out of memory" in everything.lower() or "outofmemory" in everything.lower():
         return OutOfMemory(
-            "There was not enough memory to build {file}.",
+            "There is not enough memory to build {file}.",
             remedy="Close other programs and build the engine again.",
             file=graph.name,
         )
     return UnsupportedPrecision(
         "TensorRT cannot build {file}: {reason}.",
-        remedy="Another engine is used instead; a newer TensorRT may do better.",
+        remedy="Another engine is used. A newer TensorRT may support it.",
         file=graph.name,
-        reason=(everything or "it did not say why")[:_MOST_WORDS],
+        reason=(everything or "no reason given")[:_MAX_REASON_CHARACTERS],
     )

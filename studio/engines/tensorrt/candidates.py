@@ -1,4 +1,4 @@
-"""Flow and vocoder as TensorRT plans, made on the person's machine for its very card."""
+"""Candidates for flow and vocoder as TensorRT plans, built on the user's machine for its GPU."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 _CODE_VERSION = 1
 _PHASES = ("Exporting the network", "Building the plan")
 _CALIBRATED_PHASES = ("Calibrating on speech", "Building the plan")
-# The longest step seen was of seconds; a large layer on a slow card may take minutes.
-_LONGEST_SILENCE_SECONDS = 900.0
+# Steps take seconds; a large layer on a slow GPU may take minutes.
+_BUILD_TIMEOUT_SECONDS = 900.0
 _CONTEXTS_BYTES, _BUILD_BYTES = 1500 << 20, 2 << 30
 _MOST_WORKSPACE_BYTES = 4 << 30
-# Lines that are decoded side by side.
+# Lines decoded concurrently.
 _NUM_CONTEXTS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TensorRTCandidate:
-    """A stage whose graphs TensorRT turned into plans."""
+    """A stage whose graphs TensorRT compiles to plans."""
 
     stage: Stage
     precision: Precision
     code_version: int = _CODE_VERSION
     phases: tuple[str, ...] = _PHASES
-    build_timeout_seconds: float = _LONGEST_SILENCE_SECONDS
+    build_timeout_seconds: float = _BUILD_TIMEOUT_SECONDS
 
     @property
     def name(self) -> str:
@@ -80,16 +80,16 @@ class TensorRTCandidate:
             self._build_plans(job, written)
 
     def _build_plans(self, job: BuildJob, written: Sequence[tuple[Path, Path, Sequence[Profile]]]) -> None:
-        from studio.engines.tensorrt.building import Listener, build_plan  # noqa: PLC0415
+        from studio.engines.tensorrt.building import BuildCallbacks, build_plan  # noqa: PLC0415
 
         library, total = _library(job.target), len(written)
         for index, (graph, plan, profiles) in enumerate(written):
-            listener = Listener(_reporter(job, self.phases[1], index, total), job.should_continue)
+            callbacks = BuildCallbacks(_reporter(job, self.phases[1], index, total), job.should_continue)
             built = build_plan(
                 library,
                 graph,
                 profiles,
-                listener,
+                callbacks,
                 workspace_bytes=min(job.memory_bytes // 2, _MOST_WORKSPACE_BYTES),
                 timing_cache=job.timing_cache,
             )
@@ -106,7 +106,7 @@ class TensorRTCandidate:
 
 
 def _library(target: EngineTarget) -> Library:
-    """Raises ``UnsupportedPrecision`` where it has gone since it was probed."""
+    """Return the library. Raises ``UnsupportedPrecision`` if it was removed after the probe."""
     found = find_library(target.device.compute_capability)
     if isinstance(found, Message):
         raise UnsupportedPrecision(

@@ -1,7 +1,7 @@
-"""The package of TensorRT that is installed and suits the card, or a sentence.
+"""Find the installed TensorRT package that supports the GPU.
 
-``tensorrt`` and ``tensorrt_rtx_bindings`` have one API. Decided: what both have is all that is used here; the
-module is a value that is handed around. Because which of the two it is must not be seen anywhere else.
+Decision: use only what ``tensorrt`` and ``tensorrt_rtx_bindings`` have in common, and pass the module as a value.
+Reason: other code must not depend on which of the two it is.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
-# Module, and whether it is the one for desktop cards. That one first: it is small, and its plans are made in seconds.
+# Module, and whether it is TensorRT for RTX, which is first: it is small and builds plans in seconds.
 _PACKAGES = (("tensorrt_rtx_bindings", True), ("tensorrt", False))
-# Version 10.13 is the first whose interfaces for building and running are those of 11.
+# The first version with the building and execution interfaces of version 11.
 _OLDEST = (10, 13)
 
 
 @dataclass(frozen=True)
 class Library:
-    """One installed package. ``api`` is its module: written in C++, and without types."""
+    """One installed package. ``api`` is its module, an extension without type information."""
 
     api: Any
     name: str
@@ -37,16 +37,14 @@ class Library:
 
 
 def find_library(compute_capability: tuple[int, int] | None) -> Library | Message:
-    """The library for a card of ``compute_capability`` (None: for any), or why there is none."""
+    """Return the library for a GPU of ``compute_capability`` (None: any), or why there is none."""
     reasons = []
     for module_name, is_rtx in _PACKAGES:
         if importlib.util.find_spec(module_name) is None:
             continue
         if is_rtx and compute_capability is not None and not suits_rtx(compute_capability):
             major, minor = compute_capability
-            reasons.append(
-                wording("TensorRT for RTX does not run on cards of compute capability {c}", c=f"{major}.{minor}")
-            )
+            reasons.append(wording("TensorRT for RTX does not support compute capability {c}", c=f"{major}.{minor}"))
             continue
         loaded = _load(module_name)
         if isinstance(loaded, Message):
@@ -60,7 +58,7 @@ def find_library(compute_capability: tuple[int, int] | None) -> Library | Messag
 
 
 def suits_rtx(compute_capability: tuple[int, int]) -> bool:
-    """Desktop cards since Turing: data-centre cards (8.0, 9.0, 10.x) are not among them."""
+    """Return whether it is a desktop GPU since Turing; data-centre GPUs (8.0, 9.0, 10.x) are not supported."""
     return compute_capability in {(7, 5), (8, 6), (8, 9)} or compute_capability[0] >= 12
 
 
@@ -68,13 +66,13 @@ def _load(module_name: str) -> ModuleType | Message:
     try:
         return importlib.import_module(module_name)
     except (ImportError, OSError, RuntimeError, AttributeError) as error:
-        # Each release finds its libraries in another way, and says in another that it did not.
+        # Releases locate their libraries in different ways and raise different exceptions.
         _log.warning("%s cannot be loaded: %s", module_name, error)
         return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)
 
 
 def _checked(module: ModuleType, module_name: str, *, is_rtx: bool) -> Library | Message:
-    """A package without its libraries may import and know nothing; an old one lacks what we need."""
+    """Return the library, or why it is unusable. A package without its shared libraries may import, but is empty."""
     version = getattr(module, "__version__", None)
     if not isinstance(version, str) or not hasattr(module, "Builder") or not hasattr(module, "OnnxParser"):
         return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)

@@ -1,4 +1,4 @@
-"""Which graphs become which plans, and plans to stages that speak."""
+"""Write the graphs of a stage, and open a stage from its plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.engines.onnx import flow_files, vocoder_files
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
-from studio.engines.quantized.building import write_quantised_flow, write_quantised_vocoder
+from studio.engines.quantized.building import write_quantized_flow, write_quantized_vocoder
 from studio.engines.stage import Device
 from studio.engines.tensorrt.building import Profile
 from studio.engines.tensorrt.library import Library
@@ -23,15 +23,15 @@ from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder, Vocoder
 
-# A graph, the plan it becomes, and the sizes that is made for.
+# Graph file, plan file, and the optimization profiles.
 Written = Sequence[tuple[Path, Path, Sequence[Profile]]]
 
 
 def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
-    """The flow's graphs into ``graphs``, their description into the job's folder."""
+    """Write the flow's graphs into ``graphs`` and their description into the job's folder."""
     checkpoint, report = job.target.checkpoint, _reporter(job, phase)
     if precision is Precision.INT8:
-        write_quantised_flow(checkpoint, graphs, _calibrating_place(job), report)
+        write_quantized_flow(checkpoint, graphs, _calibration_device(job), report)
     else:
         flow_files.write_flow(checkpoint, graphs, precision, report)
     shapes = flow_files.read_shapes(graphs)
@@ -42,10 +42,10 @@ def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: 
 
 
 def write_vocoder_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
-    """The vocoder's graph into ``graphs``, its description into the job's folder."""
+    """Write the vocoder's graph into ``graphs`` and its description into the job's folder."""
     checkpoint, report = job.target.checkpoint, _reporter(job, phase)
     if precision is Precision.INT8:
-        write_quantised_vocoder(checkpoint, graphs, _calibrating_place(job), report)
+        write_quantized_vocoder(checkpoint, graphs, _calibration_device(job), report)
     else:
         vocoder_files.write_vocoder(checkpoint, graphs, precision, report)
     shapes = vocoder_files.read_shapes(graphs)
@@ -62,8 +62,8 @@ def _reporter(job: BuildJob, phase: str) -> Callable[[float, float], None]:
     return report
 
 
-def _calibrating_place(job: BuildJob) -> Device:
-    """Ranges of activations are those of the weights, wherever they are looked at."""
+def _calibration_device(job: BuildJob) -> Device:
+    """Calibrate on the processor: activation ranges do not depend on the device."""
     return processor(job.target.device.num_threads)
 
 

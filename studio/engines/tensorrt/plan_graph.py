@@ -1,4 +1,4 @@
-"""A plan that runs: execution contexts for several lines at once, each call on torch's own stream."""
+"""Run a TensorRT plan: execution contexts for concurrent lines, on torch's current stream."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from studio.engines.tensorrt.library import Library
 from studio.engines.tensorrt.runtime_cache import cache_path, open_runtime_cache
 from studio.errors import DamagedModelFile, OutOfMemory, SequenceTooLong
 
-_MOST_WORDS = 300
+_MAX_REASON_CHARACTERS = 300
 
 
 @dataclass
 class PooledContext:
-    """One execution context, what it last was set up for, and when its work is over."""
+    """An execution context, its current profile, and an event at the end of its queued work."""
 
     context: Any
     profile: int | None = None
@@ -29,16 +29,16 @@ class PooledContext:
 
 
 class PlanGraph:
-    """``onnx.graph.Graph`` over a plan. ``num_contexts`` calls run side by side; more wait for their turn."""
+    """``onnx.graph.Graph`` on a plan. Up to ``num_contexts`` calls run concurrently; others wait."""
 
     def __init__(
         self, library: Library, plan: bytes, device: torch.device, *, num_contexts: int, file_name: str
     ) -> None:
-        """Raises ``DamagedModelFile`` for a plan that is damaged, or of another card or version; ``OutOfMemory``."""
+        """Raises ``DamagedModelFile`` for a plan that is damaged or of another GPU or version, and ``OutOfMemory``."""
         self.device = device
         self._library = library
         self._file_name = file_name
-        with self._on_card():
+        with self._on_device():
             self._open(plan, num_contexts)
 
     def _open(self, plan: bytes, num_contexts: int) -> None:
@@ -52,7 +52,7 @@ class PlanGraph:
         ]
         self._contexts: queue.LifoQueue[PooledContext] = queue.LifoQueue()
         self._counting = threading.Lock()
-        # Memory for the profile in use, not for the largest: whole utterances are rare, and want gigabytes.
+        # Allocate for the active profile, not the largest: whole utterances are rare and take gigabytes.
         strategy = library.api.ExecutionContextAllocationStrategy.ON_PROFILE_CHANGE
         self._compiled = open_runtime_cache(library, self._engine, strategy, cache_path(plan))
         for _ in range(num_contexts):
@@ -66,11 +66,11 @@ class PlanGraph:
         return self._library.engine
 
     def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
-        """See ``Graph``. Raises ``SequenceTooLong`` for sizes that no profile has."""
+        """See ``Graph``. Raises ``SequenceTooLong`` for sizes outside of all profiles."""
         profile = self._profile_for({name: tuple(inputs[name].shape) for name in self._inputs})
         pooled = self._contexts.get()
         try:
-            with self._on_card():
+            with self._on_device():
                 self._run(pooled, profile, inputs, outputs)
         finally:
             self._contexts.put(pooled)
@@ -78,8 +78,8 @@ class PlanGraph:
             with self._counting:
                 self._compiled.count_run()
 
-    def _on_card(self) -> AbstractContextManager[object]:
-        """TensorRT works on the card that is the thread's, which is the first one unless it is told otherwise."""
+    def _on_device(self) -> AbstractContextManager[object]:
+        """Select the GPU for this thread: TensorRT uses the thread's current device."""
         return torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext()
 
     def _run(
@@ -91,7 +91,7 @@ class PlanGraph:
     ) -> None:
         context, stream = pooled.context, torch.cuda.current_stream(self.device)
         if pooled.done is not None:
-            stream.wait_event(pooled.done)  # it may have been at work for a line on another stream
+            stream.wait_event(pooled.done)  # the context may still run for a line on another stream
         if pooled.profile != profile:
             if not context.set_optimization_profile_async(profile, stream.cuda_stream):
                 raise _no_memory(self._file_name)
@@ -101,12 +101,12 @@ class PlanGraph:
             assert tensor.is_contiguous(), name
             assert context.set_input_shape(name, tuple(tensor.shape)), name
             context.set_tensor_address(name, tensor.data_ptr())
-        forgotten = []  # until the work is queued: torch gives their memory only to what comes behind it
+        unused = []  # kept until the work is queued: torch reuses their memory only for later work of the stream
         for name, dtype in self._outputs.items():
             output = outputs.get(name)
             if output is None:
                 output = torch.empty(tuple(context.get_tensor_shape(name)), dtype=dtype, device=self.device)
-                forgotten.append(output)
+                unused.append(output)
             assert output.is_contiguous(), name
             context.set_tensor_address(name, output.data_ptr())
         if not context.execute_async_v3(stream.cuda_stream):
@@ -118,7 +118,7 @@ class PlanGraph:
             if all(_fits(shape, ranges[name]) for name, shape in shapes.items()):
                 return index
         raise SequenceTooLong(
-            "The built engine {file} was not made for a sentence this long.",
+            "The built engine {file} does not support a sentence this long.",
             remedy="Split the sentence.",
             file=self._file_name,
         )
@@ -133,16 +133,16 @@ def _deserialize(library: Library, plan: bytes, file_name: str) -> Any:
         if "out of memory" in words.lower():
             raise _no_memory(file_name)
         raise DamagedModelFile(
-            "TensorRT refuses the built engine {file}: {reason}.",
+            "TensorRT rejected the built engine {file}: {reason}.",
             remedy="Build the engine again.",
             file=file_name,
-            reason=(words or "it did not say why").rstrip(" .")[:_MOST_WORDS],
+            reason=(words or "no reason given").rstrip(" .")[:_MAX_REASON_CHARACTERS],
         )
     return engine
 
 
 def _ports(library: Library, engine: Any) -> tuple[tuple[str, ...], dict[str, torch.dtype]]:
-    """The inputs' names, and the outputs' with their types."""
+    """Return the names of the inputs, and the types of the outputs by name."""
     api = library.api
     types = {
         api.DataType.FLOAT: torch.float32,
@@ -165,7 +165,7 @@ def _fits(shape: Sequence[int], sizes: Sequence[Sequence[int]]) -> bool:
 
 def _no_memory(file_name: str) -> OutOfMemory:
     return OutOfMemory(
-        "The graphics card has not enough memory for the built engine {file}.",
-        remedy="Close other programs that use the card; a smaller engine is used meanwhile.",
+        "The GPU does not have enough memory for the built engine {file}.",
+        remedy="Close other programs that use the GPU. A smaller engine is used meanwhile.",
         file=file_name,
     )

@@ -17,9 +17,9 @@ from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Un
 from studio.engines.onnx import flow_files, vocoder_files
 from studio.engines.onnx.opening import open_flow, open_vocoder
 from studio.engines.quantized import building
-from studio.engines.quantized.building import MOST_DISTORTION_DB, Effort, write_quantised_flow, write_quantised_vocoder
+from studio.engines.quantized.building import MAX_DISTORTION_DB, Effort, write_quantized_flow, write_quantized_vocoder
 from studio.engines.quantized.candidates import CANDIDATES
-from studio.engines.quantized.material import spoken_clips
+from studio.engines.quantized.clips import calibration_clips
 from studio.engines.stage import Device
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
@@ -28,7 +28,7 @@ from studio.model.device_kind import DeviceKind
 FEW = Effort(num_clips=6, num_held_out=2)
 SPOILT = Effort(num_clips=1, num_held_out=1, percentile=30.0)
 Write = Callable[[Checkpoint, Path, Device, Callable[[float, float], None], Effort], float]
-STAGES = {"flow": write_quantised_flow, "vocoder": write_quantised_vocoder}
+STAGES = {"flow": write_quantized_flow, "vocoder": write_quantized_vocoder}
 
 
 @pytest.fixture(params=list(STAGES))
@@ -45,14 +45,14 @@ def write(request: pytest.FixtureRequest, reference: Path, monkeypatch: pytest.M
 
 def test_clips_are_pieces_of_real_voices_and_held_out_ones_of_another(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
-    clips, held_out = spoken_clips(checkpoint, 20), spoken_clips(checkpoint, 4, held_out=True)
+    clips, held_out = calibration_clips(checkpoint, 20), calibration_clips(checkpoint, 4, held_out=True)
     assert len(clips) == 20
     voices = {clip.prompt.embedding.tobytes() for clip in clips}
     assert 2 <= len(voices) <= 4
     assert not voices & {clip.prompt.embedding.tobytes() for clip in held_out}
     assert all(len(clip.tokens) == 25 and clip.mel.shape == (80, 50) for clip in clips)
     assert len({clip.tokens for clip in clips}) > 10
-    again = spoken_clips(checkpoint, 20)
+    again = calibration_clips(checkpoint, 20)
     assert [clip.tokens for clip in again] == [clip.tokens for clip in clips]
 
 
@@ -60,11 +60,11 @@ def test_clips_are_pieces_of_real_voices_and_held_out_ones_of_another(reference:
 def test_within_the_gate_it_is_written_and_speaks(write: Write, reference: Path, tmp_path: Path) -> None:
     checkpoint, heard = checkpoint_of(reference, "cosyvoice3"), list[float]()
     distortion = write(checkpoint, tmp_path, CPU, lambda done, total: heard.append(done / total), FEW)
-    assert 0 < distortion <= MOST_DISTORTION_DB
+    assert 0 < distortion <= MAX_DISTORTION_DB
     assert heard == sorted(heard)
     assert heard[-1] == 1.0
-    clip = spoken_clips(checkpoint, 1, held_out=True)[0]
-    if write is write_quantised_flow:
+    clip = calibration_clips(checkpoint, 1, held_out=True)[0]
+    if write is write_quantized_flow:
         flow, graph = open_flow(tmp_path, CPU, blocks_at_once=1), tmp_path / flow_files.STEP
         result = flow.open_stream(flow.prepare_prompt(clip.prompt)).decode(clip.tokens, ())
     else:
@@ -98,14 +98,14 @@ def assert_eight_bit(model: onnx.ModelProto) -> None:
 
 def test_beyond_the_gate_it_is_refused(write: Write, reference: Path, tmp_path: Path) -> None:
     """Activations cut off at a third of their values are noise."""
-    with pytest.raises(UnsupportedPrecision, match=r"differs by .* dB from full precision, more than 0.8 dB"):
+    with pytest.raises(UnsupportedPrecision, match=r"differs from float32 by .* dB, more than 0.8 dB"):
         write(checkpoint_of(reference, "cosyvoice3"), tmp_path, CPU, lambda done, total: None, SPOILT)
 
 
 def test_what_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     mels = [np.zeros((80, 4), np.float32)]
     with pytest.raises(UnsupportedPrecision, match="inf dB"):
-        building._gated(mels, [np.full((80, 4), np.nan, np.float32)], FEW, lambda done, total: None)
+        building._check_distortion(mels, [np.full((80, 4), np.nan, np.float32)], FEW, lambda done, total: None)
 
 
 def test_a_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path: Path) -> None:

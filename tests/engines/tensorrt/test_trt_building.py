@@ -19,10 +19,16 @@ from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
 
 from studio.engines.candidate import BuildCancelled, EngineTarget, Unusable
 from studio.engines.onnx import flow_files, vocoder_files
-from studio.engines.quantized.building import Effort, write_quantised_flow, write_quantised_vocoder
+from studio.engines.quantized.building import Effort, write_quantized_flow, write_quantized_vocoder
 from studio.engines.stage import Stage
 from studio.engines.tensorrt import plan_files
-from studio.engines.tensorrt.building import Listener, Watch, build_plan, keep_timing_cache, read_timing_cache
+from studio.engines.tensorrt.building import (
+    BuildCallbacks,
+    ProgressTracker,
+    build_plan,
+    read_timing_cache,
+    write_timing_cache,
+)
 from studio.engines.tensorrt.candidates import CANDIDATES
 from studio.engines.tensorrt.library import Library, find_library
 from studio.engines.tensorrt.plan_graph import PlanGraph
@@ -59,7 +65,7 @@ def build(
         library(),
         graph,
         profiles,
-        Listener(report, should_continue),
+        BuildCallbacks(report, should_continue),
         workspace_bytes=WORKSPACE_BYTES,
     )
 
@@ -149,7 +155,7 @@ def test_a_timing_cache_is_used_where_it_fits(tmp_path: Path, stored: bytes | No
         path.write_bytes(stored)
     assert read_timing_cache(config, path) is not None
     assert config.cache == (b"measured" if stored == b"measured" else b"")
-    keep_timing_cache(config, path)
+    write_timing_cache(config, path)
     assert path.read_bytes() == b"measured"
 
 
@@ -158,7 +164,7 @@ def test_a_timing_cache_is_used_where_it_fits(tmp_path: Path, stored: bytes | No
 def test_a_damaged_plan_is_refused(reference: Path, damage: str) -> None:
     whole = small_plan(reference)
     plan = {"empty": b"", "cut": whole[: len(whole) // 2], "foreign": os.urandom(len(whole))}[damage]
-    with pytest.raises(DamagedModelFile, match=r"TensorRT refuses the built engine flow\.plan"):
+    with pytest.raises(DamagedModelFile, match=r"TensorRT rejected the built engine flow\.plan"):
         PlanGraph(library(), plan, torch.device("cpu"), num_contexts=1, file_name="flow.plan")
 
 
@@ -171,7 +177,7 @@ def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
         "from studio.engines.tensorrt.profiles import flow_profiles\n"
         "from studio.engines.onnx.flow_files import read_shapes\n"
         "folder, out = Path(sys.argv[1]), Path(sys.argv[2])\n"
-        "tell = Listener(lambda share: print(share, flush=True), lambda: True)\n"
+        "tell = BuildCallbacks(lambda share: print(share, flush=True), lambda: True)\n"
         "plan = build_plan(find_library(None), folder / 'flow-step.onnx', flow_profiles(read_shapes(folder)), tell,\n"
         "    workspace_bytes=1 << 30, timing_cache=out / 'timing')\n"
         "(out / 'flow.plan').write_bytes(plan)\n"
@@ -197,8 +203,8 @@ def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, generation: str
     folder = flow_folder(reference, generation, precision)
     profiles = flow_profiles(flow_files.read_shapes(folder))
     for name in (flow_files.ENCODER, flow_files.STEP):
-        listener = Listener(lambda share: None, lambda: True)
-        assert build_plan(library(), folder / name, profiles, listener, workspace_bytes=WORKSPACE_BYTES)
+        callbacks = BuildCallbacks(lambda share: None, lambda: True)
+        assert build_plan(library(), folder / name, profiles, callbacks, workspace_bytes=WORKSPACE_BYTES)
 
 
 @real
@@ -207,8 +213,8 @@ def test_the_vocoders_graph_becomes_a_plan(reference: Path) -> None:
     folder = vocoder_folder(reference, "cosyvoice3")
     config = checkpoint_of(reference, "cosyvoice3").vocoder
     profiles = vocoder_profiles(vocoder_files.read_shapes(folder), config.look_right_frames)
-    listener = Listener(lambda share: None, lambda: True)
-    assert build_plan(library(), folder / vocoder_files.DECODER, profiles, listener, workspace_bytes=WORKSPACE_BYTES)
+    callbacks = BuildCallbacks(lambda share: None, lambda: True)
+    assert build_plan(library(), folder / vocoder_files.DECODER, profiles, callbacks, workspace_bytes=WORKSPACE_BYTES)
 
 
 @real
@@ -219,8 +225,8 @@ def test_eight_bit_products_become_a_plan(
 ) -> None:
     """Calibrated, held to the gate, built from its quantise and dequantise pairs: the whole of ``build``."""
     few = Effort(num_clips=4, num_held_out=2)
-    for name, write in (("flow", write_quantised_flow), ("vocoder", write_quantised_vocoder)):
-        monkeypatch.setattr(plan_files, f"write_quantised_{name}", partial(write, effort=few))
+    for name, write in (("flow", write_quantized_flow), ("vocoder", write_quantized_vocoder)):
+        monkeypatch.setattr(plan_files, f"write_quantized_{name}", partial(write, effort=few))
     candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
     card = replace(CPU, kind=DeviceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
     job = Job(EngineTarget(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing")
@@ -258,7 +264,7 @@ def test_without_a_card_the_reason_is_told(reference: Path) -> None:
 
 def test_nested_phases_are_one_share() -> None:
     shares: list[float] = []
-    watch = Watch(Listener(shares.append, lambda: True))
+    watch = ProgressTracker(BuildCallbacks(shares.append, lambda: True))
     watch.begin("building", 2)
     watch.begin("layers", 4)
     for step in range(4):

@@ -76,7 +76,7 @@ def test_the_desktop_edition_comes_first_where_it_suits_the_card(packages: Path)
 
 def test_the_desktop_edition_alone_on_a_server_card(packages: Path) -> None:
     install(packages, "some_rtx", WORKING.format(version="1.7.1"))
-    assert str(find_library(HOPPER)) == "TensorRT for RTX does not run on cards of compute capability 9.0"
+    assert str(find_library(HOPPER)) == "TensorRT for RTX does not support compute capability 9.0"
 
 
 def test_one_that_works_is_taken_before_one_that_does_not(packages: Path) -> None:

@@ -20,7 +20,7 @@ from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
 from studio.engines.tensorrt import runtime_cache
-from studio.engines.tensorrt.building import FreeSize
+from studio.engines.tensorrt.building import SizeRange
 from studio.engines.tensorrt.plan_graph import PlanGraph, _deserialize
 from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.errors import DamagedModelFile, SequenceTooLong
@@ -72,7 +72,7 @@ def test_flow_streamed_and_whole(reference: Path, family: str) -> None:
 def test_a_sentence_no_profile_is_made_for_is_a_sentence(reference: Path) -> None:
     decoder = flow_of_plans(reference, "cosyvoice3", [])
     config = flow_config(reference, "cosyvoice3")
-    with pytest.raises(SequenceTooLong, match="was not made for a sentence this long"):
+    with pytest.raises(SequenceTooLong, match="does not support a sentence this long"):
         decoder.decode_whole(random_prompt(config, 28), [0] * 1600)
 
 
@@ -102,7 +102,7 @@ def test_vocoder_streamed_and_whole(reference: Path, family: str) -> None:
 @pytest.mark.parametrize("plan", [b"", b"garbage", PREFIX[1:] + b"..."])
 def test_a_plan_the_library_refuses_is_a_sentence(plan: bytes) -> None:
     library = fake_library([], {}, [])
-    with pytest.raises(DamagedModelFile, match=r"refuses the built engine x\.plan: Magic tag does not match"):
+    with pytest.raises(DamagedModelFile, match=r"rejected the built engine x\.plan: Magic tag does not match"):
         PlanGraph(library, plan, CPU, num_contexts=1, file_name="x.plan")
 
 
@@ -157,7 +157,7 @@ def doubling_graph(*, is_rtx: bool, device: torch.device = CPU) -> PlanGraph:
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n"])
     graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "twice", [x], [y])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=8)
-    library = fake_library([{"n": FreeSize(1, 2, 100)}], {"y": (0,)}, [], is_rtx=is_rtx)
+    library = fake_library([{"n": SizeRange(1, 2, 100)}], {"y": (0,)}, [], is_rtx=is_rtx)
     return PlanGraph(library, PREFIX + model.SerializeToString(), device, num_contexts=2, file_name="twice.plan")
 
 

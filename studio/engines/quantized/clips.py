@@ -1,4 +1,4 @@
-"""Speech to calibrate with, and other speech to judge by: pieces of the voices that ship with the program."""
+"""Calibration clips and held-out clips, cut from the bundled voices."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 
 _TOKENIZER_RATE = 16_000
 _LONGEST_SECONDS = 15.0
-# One block of prompt and one to be spoken, with the tokens that follow it.
+# One block of prompt and one of speech, each with look-ahead tokens.
 _PROMPT_TOKENS, _SPOKEN_TOKENS = 28, 25
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenClip:
-    """Something said: a voice's prompt, and ``tokens`` of the same or another voice to be spoken by it.
+class CalibrationClip:
+    """The prompt of one voice, and ``tokens`` of the same or another voice to decode with it.
 
-    ``mel`` (80, frames) is how the second voice itself said the tokens.
+    ``mel`` (80, frames) is the second voice's own mel of the tokens.
     """
 
     prompt: FlowPrompt = field(repr=False)
@@ -41,14 +41,16 @@ class _Voice:
         return FlowPrompt(self.tokens[start:stop], np.ascontiguousarray(self.mel[2 * start : 2 * stop]), self.embedding)
 
 
-def spoken_clips(checkpoint: Checkpoint, count: int, *, held_out: bool = False, seed: int = 1) -> list[SpokenClip]:
-    """``count`` clips of the voices that are calibrated with, or of one that never is.
+def calibration_clips(
+    checkpoint: Checkpoint, count: int, *, held_out: bool = False, seed: int = 1
+) -> list[CalibrationClip]:
+    """Return ``count`` random clips of the calibration voices, or of the held-out voice.
 
-    Raises what reading clips and the checkpoint's front end raise.
+    Raises what reading the clips and loading the front end raise.
     """
     names = sorted(path.name for path in (paths.resources() / "voices").glob("*.wav"))
     chosen = names[-1:] if held_out else names[:-1]
-    voices = [_listen(checkpoint, name) for name in chosen]
+    voices = [_encode_voice(checkpoint, name) for name in chosen]
     generator = np.random.default_rng(seed)
     clips = []
     for _ in range(count):
@@ -57,11 +59,11 @@ def spoken_clips(checkpoint: Checkpoint, count: int, *, held_out: bool = False, 
         start = int(generator.integers(len(spoken.tokens) - _SPOKEN_TOKENS))
         stop = start + _SPOKEN_TOKENS
         mel = np.ascontiguousarray(spoken.mel[2 * start : 2 * stop].T)
-        clips.append(SpokenClip(speaking.prompt(prompt_start), spoken.tokens[start:stop], mel))
+        clips.append(CalibrationClip(speaking.prompt(prompt_start), spoken.tokens[start:stop], mel))
     return clips
 
 
-def _listen(checkpoint: Checkpoint, name: str) -> _Voice:
+def _encode_voice(checkpoint: Checkpoint, name: str) -> _Voice:
     clip = read_audio(paths.resources() / "voices" / name)
     at_16k = clip.resampled(_TOKENIZER_RATE)
     tokens = checkpoint.load_speech_tokenizer(1).tokenize(whisper_log_mel(at_16k)[:, : int(100 * _LONGEST_SECONDS)])
