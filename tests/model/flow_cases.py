@@ -1,4 +1,4 @@
-"""Miniature flows and random prompts that the flow's tests share."""
+"""Miniature flows and random prompts for flow tests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def flow_decoder(
 
 
 class PlainFlow:
-    """One streaming run over all tokens, by the plain layers: what every stream must equal."""
+    """Return the mel of one streaming run over all tokens with the plain layers, which every stream must equal."""
 
     def __init__(self, reference: Path, family: str, dtype: torch.dtype = torch.float32, num_steps: int = 10) -> None:
         config = flow_config(reference, family)
@@ -79,7 +79,7 @@ def random_tokens(config: FlowConfig, num_tokens: int, seed: int = 1) -> list[in
 
 
 def grid_cuts(num_prompt_tokens: int, num_tokens: int) -> list[int]:
-    """All places in 1..num_tokens where a stream may cut, look-ahead and all."""
+    """Return all positions in 1..num_tokens where a stream may cut, given its look-ahead."""
     return [
         cut
         for cut in range(1, num_tokens - LOOK_AHEAD + 1)
@@ -104,7 +104,7 @@ def relative_error(mel: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 class Golden:
-    """The official implementation's flow arrays of one family, and how far two of its own runs differ."""
+    """Flow arrays recorded from the official implementation, and the difference between two of its runs."""
 
     def __init__(self, reference: Path, family: str) -> None:
         folder = reference / family / "golden"

@@ -1,4 +1,4 @@
-"""Vocoders of a few channels with random weights, for promises that do not depend on size."""
+"""Vocoders with few channels and random weights, for tests that do not depend on size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def small_config(kind: VocoderKind) -> VocoderConfig:
 
 
 def small_network(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFT:
-    """Random weights; pitch between unvoiced and some hundred hertz."""
+    """Set random weights with which the pitch varies from unvoiced to some hundred hertz."""
     config = small_config(kind)
     network = (NonCausalHiFT if kind is VocoderKind.NON_CAUSAL else CausalHiFT)(config)
     generator = torch.Generator().manual_seed(5)
@@ -25,7 +25,7 @@ def small_network(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFT
         fan_in = parameter[0].numel() if parameter.dim() > 1 else 25.0
         parameter.data = draw.abs() + 0.3 if name.endswith("alpha") else draw * (0.6 / fan_in**0.5)
     network.f0_predictor.classifier.weight.data *= 1200.0
-    network.conv_post.weight.data *= 0.1  # or all of it would clip
+    network.conv_post.weight.data *= 0.1  # to avoid clipping
     return network.requires_grad_(False).eval().to(dtype)
 
 
@@ -46,7 +46,7 @@ def random_mel(num_frames: int, seed: int = 1) -> torch.Tensor:
 
 
 def stream_all(vocoder: HiFTVocoder, mel: torch.Tensor, cuts: list[int], seed: int = 0) -> list[torch.Tensor]:
-    """What each chunk of ``mel``, cut at the frames of ``cuts``, gives."""
+    """Return the samples of each chunk of ``mel``, divided at the frames ``cuts``."""
     stream = vocoder.open_stream(vocoder.noise(seed))
     edges = [0, *cuts, mel.shape[-1]]
     return [

@@ -16,19 +16,19 @@ from studio.model.config import QwenConfig, SpeechLMConfig, SpeechTokenLayout
 from studio.model.speech_lm import SpeechLMNetwork
 from studio.model.stages import SpeechTokenRequest
 
-GATE_E7 = 1e-4  # one of our computations against another, over longer sequences
+GATE_E7 = 1e-4  # between our implementations, over longer sequences
 
 
 @dataclass(frozen=True)
 class Golden:
-    """What the official implementation recorded of one family's language model."""
+    """Arrays recorded from the official language model of one family."""
 
     path: Path
     config: SpeechLMConfig
     facts: dict[str, Any]
     arrays: dict[str, torch.Tensor]
     features: dict[str, torch.Tensor] = field(repr=False)
-    # The recorded log-probabilities are further from float64 arithmetic than from a rerun of theirs: twice that.
+    # Recorded log-probabilities differ more from float64 than from a rerun, so the limit is twice that.
     log_probability_limit: float
     hidden_limit: float
 
@@ -81,7 +81,7 @@ def read_golden(reference: Path, family: str) -> Golden:
 
 
 def small_config(*, is_second: bool = False, max_positions: int = 1000, num_layers: int = 2) -> SpeechLMConfig:
-    """Three query heads a key/value head, a width that is no power of two, 50 speech tokens."""
+    """Return a config with three query heads per key/value head, a width that is no power of two, 50 speech tokens."""
     speech = 50
     return SpeechLMConfig(
         QwenConfig(
@@ -107,7 +107,7 @@ def small_config(*, is_second: bool = False, max_positions: int = 1000, num_laye
 
 
 def random_network(config: SpeechLMConfig, seed: int = 0) -> SpeechLMNetwork:
-    """Random weights with scores as wide as a trained model's."""
+    """Return a network with random weights and the score range of a trained model."""
     network = SpeechLMNetwork(config).requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     for name, weight in network.named_parameters():
@@ -125,7 +125,7 @@ def random_network(config: SpeechLMConfig, seed: int = 0) -> SpeechLMNetwork:
 
 @dataclass
 class RecordingSampler:
-    """Lets ``choose`` pick each token and keeps what it was shown."""
+    """Records the logits and history of each call of ``choose``."""
 
     choose: Any
     scores: list[torch.Tensor] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A model folder is recognised by its content, and every way it can be broken has its sentence."""
+"""Model folders are recognised by content, and each kind of damage has its error message."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_classes_of_two_generations_are_refused(folder: Path, family: str) -> No
 
 
 def as_first_release(text: str) -> str:
-    """As in the folders of CosyVoice2 from before January 2025."""
+    """As in CosyVoice2 folders from before January 2025."""
     text = text.replace("decoder.CausalConditionalDecoder", "decoder.ConditionalDecoder")
     kept = [line for line in text.splitlines() if "chunk_size" not in line and "left_chunks" not in line]
     return "\n".join(kept) + "\n"
@@ -183,6 +183,6 @@ def test_weights_have_a_key_that_knows_neither_their_folder_nor_its_name(folder:
     assert open_checkpoint(elsewhere).weights_key() == before
     weights = torch.load(elsewhere / "flow.pt")
     some = next(tensor for tensor in weights.values() if tensor.is_floating_point())
-    some.view(-1)[0] += 1  # of millions: the size of the file stays
+    some.view(-1)[0] += 1  # one of millions, so the file size does not change
     torch.save(weights, elsewhere / "flow.pt")
     assert open_checkpoint(elsewhere).weights_key() != before

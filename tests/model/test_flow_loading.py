@@ -1,4 +1,4 @@
-"""Opening ``flow.pt``: what is accepted, what is refused, and what it costs."""
+"""Loading of ``flow.pt``: accepted and rejected files, and its cost."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_product_of_any_number_of_rows(shape: tuple[int, ...]) -> None:
 
 
 def test_fewer_steps_are_coarser(reference: Path, family: str) -> None:
-    """An approximation by choice."""
+    """An optional approximation."""
     golden = Golden(reference, family)
     coarse, fine = (flow_decoder(reference, family, num_steps=steps) for steps in (3, 10))
     error = relative_error(
@@ -116,7 +116,7 @@ def test_released_pages_are_read_again(reference: Path) -> None:
 
 
 def test_building_the_networks_does_not_import_the_compiler() -> None:
-    """It would cost more than everything else at start-up."""
+    """That would take longer than the rest of the start."""
     code = (
         "import sys\n"
         "from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig\n"

@@ -1,4 +1,4 @@
-"""The caches keep to their budget, fall back exactly, and are given back."""
+"""Caches respect their budget, fall back exactly, and are freed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from studio.model.flow.context import SelfAttention
 from studio.model.flow.unet import CausalUNet
 
 _AMPLE = 1 << 32
-# Twenty seconds of speech are expected beside the prompt: 1050 frames, and 1000 for none.
+# Besides the prompt, 20 s of speech are expected: 1050 frames, or 1000 without a prompt.
 _EXPECTED_FRAMES = 1000
-# Memory is spent step by step in the same way: three show it as well as ten.
+# All solver steps use memory alike, so three are enough for the test.
 _NUM_STEPS = 3
 
 
@@ -45,7 +45,7 @@ def _bytes_per_frame(reference: Path, family: str, kind: CacheKind) -> float:
 
 
 def _budget_for(reference: Path, family: str, kind: CacheKind | None) -> int:
-    """A budget that ``kind`` just fits into."""
+    """Return a budget that is just large enough for ``kind``."""
     if kind is None:
         return 1000
     return int(_bytes_per_frame(reference, family, kind) * (_EXPECTED_FRAMES + 100)) + 1
@@ -79,7 +79,7 @@ def test_stream_that_outgrows_the_budget_goes_on_by_recomputing(reference: Path,
     prompt, tokens = random_prompt(config, 28), random_tokens(config, 150)
     ample = _decoder(reference, family, cache_budget_bytes=_AMPLE)
     state = ample.prepare_prompt(prompt)
-    # Room for the first block of 200 frames and no other.
+    # Enough for the first block of 200 frames only.
     tight = _decoder(
         reference,
         family,
@@ -131,7 +131,7 @@ def test_closing_a_stream_gives_its_memory_back(reference: Path, family: str) ->
 
 
 def test_closing_frees_what_the_process_holds(reference: Path) -> None:
-    """Two hundred streams take no more memory than two."""
+    """200 streams take no more memory than two."""
     config, decoder = flow_config(reference, "cosyvoice3"), _decoder(reference, "cosyvoice3")
     state, tokens = decoder.prepare_prompt(random_prompt(config, 53)), random_tokens(config, 1)
     stream = decoder.open_stream(state)
@@ -177,7 +177,7 @@ def test_growth_comes_in_blocks_and_moves_nothing() -> None:
 
 
 def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Path, family: str) -> None:
-    """An approximation by choice: equal as long as nothing is out of sight, other frames and less memory later."""
+    """An optional approximation: equal until frames drop out of the context, then less memory."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 200)
     exact = _decoder(reference, family)
@@ -197,7 +197,7 @@ def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Pat
 
 
 def test_half_precision_caches_are_near(reference: Path, family: str) -> None:
-    """An approximation by choice, within the limit of E9."""
+    """An optional approximation, within the limit of E9."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
     expected = PlainFlow(reference, family, num_steps=_NUM_STEPS).mel(prompt, tokens)

@@ -1,4 +1,4 @@
-"""The flow's networks compute what the official ones do, and can be trained."""
+"""The flow networks equal the official ones and can be trained."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_encoder_speaker_and_first_step_equal_official(
 
 
 def test_padding_of_a_training_batch_changes_nothing(reference: Path, family: str) -> None:
-    """Two sequences of different length in one batch, with chunks and without, as alone."""
+    """Two sequences of different length in a batch equal single runs, with and without chunks."""
     estimator = flow_network(reference, family, torch.float64).estimator
     generator = torch.Generator().manual_seed(3)
     x, mean, prompt_mel = (torch.randn(2, 107, 80, generator=generator, dtype=torch.float64) for _ in range(3))
@@ -132,12 +132,12 @@ def test_gradients_reach_every_weight(reference: Path, family: str) -> None:
     velocity = network.estimator(torch.ones_like(mean), torch.tensor([0.4]), conditions, FullContext(50))
     velocity.square().sum().backward()
     unreached = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
-    # A bias of the keys shifts all scores of a query alike, which softmax does not see.
+    # A key bias shifts all scores of a query equally, which softmax ignores.
     assert [name for name in unreached if not name.endswith(("linear_k.bias", "to_k.bias"))] == []
 
 
 def test_training_works_after_inference(reference: Path) -> None:
-    """What inference keeps for speed must not be a dead end for gradients."""
+    """Values cached during inference must not break gradients."""
     config = flow_config(reference, "cosyvoice3")
     network = flow_network(reference, "cosyvoice3").requires_grad_()
     tokens = torch.tensor([random_tokens(config, 10)])
@@ -157,7 +157,7 @@ def test_training_works_after_inference(reference: Path) -> None:
 
 
 def test_distance_term_far_from_the_beginning() -> None:
-    """F3 by its formula, where the official table of 5000 positions has long been extended."""
+    """The formula of F3, also beyond the 5000 positions of the official table."""
     attention = RelativeAttention(size=16, num_heads=2).double()
     generator = torch.Generator().manual_seed(2)
     for parameter in attention.parameters():
@@ -180,7 +180,7 @@ def test_distance_term_far_from_the_beginning() -> None:
 
 
 def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may be queued there and not computed yet."""
+    """The value may be queued there but not computed yet."""
     stream = 1
     monkeypatch.setattr("studio.model.flow.dit._stream_of", lambda _device: stream)
     positions = RotaryPositions(8)
@@ -193,7 +193,7 @@ def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch
 
 
 def test_what_is_kept_for_every_stream_of_a_card_is_there_when_it_is_handed_out() -> None:
-    """On the device nothing is computed, only copied to: of a copy, torch waits for the end."""
+    """The result is computed on the CPU and copied synchronously."""
     seen = []
 
     class Watching(TorchDispatchMode):

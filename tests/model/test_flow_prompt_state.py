@@ -1,4 +1,4 @@
-"""A voice's state: made once, shared, stored, restored."""
+"""A voice state is computed once, shared, stored and restored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
 def test_whole_blocks_of_the_prompt_are_cached(
     reference: Path, family: str, num_tokens: int, cached_frames: int
 ) -> None:
-    """All but the end whose look-ahead, or whose block, reaches into what is spoken."""
+    """All of the prompt but its end, whose look-ahead or block extends into the utterance."""
     state = flow_decoder(reference, family).prepare_prompt(random_prompt(flow_config(reference, family), num_tokens))
     tensors = state.tensors()
     if cached_frames:
@@ -122,7 +122,7 @@ def test_key_names_the_weights(reference: Path, family: str) -> None:
 
 
 def test_file_names_are_stable(reference: Path, tmp_path: Path) -> None:
-    """A stored state of today must be found tomorrow."""
+    """The key of a stored state must be stable."""
     state = flow_decoder(reference, "cosyvoice3").prepare_prompt(
         random_prompt(flow_config(reference, "cosyvoice3"), 28)
     )

@@ -1,4 +1,4 @@
-"""The solver's time grid, its noise, and its guidance."""
+"""Time grid, noise and guidance of the solver."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_noise_does_not_touch_the_global_generator() -> None:
 
 @pytest.mark.reference
 def test_time_grid_is_the_official_one(reference: Path, family: str) -> None:
-    """To the last bit: the times go through sinusoids of a thousand radians."""
+    """Bit-identical, because the times enter sinusoids of up to a thousand radians."""
     golden = Golden(reference, family)
     steps = euler_steps(10)
     assert [step.time for step in steps] == golden.notes["runs"]["full"]["t"]

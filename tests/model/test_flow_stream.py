@@ -1,4 +1,4 @@
-"""Streamed mel equals one streaming run over all tokens, whatever the schedule (E1, E2, E3, E5)."""
+"""Streamed mel equals one streaming run over all tokens for any schedule (E1, E2, E3, E5)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _state(reference: Path, family: str, num_prompt_tokens: int) -> FlowPromptSt
 
 @pytest.mark.parametrize("num_prompt_tokens", PROMPT_LENGTHS)
 def test_stream_equals_one_run(reference: Path, family: str, num_prompt_tokens: int) -> None:
-    """E1 in float32: every cut the grid allows, the last chunk included."""
+    """E1 in float32: all cuts of the grid, including the last chunk."""
     config = flow_config(reference, family)
     prompt = random_prompt(config, num_prompt_tokens)
     for num_tokens in SPEECH_LENGTHS:
@@ -65,7 +65,7 @@ def test_stream_equals_one_run(reference: Path, family: str, num_prompt_tokens: 
 def test_stream_equals_one_run_in_double_precision(
     reference: Path, family: str, num_prompt_tokens: int, num_tokens: int
 ) -> None:
-    """E1 in float64, where only a wrong formula could show."""
+    """E1 in float64, where only a wrong formula makes a difference."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, num_prompt_tokens), random_tokens(config, num_tokens)
     decoder = _decoder(reference, family, torch.float64)
@@ -129,7 +129,7 @@ def test_schedule_does_not_change_the_mel(reference: Path, generation: str, data
 
 @pytest.mark.parametrize("beyond", [1, 12, 24])
 def test_cut_off_the_grid_is_refused_and_the_stream_goes_on(reference: Path, family: str, beyond: int) -> None:
-    """E3. The refused call leaves no trace."""
+    """E3. The failed call has no effect on the stream."""
     tokens = random_tokens(flow_config(reference, family), 40)
     decoder, state = _decoder(reference, family), _state(reference, family, 90)
     stream = decoder.open_stream(state)
@@ -152,7 +152,7 @@ def test_stream_beyond_the_noise_table_is_refused(reference: Path) -> None:
 
 
 def test_interleaved_streams_do_not_mix(reference: Path, family: str) -> None:
-    """E5: two streams of one voice and one of another, chunk by chunk in turn."""
+    """E5: two streams of one voice and one of another, with alternating chunks."""
     config, decoder = flow_config(reference, family), _decoder(reference, family)
     state, other_state = _state(reference, family, 90), _state(reference, family, 63)
     utterances = [(state, random_tokens(config, 60, 11)), (state, random_tokens(config, 45, 12))]

@@ -1,4 +1,4 @@
-"""Whole utterances with full attention, and the plain streaming run that streams are measured by."""
+"""Whole utterances with full attention, and the plain streaming run used as a reference."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_layers_laid_out_for_the_processor_change_nothing(reference: Path, famil
 
 
 def test_tables_of_the_fixed_times_equal_their_layers(reference: Path, family: str) -> None:
-    """E8: what depends on the time alone, computed once, is what the layers would compute each time."""
+    """E8: precomputed time-dependent values equal those computed at each call."""
     config = flow_config(reference, family)
     model = FlowModel(flow_network(reference, family, torch.float64), config, 10)
     layers = flow_network(reference, family, torch.float64).estimator

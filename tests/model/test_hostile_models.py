@@ -1,4 +1,4 @@
-"""Whatever a model folder describes, opening it takes bounded time and memory, and fails with an error that says why."""
+"""Opening any model folder takes bounded time and memory and fails with an explanatory error."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_weight_normalisation_that_does_not_fit_is_refused(
 
 
 def test_many_views_of_a_few_values_are_refused(folder: Path) -> None:
-    """Each is no larger than the file; copied, they would fill the memory."""
+    """Each tensor is no larger than the file, but copies would fill the memory."""
     tensors: Tensors = torch.load(folder / "hift.pt", weights_only=True)
     stored = torch.zeros(100_000)
     torch.save(tensors | {f"extra.{index}": stored for index in range(100_000)}, folder / "hift.pt")

@@ -1,4 +1,4 @@
-"""The official yaml is read as data: no tag is obeyed, wrong values become sentences."""
+"""The official yaml is read as data: tags are not executed, and wrong values are reported."""
 
 from pathlib import Path
 

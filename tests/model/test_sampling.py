@@ -1,4 +1,4 @@
-"""Repetition-aware sampling: the recorded draws, and the law of the one-draw form."""
+"""Repetition-aware sampling: recorded draws, and the distribution of the single-draw form."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
         seed = int(recorded["seed"][case])
         token = OfficialRASampler(options, seed)(scores, history, forbid=None)
         assert token == int(recorded["token"][case])
-        # Without the history the second draw never happens: that tells which cases made one.
+        # Without a history there is no second draw, which identifies the cases that had one.
         first = OfficialRASampler(options, seed)(scores, [], forbid=None)
         was_resampled = first in history[-options.window_tokens :]
         assert was_resampled == bool(recorded["resampled"][case])
@@ -75,7 +75,7 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
 @pytest.mark.parametrize("history", HISTORIES, ids=[str(number) for number in range(len(HISTORIES))])
 @pytest.mark.parametrize(("sampler_type", "num_draws"), [(RepetitionAwareSampler, 60_000), (OfficialRASampler, 15_000)])
 def test_draws_follow_the_closed_form(sampler_type: type, num_draws: int, history: list[int]) -> None:
-    """Gate E6: total variation within 1.5 times the noise of so many draws, chi-square not absurd."""
+    """Test E6: total variation within 1.5 times the sampling noise, and a plausible chi-square."""
     options, scores = SamplingOptions(), scores_of()
     law = exact_law(scores, history, options)
     assert float(law.sum()) == pytest.approx(1.0)
@@ -117,7 +117,7 @@ def test_forbidden_tokens_and_immediate_repeats_never_come(
 
 
 def test_a_certain_token_that_was_just_said_gives_way() -> None:
-    """Its probability is 1 in float32; the second draw is still made from the others."""
+    """Its probability is 1 in float32, but the second draw is still from the others."""
     scores = torch.zeros(40)
     scores[7] = 200.0
     sampler = RepetitionAwareSampler(SamplingOptions(), 0)

@@ -1,4 +1,4 @@
-"""Speaker embeddings equal the official ones, from the wav file on; a file that is no good is a sentence."""
+"""Speaker embeddings from WAV files equal the official ones; bad network files are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.model.speaker_encoder import SpeakerEncoder
 from studio.model.stages import FloatArray
 from studio.voices.features import kaldi_fbank
 
-# The filter bank may differ by 2.7e-4 (README of the reference data); the reference network passes on 2 % of that.
+# The filter bank may differ by 2.7e-4 (README of the reference data); the network attenuates that to 2 %.
 LIMIT_OF_OWN_FBANK = 5e-6
 
 
@@ -87,7 +87,7 @@ def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path)
     with pytest.raises(DamagedModelFile, match="a different network than its name says"):
         SpeakerEncoder(reference / "cosyvoice2" / "checkpoint" / "speech_tokenizer_v2.onnx")
 
-    # The right input and the wrong answer: one vector a frame.
+    # The right input but a wrong output: one vector per frame.
     fbank = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["B", "T", 80])
     output = helper.make_tensor_value_info("output", TensorProto.FLOAT, ["B", "T", 80])
     graph = helper.make_graph([helper.make_node("Neg", ["input"], ["output"])], "g", [fbank], [output])
@@ -116,7 +116,7 @@ _TWO_NODES = [
 
 
 def test_what_a_converter_declared_of_the_output_does_not_matter(tmp_path: Path) -> None:
-    """The official program flattens whatever the first output is."""
+    """The official program flattens any first output."""
     numbers = [("begin", 0), ("end", 192), ("last", 1)]
     constants = [
         helper.make_node("Constant", [], [name], value=helper.make_tensor(name, TensorProto.INT64, [1], [number]))

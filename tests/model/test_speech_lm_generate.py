@@ -1,4 +1,4 @@
-"""Properties of generating: exactness of the caches, limits, seeds, several utterances at once."""
+"""Properties of generation: exact caches, limits, seeds, concurrent utterances."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sampler(speech_lm: TorchSpeechLM, seed: int = 0) -> RepetitionAwareSampler:
 def test_any_cut_into_passes_gives_the_scores_of_the_plain_network(
     data: st.DataObject, network: SpeechLMNetwork, speech_lm: TorchSpeechLM
 ) -> None:
-    """Gate E7, for any number of tokens a pass and any room in the cache."""
+    """Test E7, for any number of tokens per pass and any cache capacity."""
     ids = data.draw(st.lists(st.integers(0, 49), min_size=1, max_size=40))
     embeddings = network.inputs.embed_speech(ids)
     with torch.inference_mode():
@@ -103,7 +103,7 @@ def test_global_randomness_is_neither_used_nor_disturbed(speech_lm: TorchSpeechL
 
 
 def test_streams_do_not_mix(speech_lm: TorchSpeechLM) -> None:
-    """Two utterances taken in turns give what each gives alone."""
+    """Two alternating utterances equal separate ones."""
     other_request = replace(REQUEST, text_tokens=tuple(range(40, 52)), min_tokens=25, max_tokens=25)
     request = replace(REQUEST, min_tokens=25, max_tokens=25)
     alone = [list(speech_lm.generate(r, sampler(speech_lm, 5))) for r in (request, other_request)]
@@ -152,7 +152,7 @@ def test_speech_ends_at_twenty_tokens_a_text_token(speech_lm: TorchSpeechLM, num
 
 
 def test_no_stop_id_is_permitted_below_the_minimum(speech_lm: TorchSpeechLM) -> None:
-    """Also where the model wants nothing but to stop (repair 6 of J2)."""
+    """Even if the model always prefers to stop (J2, row 6)."""
     layout = speech_lm.config.layout
 
     class WantsToStop(GreedySampler):

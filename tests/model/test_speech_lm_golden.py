@@ -1,4 +1,4 @@
-"""The speech language model computes what the official implementation recorded."""
+"""The speech language model equals the recorded official one."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_likeliest_speech_tokens(golden: Golden, speech_lm: TorchSpeechLM, mode:
 
 
 def test_the_second_request_of_a_voice_equals_the_first(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
-    """The voice's part of the input is remembered by then; to the bit the same scores come out."""
+    """The second run uses the cached prompt; its scores are bit-identical."""
     first, second = RecordingSampler(GreedySampler()), RecordingSampler(GreedySampler())
     request = golden.request(mode, min_tokens=5, max_tokens=5)
     assert list(speech_lm.generate(request, first)) == list(speech_lm.generate(request, second))

@@ -1,4 +1,4 @@
-"""Opening ``llm.pt``: names, damage, memory."""
+"""Loading of ``llm.pt``: names, damage, memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studio.model.config import Precision, QwenConfig, SpeechLMConfig
 from studio.model.speech_lm import load_speech_lm, open_network, random_request, speech_lm_of
 from studio.model.stages import SpeechLM
 
-CONFIG = small_config(num_layers=6)  # more than are mapped at a time
+CONFIG = small_config(num_layers=6)  # more than mapped at a time
 
 
 @pytest.fixture

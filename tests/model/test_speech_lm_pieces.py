@@ -1,4 +1,4 @@
-"""Speaking while the text still arrives: the recorded runs, and each repair of specification E7."""
+"""Generation while text arrives: recorded runs, and each correction in specification E7."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def speech_lm() -> TorchSpeechLM:
 
 
 class RecordedInputs:
-    """Notes what enters a speech LM, and the log-probabilities after so many inputs."""
+    """Records the inputs of a speech LM, and log-probabilities by number of inputs."""
 
     def __init__(self, speech_lm: TorchSpeechLM, monkeypatch: pytest.MonkeyPatch) -> None:
         self.passes: list[torch.Tensor] = []
@@ -69,7 +69,7 @@ def text_of(golden: Golden, pieces: list[str]) -> list[int]:
 
 
 def request_of(golden: Golden, case: int) -> SpeechTokenRequest:
-    """CosyVoice3's instruction, up to ``<|endofprompt|>``, comes before everything else."""
+    """CosyVoice3's instruction, up to ``<|endofprompt|>``, precedes all other input."""
     prompt_text = tuple(golden.arrays[f"bistream{case}/prompt_text"][0].tolist())
     special = json.loads((golden.path / "golden" / "frontend.json").read_text("utf-8"))["special_tokens"]
     has_instruction = not golden.config.layout.has_llm_embedding
@@ -82,7 +82,7 @@ def request_of(golden: Golden, case: int) -> SpeechTokenRequest:
 
 
 def recorded_choice(golden: Golden, facts: dict[str, Any]) -> Any:
-    """The sampler of the recorded runs: one fill mark while text arrives, the end once it is permitted."""
+    """The sampler of the recorded runs: one fill mark while text arrives, the end once allowed."""
     layout = golden.config.layout
 
     def choose(logits: torch.Tensor, history: list[int], forbid: slice | None) -> int:
@@ -252,10 +252,10 @@ def stops_when_permitted(speech_lm: TorchSpeechLM) -> Any:
 
 
 def test_repair_f_the_end_is_not_permitted_while_text_arrives_and_below_the_minimum(speech_lm: TorchSpeechLM) -> None:
-    """12 text tokens: two blocks of 15 while they arrive; the end is then permitted, 24 having been reached."""
+    """12 text tokens: two blocks of 15 while they arrive, after which the end is allowed from 24 tokens on."""
     request = SpeechTokenRequest(())
     assert len(list(speech_lm.generate_from_pieces(request, range(12), stops_when_permitted(speech_lm)))) == 30
-    # Three tokens are no block: nothing is spoken until they have ended, and then at least six.
+    # Three tokens are no block: generation starts after them, with at least six tokens.
     assert len(list(speech_lm.generate_from_pieces(request, range(3), stops_when_permitted(speech_lm)))) == 6
 
 
@@ -279,7 +279,7 @@ def test_no_text_at_all_is_no_speech(speech_lm: TorchSpeechLM) -> None:
 
 
 def test_speech_begins_before_the_text_has_ended(speech_lm: TorchSpeechLM) -> None:
-    """After five text tokens; the sixth is only asked for when the block is full."""
+    """Generation starts after five text tokens; the sixth is requested only after a full block."""
     asked: list[int] = []
 
     def typing() -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Forms of a matrix, reduced precision and its quality check."""
+"""Matrix products in reduced precision, and the quality check."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from studio.model.speech_lm import (
 from studio.model.speech_lm.linear import Int4Linear, PlainLinear, check_support, describe, pack
 
 CPU = torch.device("cpu")
-# Relative to the exact product: what rounding the weights (and for 16 bits, the rows) costs on normal numbers.
+# Error relative to the exact product, from rounding normal weights (and for 16 bits, rows).
 ERROR_LIMITS = {
     Precision.FLOAT32: 1e-6,
     Precision.BFLOAT16: 5e-3,
     Precision.FLOAT16: 6e-4,
     Precision.INT8: 1e-2,
-    Precision.INT4: 1e-2,  # sizes that its kernel does not take stay at eight bits
+    Precision.INT4: 1e-2,  # sizes that the kernel does not support use eight bits
 }
 
 
@@ -63,10 +63,10 @@ def test_every_form_multiplies(precision: Precision, num_rows: int, has_bias: bo
 
 
 def test_eight_bit_weights_keep_small_activations_beside_a_large_one() -> None:
-    """One scale of 8 bits for the row would round everything but the large one to a handful of levels."""
+    """A single 8-bit scale would round all but the large value to a few levels."""
     generator = torch.Generator().manual_seed(0)
     weight = torch.randn(50, 64, generator=generator)
-    weight[:, 3] = 0.0  # the large one adds nothing, so that only the small ones are seen
+    weight[:, 3] = 0.0  # the large value contributes nothing, so that only the small ones count
     rows = torch.randn(4, 64, generator=generator)
     rows[:, 3] = 300.0
     wanted = exact(weight, None, rows)
@@ -78,7 +78,7 @@ def test_eight_bit_weights_keep_small_activations_beside_a_large_one() -> None:
 
 @pytest.mark.parametrize("num_rows", [1, 9])
 def test_four_bit_weights_are_rounded_within_their_groups(num_rows: int) -> None:
-    """A large weight makes its own group of 32 coarse, and no other."""
+    """A large weight reduces the resolution of its group of 32 only."""
     generator = torch.Generator().manual_seed(num_rows)
     weight = torch.randn(48, 96, generator=generator)
     weight[:, 40] = 50.0
@@ -93,7 +93,7 @@ def test_four_bit_weights_are_rounded_within_their_groups(num_rows: int) -> None
 
 
 def test_four_bits_are_right_for_weights_that_have_learnt() -> None:
-    """For random ones they are not: every weight of those matters as much as any other."""
+    """Not for random weights, which are all equally important."""
     checkpoint = open_checkpoint(paths.resources() / "models" / "studio-mini")
     speech_lm = checkpoint.load_speech_lm(Precision.INT4, "cpu")
     assert "int4" in speech_lm.engine

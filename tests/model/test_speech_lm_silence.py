@@ -1,4 +1,4 @@
-"""CosyVoice3's filter for long silences."""
+"""Filter for long silences in CosyVoice3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speech tokens equal the official ones, from the wav file on; a file that is no good is a sentence."""
+"""Speech tokens from WAV files equal the official ones; bad network files are reported."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_tokens_of_a_wav_file_equal_the_official_ones(
 
 @pytest.mark.reference
 def test_a_steeper_resampler_would_change_tokens(reference: Path, family: str, tokenizer: SpeechTokenizer) -> None:
-    """Why clips are resampled the official way; soxr serves only rates of unusual ratio."""
+    """The reason for the official resampling; soxr is used only for unusual ratios."""
     name, clip = clip_of_another_rate(reference, 16_000)
     steep = Waveform(resample_steeply(clip.samples, clip.sample_rate, 16_000), 16_000)
     tokens = tokenizer.tokenize(whisper_log_mel(steep))
@@ -116,7 +116,7 @@ def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path)
 def test_type_and_declared_size_of_the_output_do_not_matter(
     tmp_path: Path, kind: TensorProto.DataType, declared: list[int | str]
 ) -> None:
-    """The official program flattens whatever the first output is."""
+    """The official program flattens any first output."""
     features = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 128, "T"])
     length = helper.make_tensor_value_info("y", TensorProto.INT64, [1])
     output = helper.make_tensor_value_info("tokens", kind, declared)

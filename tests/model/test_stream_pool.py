@@ -1,4 +1,4 @@
-"""Who has which stream of a card. There is no card here: torch's are numbers."""
+"""Assignment of CUDA streams to threads, with fake streams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.model.stream_pool import StreamPool, cuda_streams
 
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> StreamPool:
-    """Of a card with 32 streams, of which others have had some."""
+    """Fake torch streams of a GPU, some of which are already in use."""
     numbers = itertools.cycle(range(100, 132))
 
     class Stream:
@@ -28,7 +28,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> StreamPool:
 
 
 def streams_of_threads(pool: StreamPool, num_threads: int) -> list[list[int]]:
-    """What each thread is given when it asks three times."""
+    """Return the streams that each thread gets in three calls."""
     all_there = Barrier(num_threads)
 
     def ask(_: int) -> list[int]:

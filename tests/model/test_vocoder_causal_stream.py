@@ -1,4 +1,4 @@
-"""CosyVoice3's vocoder: streamed equals whole however it is cut, at a cost that does not grow (E4, R7)."""
+"""CosyVoice3's vocoder: streamed equals whole for any chunks, at constant cost (E4, R7)."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ VOCODER32 = small_vocoder(VocoderKind.CAUSAL, torch.float32)
 
 
 def one_run(mel: torch.Tensor, dtype: torch.dtype = torch.float64) -> torch.Tensor:
-    """The plain network: no stream, no merged taps."""
+    """Run the plain network without stream and merged taps."""
     network = small_network(VocoderKind.CAUSAL, dtype)
     network.f0_predictor.double()
     noise = VOCODER.noise(0).columns(0, mel.shape[-1] * SAMPLES_PER_FRAME)
@@ -50,7 +50,7 @@ def test_frame_by_frame_equals_one_run() -> None:
 
 @pytest.mark.parametrize("num_frames", [1, 2, 4, 5, 6, 100, 101, 205])
 def test_whole_equals_one_run(num_frames: int) -> None:
-    """Whole mode goes through the stream in blocks."""
+    """Whole mode runs a stream in blocks."""
     mel = random_mel(num_frames)
     made = VOCODER.synthesize_whole(mel, VOCODER.noise(0))
     assert made.shape == (num_frames * SAMPLES_PER_FRAME,)
@@ -65,7 +65,7 @@ def test_all_is_given_but_four_frames_and_four_samples() -> None:
 
 
 def test_nothing_could_be_given_earlier() -> None:
-    """What is held back does change with the next frame, from its first or second sample on."""
+    """The held-back samples depend on the next frame, from the first or second sample on."""
     mel = random_mel(12)
     whole = VOCODER.synthesize_whole(mel, VOCODER.noise(0))
     mel[:, 11] += 1.0
@@ -91,7 +91,7 @@ def test_no_frames_no_samples() -> None:
 
 
 def test_a_chunk_costs_its_own_frames_however_late_it_comes() -> None:
-    """R7: every layer sees as many columns in the last chunk as in the second."""
+    """R7: every layer processes as many columns in the last chunk as in the second."""
     vocoder = small_vocoder(VocoderKind.CAUSAL)
     columns_of_chunk: list[int] = []
     for layer in vocoder.network.modules():

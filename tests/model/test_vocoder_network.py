@@ -1,4 +1,4 @@
-"""The plain networks: official names, gradients, merged taps, and files in any of their spellings."""
+"""The plain networks: official names, gradients, merged taps, and all naming schemes of files."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def kind(request: pytest.FixtureRequest) -> VocoderKind:
 
 
 def with_weight_norm(network: HiFT) -> HiFT:
-    """As a trainer would wrap it."""
+    """Apply weight normalisation, as in training."""
     for name, layer in network.named_modules():
         if isinstance(layer, (nn.Conv1d, nn.ConvTranspose1d)) and not any(word in name for word in UNNORMED):
             weight_norm(layer)
@@ -117,7 +117,7 @@ def test_no_file_and_a_torn_file_are_sentences(tmp_path: Path, kind: VocoderKind
 
 
 def test_every_weight_learns(kind: VocoderKind) -> None:
-    """The plain forward can be differentiated, also after an inference has run."""
+    """The plain forward is differentiable, also after inference."""
     network = with_weight_norm(small_network(kind).requires_grad_(True))
     with torch.inference_mode():
         one_run(network)

@@ -1,4 +1,4 @@
-"""Noise is found by the index of a sample: equal however it is asked for."""
+"""Noise depends on the sample index only."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +19,7 @@ RELEASED = VocoderConfig(kind=VocoderKind.CAUSAL, sample_rate=24_000, base_chann
 
 
 def test_the_table_of_the_released_size_is_the_official_one() -> None:
-    """Numbers of the specification, section K."""
+    """Values from specification K."""
     table = UniformTable(RELEASED)
     start = torch.tensor([0.9228260, 0.4774475, 0.8270518, 0.2834572])
     assert torch.allclose(table.columns(0, 1)[0, :4], start, rtol=0, atol=5e-8)

@@ -1,4 +1,4 @@
-"""Both vocoders compute what the official implementation computes (golden/hift, golden/e2e).
+"""Both vocoders equal the official implementation (golden/hift, golden/e2e).
 
 Limits are from the folder's own tolerances, so they hold for another folder of the same layout as well
 (``--reference``).
@@ -34,7 +34,7 @@ NOISE_TABLE = {"cosyvoice2": "gauss", "cosyvoice3": "uniform"}
 
 @dataclass
 class Golden:
-    """The vocoder of one generation beside what its official twin computed."""
+    """The vocoder of one generation with recorded official arrays."""
 
     family: str
     config: VocoderConfig
@@ -104,7 +104,7 @@ def load_golden(reference: Path, family: str) -> Golden:
         f0_limit=limit_of(reference, family, "hift:*/f0"),
         source_limit=limit_of(reference, family, "hift:*/source", "e2e:*_source"),
         speech_limit=speech_limit(reference, family),
-        # Ours may differ that much from both of two runs.
+        # Limit on the difference from both recorded runs.
         speech_of_source_limit=2 * limit_of(reference, family, "hift:zero_source/speech"),
     )
 
@@ -133,7 +133,7 @@ def test_pitch_before_the_end_of_the_utterance(golden3: Golden) -> None:
 
 
 def test_harmonics_of_the_recorded_pitch(golden: Golden) -> None:
-    """The same operations in the same order: nothing but the library's own rounding may differ."""
+    """The same operations in the same order: only the library's rounding may differ."""
     f0, wanted = golden.hift[f"{golden.second_run}/f0"], golden.hift[f"{golden.second_run}/sines"]
     mixed = golden.network.m_source.mixture(f0, golden.phase(f0), golden.noise_for(f0))
     assert_close(mixed[:, : wanted.shape[1]], wanted, 1e-6)
@@ -166,7 +166,7 @@ def test_speech_on_a_given_source(golden: Golden, source: str) -> None:
     name = f"{golden.second_run}/speech" if source == "recorded" else "zero_source/speech"
     wanted = golden.hift[name]
     made = golden.decode_second_run(given if source == "recorded" else torch.zeros_like(given))
-    # CosyVoice3: four frames earlier than the official program, which waits longer than it must.
+    # CosyVoice3: four frames earlier than the official program, which waits longer than necessary.
     assert_close(made[:, : wanted.shape[-1]], wanted, golden.speech_of_source_limit)
 
 
@@ -192,7 +192,7 @@ def test_whole_speech(golden: Golden) -> None:
 
 
 def test_streamed_speech_of_cosyvoice3(golden3: Golden) -> None:
-    """All that the official stream played, though cut elsewhere: it waits four frames longer than it must."""
+    """The same samples in other chunks: the official stream waits four frames longer than necessary."""
     made, wanted = stream_as_official(golden3)
     assert_close(torch.cat(made), torch.cat(wanted), golden3.speech_limit)
 

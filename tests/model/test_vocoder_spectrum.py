@@ -1,4 +1,4 @@
-"""The two small convolutions are the short-time Fourier transform and its inverse."""
+"""The convolutions equal the short-time Fourier transform and its inverse."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def test_analysis_equals_stft(num_samples: int) -> None:
 
 @pytest.mark.parametrize("num_columns", [5, 121])
 def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
-    """Also of a spectrum no signal has: that is what the network makes."""
+    """Also for spectra of no signal, as the network generates them."""
     spectrum = random_signal(18 * num_columns).view(2, 18, num_columns)
     real, imaginary = spectrum.chunk(2, dim=1)
     wanted = torch.istft(torch.complex(real, imaginary), SIZE, HOP, window=WINDOW)
@@ -38,7 +38,7 @@ def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
 @given(st.lists(st.integers(4, 30), min_size=1, max_size=6))
 @example([4, 4])  # the shortest first chunk: three columns
 def test_both_carry_over_any_chunks(chunk_hops: list[int]) -> None:
-    """What comes back is the signal, in order, however it is cut; nothing is lost at the end."""
+    """The inverse returns the signal for any chunks, including its end."""
     signal = random_signal(HOP * sum(chunk_hops))
     analysing, synthesising, made = History(), History(), []
     for index, chunk in enumerate(signal.split([HOP * hops for hops in chunk_hops], dim=-1)):

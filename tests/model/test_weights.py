@@ -1,4 +1,4 @@
-"""Weight files: nothing in them runs, nothing in them is silently ignored."""
+"""Weight files: no code is executed, and no tensor is silently ignored."""
 
 import os
 import pickle

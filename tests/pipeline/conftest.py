@@ -1,4 +1,4 @@
-"""A whole model, small and of random weights."""
+"""A small model with random weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.pipeline.synthesizer import Synthesizer
 
 @pytest.fixture
 def synthesizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Synthesizer]:
-    """Its voices are cached in the test's folder."""
+    """Return a synthesizer that caches voices in the test's folder."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
     opened = load_synthesizer(noise_models.V3, EngineOptions(speech_lm_precision="float32", num_threads=1))
     yield opened

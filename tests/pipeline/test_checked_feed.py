@@ -1,4 +1,4 @@
-"""A sentence whose speech does not have the length of its text is made once more, if none of it was decoded."""
+"""A sentence of implausible length is generated again if none of it has been decoded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG
 
 
 class FailureRecord:
-    """Gives attempts of the ``lengths``; their tokens say which attempt made them."""
+    """Opens attempts of the given ``lengths``; their tokens identify the attempt."""
 
     def __init__(self, kind: type[SyncTokenSource] | type[AsyncTokenSource], *lengths: int) -> None:
         self.kind = kind
@@ -55,7 +55,7 @@ def kind(request: pytest.FixtureRequest) -> type[SyncTokenSource] | type[AsyncTo
         ((50, 60), [0] * 50, None),
         ((10, 60), [1] * 60, None),
         ((500, 60), [1] * 60, None),
-        ((10, 500), [1] * 100, TOO_LONG),  # twice as long is nearer than a fifth
+        ((10, 500), [1] * 100, TOO_LONG),  # twice the length is nearer than a fifth
         ((15, 10), [0] * 15, TOO_SHORT),
         ((500, 500), [0] * 100, TOO_LONG),
     ],
@@ -87,7 +87,7 @@ def test_what_may_have_been_decoded_is_not_replaced(kind: type[SyncTokenSource])
 def test_a_sentence_that_ends_within_its_first_chunk_is_judged_before_that(
     kind: type[SyncTokenSource], count: int
 ) -> None:
-    """Whether the language model runs ahead, as it does where the machine is slow, changes nothing."""
+    """The result does not depend on whether the language model runs ahead."""
     feed = CheckedFeed(FailureRecord(kind, 10, 60), LIMITS, judged_below=30)
     feed.wait_for(count)
     assert feed.tokens[:30] == [1] * 30
@@ -122,7 +122,7 @@ def test_cancelling_reaches_the_second_attempt(kind: type[SyncTokenSource]) -> N
 
 
 class ScriptedLM:
-    """Speaks sentence after sentence with as many tokens as ``lengths`` say."""
+    """Generates sentences with the given ``lengths`` in tokens."""
 
     engine = "scripted"
     max_concurrent_lines = 1

@@ -1,4 +1,4 @@
-"""Cancelling is heard by everyone, whenever they listen."""
+"""Cancellation reaches all callbacks, also those added later."""
 
 import pytest
 

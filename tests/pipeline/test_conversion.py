@@ -1,4 +1,4 @@
-"""Long recordings are cut where nobody speaks, and nothing of them is lost."""
+"""Long recordings are split at silence, without loss."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Voice conversion loads no language model; a text that is spoken later does, and sounds as it always does."""
+"""Voice conversion loads no language model; later synthesis does, with the same result as ever."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUEST = SynthesisRequest("One sentence only.", VOICE, forced_tokens=20)
 
 @pytest.fixture
 def num_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
-    """One entry for each language model that was loaded."""
+    """Record each loaded language model."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
     loaded: list[int] = []
     load = loading.open_speech_lm

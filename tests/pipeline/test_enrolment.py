@@ -1,4 +1,4 @@
-"""A clip becomes a prompt of good length; only silence is ever dropped."""
+"""A clip becomes a prompt of suitable length; only silence is removed."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from studio.voices.prompt import VoicePrompt
 
 pytestmark = pytest.mark.reference
 
-# Two runs of the reference differ by the limit; ours may differ by that much from both.
+# The limit is the difference between two runs of the reference.
 SLACK = 2.0
 SAMPLES_PER_TOKEN = 960
 LOOK_AHEAD_TOKENS = 3

@@ -1,4 +1,4 @@
-"""The silence before the first word is left out, whatever chunks it comes in, and no sound with it."""
+"""Leading silence is removed for any chunks, without any speech."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def trimmed(*pieces: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("floor_dbfs", [-200.0, -75.0, -62.0])
 @pytest.mark.parametrize("speech_dbfs", [-10.0, -20.0, -35.0, -48.0])
 def test_fifty_milliseconds_stay_before_the_first_sound(floor_dbfs: float, speech_dbfs: float) -> None:
-    """From a loud voice to a whisper, each after its own silence."""
+    """From a loud voice to a whisper, each after its noise floor."""
     before, spoken = noise(0.4, floor_dbfs), noise(1.0, speech_dbfs)
     result = trimmed(np.concatenate([before, spoken]))
     assert len(result) == KEPT + len(spoken)

@@ -1,4 +1,4 @@
-"""Which lengths of speech are plausible for a text. The numbers of tokens were seen with the bundled model."""
+"""Plausible lengths of speech for a text. The numbers of tokens are from the bundled model."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_models_own_limit_stays_in_force(tolerance: Tolerance) -> None:
 
 
 def test_a_limit_of_the_model_below_the_usual_length_is_no_loop() -> None:
-    """A vocabulary may hold a whole phrase as one token."""
+    """A vocabulary may have one token for a whole phrase."""
     limits = LengthLimits.of(spoken_length("中华人民共和国"), WIDE, num_text_tokens=1)
     assert limits.longest == 20
     assert limits.verdict(20) is None

@@ -1,4 +1,4 @@
-"""How much of the machine a model takes when it is opened."""
+"""Resources used by a loaded model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.pipeline.synthesizer import Synthesizer
 
 
 def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small card in a computer with much memory is not filled with voices."""
+    """Voices do not fill a small GPU in a computer with much memory."""
     free = {torch.device("cuda", 1): 4 << 30}
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free[device], 8 << 30))
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10 << 30))

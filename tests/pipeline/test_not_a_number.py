@@ -1,4 +1,4 @@
-"""What is no number is never heard, and never written to a file: full-scale clicks would come of it."""
+"""NaN is never played or written to a file, where it would become a full-scale click."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceRefere
 
 
 class Overflowing:
-    """A vocoder that sees no number from its second chunk on, or in a whole utterance."""
+    """Make the vocoder return NaN from its second chunk on, or in a whole utterance."""
 
     def __init__(self, vocoder: Vocoder) -> None:
         self._vocoder = vocoder

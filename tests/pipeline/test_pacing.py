@@ -1,4 +1,4 @@
-"""When play may begin: never with a gap, never later than needed."""
+"""Start of playback: without gaps, and not later than necessary."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_spare_time_delays_no_start_and_more_would(
     assert spare >= 0
 
     def start_after(ahead: float) -> float:
-        """The start if the language model runs ahead for so long, and needs that much less time later."""
+        """Return the start if the language model runs ahead for a time and saves it later."""
         later, left = [], ahead
         for chunk in coming:
             saved = min(left, chunk.speech_lm_seconds)

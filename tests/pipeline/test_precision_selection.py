@@ -1,4 +1,4 @@
-"""The choice of the language model's precision: what it is compared on, and what becomes of kept verdicts."""
+"""Choice of the language model's precision: the comparison, and stored results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = QualityReport(128, 0.005, 1e-4, 0.98, 2e-3)
 
 @pytest.fixture
 def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[SpeechTokenRequest]]:
-    """The requests of each comparison made; the first precision passes."""
+    """Record the requests of each comparison; the first precision passes."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
     comparisons: list[Sequence[SpeechTokenRequest]] = []
 

@@ -1,4 +1,4 @@
-"""Voices are kept in memory and on disk within their limits, and nothing stored is believed unseen."""
+"""Voices are cached in memory and on disk within limits, and stored files are verified."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FakeState:
 
 
 class FakeFlow:
-    """Counts how often a voice had to be computed."""
+    """Counts how often a voice is computed."""
 
     chunk_tokens, lookahead_tokens, frames_per_token = 25, 3, 2
 

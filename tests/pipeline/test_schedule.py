@@ -1,4 +1,4 @@
-"""Chunks end on the prompt's grid, belong to one utterance, and are told in advance exactly."""
+"""Chunks end on the prompt's grid, per utterance, and are predicted exactly."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""When play of a request begins, on a machine with a virtual clock."""
+"""Start of playback of a request, with a virtual clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COSTS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.85, 1.1, 2.0, 4.0)
 PAIRS = list(itertools.product(COSTS, COSTS))
 SOME_PAIRS = list(itertools.product(COSTS[1::2], COSTS[::2]))
 TWELVE = [125] * 12
-# Differing sentences, 125 tokens in the mean.
+# Sentences of different lengths, 125 tokens on average.
 UNEQUAL = [125, 160, 90, 110, 140, 70, 180, 130, 120, 95, 155, 125]
 
 

@@ -1,4 +1,4 @@
-"""A loaded model speaks: every mode, streamed and whole, again and again the same."""
+"""Synthesis in every mode, streamed and whole, with reproducible results."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_every_way_of_asking_gives_sound_of_the_right_length(
     samples, report = speak(synthesizer, short(voice, **changes))
     assert report.mode is mode
     speed = float(changes.get("speed", 1.0))  # type: ignore[arg-type]
-    # v3's silent tokens are thinned out before the flow: forced tokens may become fewer.
+    # CosyVoice3's silent tokens are filtered before the flow, so there may be fewer than forced.
     assert report.num_speech_tokens <= 45 * len(report.spoken_text)
     assert report.audio_seconds == pytest.approx(report.num_speech_tokens * 0.04 / speed, rel=0.02)
     assert len(samples) == round(report.audio_seconds * 24_000)
@@ -132,7 +132,7 @@ def test_streamed_is_one_streaming_run_however_it_is_cut(synthesizer: Synthesize
     if synthesizer.description.generation == "cosyvoice3":
         # Rounding of the mel (1e-6) moves F0, which is integrated: the golden arrays differ by as much between runs.
         np.testing.assert_allclose(ours, other, rtol=0, atol=1e-3)
-    else:  # CosyVoice2's vocoder cross-fades where it is cut: 50 dB below the sound
+    else:  # CosyVoice2's vocoder cross-fades at seams: 50 dB below the signal
         assert np.square(ours - other).mean() < 1e-5 * np.square(ours).mean()
 
 
@@ -323,7 +323,7 @@ def test_lines_of_a_batch_sound_as_each_does_alone(
     is_streaming: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """On threads of their own, two voices among them that nobody has prepared before."""
+    """In separate threads, including two unprepared voices."""
     voices = (replace(voice, transcript="Of a batch."), VoiceReference(reference / "inputs" / "prompt_b.wav", name="b"))
     requests = [short(voices[seed % 2], seed=seed, text="One.", is_streaming=is_streaming) for seed in range(6)]
 
@@ -331,8 +331,8 @@ def test_lines_of_a_batch_sound_as_each_does_alone(
         chunks, _ = run(synthesizer.stream(request, control=RequestControl(), in_batch=True))
         return np.concatenate([chunk.samples for chunk in chunks])
 
-    monkeypatch.setattr(synthesizer, "_slots", threading.Semaphore(len(requests)))  # as on a large card
-    synthesizer.close()  # forgets its voices, stays usable
+    monkeypatch.setattr(synthesizer, "_slots", threading.Semaphore(len(requests)))  # as on a large GPU
+    synthesizer.close()  # frees its voices but stays usable
     with ThreadPoolExecutor(len(requests)) as pool:
         together = list(pool.map(line, requests))
     alone = [speak(synthesizer, request)[0] for request in requests]

@@ -43,7 +43,7 @@ def test_an_error_in_the_language_model_reaches_who_waits(make_feed: MakeFeed) -
 
 
 def test_what_a_failed_language_model_held_goes_with_its_feed(make_feed: MakeFeed) -> None:
-    """Not some time later, when Python looks for circles: it may have failed for want of memory."""
+    """Not only at garbage collection, since the failure may be a lack of memory."""
 
     class Cache: ...
 

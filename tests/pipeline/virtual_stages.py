@@ -1,4 +1,4 @@
-"""Stages that cost virtual seconds, and requests spoken with them."""
+"""Stages with virtual costs, and requests that use them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FRAMES_PER_TOKEN = 2
 
 @dataclass
 class Machine:
-    """``speech_lm_cost`` and ``flow_cost``: seconds of work per second of speech_stream, in sentences of 5 s.
+    """``speech_lm_cost`` and ``flow_cost``: seconds of work per second of speech, in sentences of 5 s.
 
     The flow's cost grows with context as the architecture says, so that a forecast can be exact.
     """
@@ -88,12 +88,12 @@ class Course:
 
     @property
     def gapless_start(self) -> float:
-        """The earliest start of play without a gap."""
+        """The earliest gapless start."""
         return earliest_start(self.chunks)
 
     @property
     def played_start(self) -> float:
-        """When a player begins that follows the latest report."""
+        """Start time of a player that follows the latest report."""
         following = [moment for moment, _ in self.reports[1:]] + [float("inf")]
         return next(
             max(moment, start)
@@ -113,7 +113,7 @@ def earliest_start(chunks: Sequence[tuple[float, float]]) -> float:
 def speak(
     machine: Machine, lengths: Sequence[int], monkeypatch: pytest.MonkeyPatch, *, text_tokens: int = 20
 ) -> Course:
-    """Speak sentences of ``lengths`` in speech_stream tokens, each of ``text_tokens``."""
+    """Speak sentences of ``lengths`` in speech tokens, each of ``text_tokens``."""
     control = RequestControl()
     parts = [
         SentenceTask(
@@ -126,7 +126,7 @@ def speak(
 
 
 def convert(machine: Machine, lengths: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> Course:
-    """Speak pieces of a recording, whose tokens are known."""
+    """Convert pieces of a recording, whose tokens are known."""
     parts = [SentenceTask(open_feed=lambda count=count: FixedTokens([0] * count)) for count in lengths]  # type: ignore[misc]
     return _stream(machine, parts, monkeypatch)
 

@@ -1,4 +1,4 @@
-"""Tokenizers of the reference folders, read once."""
+"""Tokenizers of the reference folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text arriving in pieces is given out in sentences, as soon as they are certain and no sooner."""
+"""Text that arrives in pieces is split into sentences as soon as they are certain."""
 
 from __future__ import annotations
 

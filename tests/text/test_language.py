@@ -1,4 +1,4 @@
-"""The language a text's numbers are read in."""
+"""Detection of the language in which numbers are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.text.language import Language, detect_language, is_english_inset
         ("他说 hello world 然后 走了 ok", Language.CHINESE),
         ("iPhone 15 Pro Max 256GB 很好", Language.CHINESE),
         ("第1-3章", Language.CHINESE),
-        # The official program takes these for Chinese, and reads their numbers so.
+        # The official program treats these as Chinese.
         ("The word 你好 means hello in 2024.", Language.ENGLISH),
         ("東京に行きます", Language.JAPANESE),
         ("コーヒー", Language.JAPANESE),

@@ -10,7 +10,7 @@ from studio.text.language import Language
 from studio.text.normalize import normalize
 
 ENGLISH = {
-    # Slips of wetext 0.1.8, mended.
+    # Corrected errors of wetext 0.1.8.
     "It was $1,234.56.": "It was one thousand two hundred and thirty four point five six dollars.",
     "1,234 cats": "one thousand two hundred and thirty four cats",
     "1,234 kg": "one thousand two hundred and thirty four kilograms",
@@ -57,7 +57,7 @@ ENGLISH = {
     "§5": "section five",
     "−5": "negative five",
     "3-0": "three to zero",
-    # Words that the grammar would have rewritten.
+    # Words that the grammar would change.
     "The Sun sat on the TV": "The Sun sat on the TV",
     "Mrs. Lee and Ms. Wu met Dr. No": "Missus Lee and Miz Wu met doctor No",
     "Cats vs. dogs, e.g. Rex": "Cats versus dogs, for example Rex",
@@ -65,7 +65,7 @@ ENGLISH = {
     "see example.com": "see example dot com",
     "**bold** and _this_ `code`": " bold and this code ",
     "it’s 5": "it's five",
-    # What wetext does well stays so.
+    # Correct results of wetext do not change.
     "It costs $3.50, 25% off": "It costs three point five dollars, twenty five percent off",
     "10:30 on 2024-05-01": "ten thirty on the first of may twenty twenty four",
     "3rd of 21": "third of twenty one",
@@ -75,7 +75,7 @@ ENGLISH = {
 }
 
 CHINESE = {
-    # Slips of wetext 0.1.8, mended.
+    # Corrected errors of wetext 0.1.8.
     "第1-3章": "第一到三章",
     "第1－3章": "第一到三章",
     "1～3章": "一到三章",
@@ -102,7 +102,7 @@ CHINESE = {
     "二○二四年": "二〇二四年",
     "看example.com吧": "看example点com吧",
     "x=5": "x等于五",
-    # What wetext does well stays so.
+    # Correct results of wetext do not change.
     "2024年5月1日25.5度": "二零二四年五月一日二十五点五度",
     "2022-2023赛季": "二零二二到二零二三赛季",
     "1990-95年": "一九九零到一九九五年",
@@ -153,7 +153,7 @@ def test_chinese_loses_its_blanks_but_english_in_it_does_not() -> None:
     ],
 )
 def test_brackets_are_asides(written: str, language: Language, spoken: str) -> None:
-    """The official program drops the brackets and runs the words together."""
+    """The official program removes the brackets and joins the words."""
     assert normalize(written, language) == spoken
 
 
@@ -178,7 +178,7 @@ def test_clean(written: str, cleaned: str) -> None:
 def test_the_grammar_never_fails_and_keeps_its_surroundings() -> None:
     assert normalize_with_grammar(" 5 ", Language.ENGLISH) == " five "
     assert normalize_with_grammar("  ", Language.ENGLISH) == "  "
-    # wetext gives up on the whole text where it does not know a sign beside a number.
+    # wetext returns nothing if an unknown sign is next to a number.
     assert normalize_with_grammar("1 cat [7] 5 kg", Language.ENGLISH) == "one cat [ seven ] five kilograms"
 
 

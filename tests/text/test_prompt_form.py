@@ -1,4 +1,4 @@
-"""The prompt's text of each generation, compared with what the official front end hands to its model."""
+"""Prompt text of each generation, compared with the official front end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_zero_shot(
 def test_cross_lingual_gives_the_official_sequence_with_the_prefix_in_the_prompt(
     form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any], arrays: dict[str, Any]
 ) -> None:
-    """Specification J2, row 10: prompt and text put together are what the official model reads."""
+    """Specification J2, row 10: prompt and text together equal the official input."""
     text = golden["model_input"]["cross_lingual"]["tts_text"].removeprefix(PREAMBLE + END_OF_PROMPT)
     official = _official(arrays, "cross_lingual", "prompt_text") + _official(arrays, "cross_lingual", "text")
     assert form.cross_lingual(tokenizer) + _text(text, form, tokenizer) == official

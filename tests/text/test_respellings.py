@@ -1,4 +1,4 @@
-"""Words reach a model as its own dictionary spells them; nothing else about a text changes."""
+"""Words are respelled by the model's dictionary; nothing else changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences as the models are given them: the official behaviour where it is right, mended where it is not."""
+"""Sentences for the models: official behaviour, with corrections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPAIRED = {
     # Line feeds are removed: paragraphs are lost (section 6).
     "中文\n换行。第二句": ["中文。", "换行。第二句。"],
     "line one\nline two. 7": ["line one.", "line two. seven."],
-    # Half Chinese, half English.
+    # Chinese and English in one text.
     "123": ["one hundred and twenty three."],
     # No normalisation and no splitting at all where "<|" occurs (section 6; J2 row 10).
     "<|en|>Keep 100 as it is": ["en Keep one hundred as it is."],
@@ -64,7 +64,7 @@ def test_symbols_alone_are_not_spoken(text: str, form: PromptForm, tokenizer: Te
 
 @pytest.mark.reference
 def test_golden_paragraphs_are_split_alike(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]) -> None:
-    """Without normalisation no mark is added at the end, and the first sentence begins without a blank."""
+    """Without normalisation, no end mark is added, and the first sentence has no leading space."""
     entries = [entry for entry in golden["split_paragraph"] if entry["token_max_n"] == 80]
     assert entries
     for entry in entries:
@@ -221,7 +221,7 @@ def test_a_line_of_any_length_becomes_sentences_a_model_can_hold(text: str, toke
         assert isinstance(item, Sentence)
         # The miniature vocabulary spends three or more tokens on a Chinese character.
         assert 0 < len(item.text_tokens) < 600
-        # Where a sentence had to be cut the voice is held by a comma.
+        # A sentence that is cut ends with a comma.
         assert item.spoken.removesuffix("[breath]")[-1] in ".,。，"
 
 

@@ -1,4 +1,4 @@
-"""Where a text may be cut, and where it must not be."""
+"""Allowed and forbidden cut points of a text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_long_piece_is_cut_at_a_comma_then_a_blank_then_anywhere() -> None:
     assert split_near_middle("one two three four") == len("one two ")
     assert split_near_middle("好" * 10) == 5
     assert split_near_middle("ab") == 1
-    # A comma close to the edge would leave a crumb.
+    # A comma close to the end would leave a very short piece.
     assert split_near_middle("a, " + "word " * 20) > 20
 
 

@@ -1,4 +1,4 @@
-"""How much there is to say in a text, counted in phones and pauses."""
+"""Length of a text in phones and pauses."""
 
 from __future__ import annotations
 

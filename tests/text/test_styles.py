@@ -1,4 +1,4 @@
-"""The lists of styles: the strings the models know, found by any of their names."""
+"""Lists of styles: the strings used in training, found by any of their names."""
 
 from __future__ import annotations
 

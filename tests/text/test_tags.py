@@ -1,4 +1,4 @@
-"""Marks are found before anything else, and only those the generation knows."""
+"""Only tags of the generation are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text tokens are those of the official tokenizer, and typed text cannot steer the model."""
+"""Text tokens equal those of the official tokenizer, and typed text cannot control the model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_golden_text_encodes_and_decodes_officially(tokenizer: TextTokeniz
 
 
 def test_released_vocabularies_get_the_documented_ids() -> None:
-    """Specification K: the base vocabulary ends at 151645, its two chat marks included."""
+    """Specification K: the base vocabulary ends at 151645, including its two chat tokens."""
     for tokens, expected in (
         (COSYVOICE2_SPECIAL_TOKENS, {"<|endofprompt|>": 151646, "[breath]": 151647, "[mn]": 151662}),
         (

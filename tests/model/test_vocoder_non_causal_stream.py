@@ -1,4 +1,4 @@
-"""CosyVoice2's vocoder: emitted counts of the official program, seams close to one run, seeds."""
+"""CosyVoice2's vocoder: sample counts of the official program, seams close to one run, seeds."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from studio.model.config import VocoderKind
 NUM_FRAMES = 96
 SAMPLES_PER_FRAME = 480
 OVERLAP_FRAMES = 8
-# How far a chunk's end reaches back: 13 or 14 frames of mel and source, with the pitch's five on top.
+# Influence of a chunk's end: 13 or 14 frames of mel and source, plus five of the pitch.
 REACH_FRAMES = 20
 
 VOCODER = small_vocoder(VocoderKind.NON_CAUSAL)
@@ -32,7 +32,7 @@ def test_whole_is_the_plain_network() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=8).map(sorted))
 def test_any_cutting_gives_every_sample_and_differs_only_at_seams(cuts: list[int]) -> None:
-    """In float64 all is equal but what lies between a chunk's end and the reach before it."""
+    """In float64, only the samples within the influence of a chunk's end differ."""
     made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
     assert made.shape == WHOLE.shape
     differs = ((made - WHOLE).abs() > 1e-9).view(NUM_FRAMES, -1).any(-1)
@@ -43,14 +43,14 @@ def test_any_cutting_gives_every_sample_and_differs_only_at_seams(cuts: list[int
 
 
 def test_seams_are_close_to_one_run() -> None:
-    """The fade hides a change that is small already: 40 dB and more below the sound around it."""
+    """The cross-fade covers a small difference: at least 40 dB below the signal."""
     made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), [30, 60]))
     error, sound = (made - WHOLE).pow(2).mean(), WHOLE.pow(2).mean()
     assert 0 < error < 1e-4 * sound
 
 
 def test_chunks_have_the_official_lengths() -> None:
-    """H2: the first lacks the overlap, the last brings it."""
+    """H2: the first chunk lacks the overlap, the last includes it."""
     frames = [34, 50, 12]
     first, middle, last = stream_all(VOCODER, random_mel(NUM_FRAMES), [34, 84])
     assert [len(first), len(middle), len(last)] == [

@@ -1,4 +1,4 @@
-"""What a request has for itself: a stream of a card, and as a line of a batch its turn, for its sound alone."""
+"""CUDA stream and memory slot of a request, the latter only while a line of a batch is decoded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_every_request_has_a_stream_of_its_own_on_a_card(
 def test_a_line_of_a_batch_takes_its_voices_state_in_its_turn(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not while it waits: a card has room for the states of few voices."""
+    """Not while it waits, because a GPU has memory for few voice states."""
     flow, speech_lm = synthesizer.stages.flow, synthesizer.stages.speech_lm
     prepare, generate = flow.prepare_prompt, speech_lm.generate
     steps: list[str] = []

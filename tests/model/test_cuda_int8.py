@@ -1,6 +1,6 @@
-"""8-bit weights on a card, as far as a processor can tell: the arithmetic, the kernel's own text, and how it is called.
+"""8-bit weights on a GPU, tested on the CPU: arithmetic, kernel source, and launches.
 
-The very source of the kernel is compiled for the processor here, its warps played by threads.
+The kernel source is compiled for the CPU, with threads as warps.
 """
 
 # ruff: noqa: N802 - the names are NVIDIA's
@@ -25,7 +25,7 @@ from studio.model.speech_lm.cuda_int8 import KERNEL, SOURCE, CudaInt8Linear
 from studio.model.speech_lm.linear import check_support, describe, pack, quantize_int8_per_channel
 
 CPU, CARD = torch.device("cpu"), torch.device("cuda:0")
-# What the source takes from CUDA, for a warp whose lanes are threads.
+# Replacements for CUDA functions, with threads as lanes of a warp.
 CUDA_IN_CPP = r"""
 #include <barrier>
 #include <cstddef>
@@ -83,7 +83,7 @@ extern "C" void launch(Kernel kernel, int num_x, int num_y, int num_threads, con
 
 @pytest.fixture(scope="module")
 def kernel_on_processor(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
-    """Called as ``CudaKernel`` is."""
+    """Has the call interface of ``CudaKernel``."""
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
@@ -117,7 +117,7 @@ def exact(levels: torch.Tensor, scales: torch.Tensor, bias: torch.Tensor | None,
 def test_the_kernel_multiplies(
     kernel_on_processor: Callable[..., None], num_rows: int, height: int, width: int
 ) -> None:
-    """All 256 levels, sizes that fill no warp and no block, with and without a bias."""
+    """All 256 levels, sizes that do not fill a warp or a block, with and without a bias."""
     generator = torch.Generator().manual_seed(width + num_rows)
     levels = torch.randint(-128, 128, (height, width), generator=generator, dtype=torch.int8)
     scales = torch.rand(height, generator=generator) + 0.1
@@ -133,7 +133,7 @@ def test_many_rows_go_through_sixteen_bits(kernel_on_processor: Callable[..., No
     generator = torch.Generator().manual_seed(0)
     levels, scales = quantize_int8_per_channel(torch.randn(7, 48, generator=generator) * 0.02)
     rows = torch.randn(40, 48, generator=generator)
-    rows[0, 0] = 1e6  # beyond float16, and far beyond what the others are
+    rows[0, 0] = 1e6  # beyond the range of float16
     form = CudaInt8Linear(levels, scales, None, CPU)
     form._kernel = kernel_on_processor  # type: ignore[assignment]
     product = form(rows)
@@ -173,7 +173,7 @@ def test_the_kernel_compiles_for_the_cards_there_are(architecture: str) -> None:
 
 
 class FakeCompiler:
-    """Answers as NVRTC does; ``complaint`` is why it refuses."""
+    """A fake NVRTC; ``complaint`` is its compilation error."""
 
     def __init__(self, complaint: bytes = b"") -> None:
         self._complaint = complaint
@@ -208,7 +208,7 @@ class FakeCompiler:
 
 
 class FakeDriver:
-    """Keeps what it is asked; the context is pushed and popped around everything that needs one."""
+    """Records calls and checks that a context is current where one is needed."""
 
     def __init__(self) -> None:
         self.in_context = False
@@ -289,7 +289,7 @@ def test_what_does_not_compile_says_why(driver: FakeDriver, monkeypatch: pytest.
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 8, 11, 32, 33, 200])
 @pytest.mark.parametrize(("height", "width"), [(896, 4864), (9728, 896), (1152, 896), (93, 61)])
 def test_on_a_card(num_rows: int, height: int, width: int) -> None:
-    """Every form of the kernel, on a stream that is not the first."""
+    """All variants of the kernel, on a stream other than the default."""
     if not torch.cuda.is_available():
         pytest.skip("no graphics card")
     generator = torch.Generator().manual_seed(num_rows)
