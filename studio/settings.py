@@ -31,7 +31,7 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 PAGE_TITLES = {
     Page.WINDOW: QT_TRANSLATE_NOOP("Settings", "Window"),
     Page.SCRIPT: QT_TRANSLATE_NOOP("Settings", "Script"),
-    Page.SPEAKING: QT_TRANSLATE_NOOP("Settings", "Speaking and playing"),
+    Page.SPEAKING: QT_TRANSLATE_NOOP("Settings", "Speech and playback"),
     Page.MODELS: QT_TRANSLATE_NOOP("Settings", "Models"),
     Page.EXPORT: QT_TRANSLATE_NOOP("Settings", "Export"),
 }

@@ -88,7 +88,7 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Speak every line without an up-to-date take")),
     ActionSpec("speak.takes", SPEAK, _T("Actions", "Speak several takes"), ("Ctrl+Alt+Return",), "takes",
                _T("Actions", "Generate several takes with different seeds (number: see settings)")),
-    ActionSpec("speak.recording", SPEAK, _T("Actions", "Convert a recording…"), ("Ctrl+Shift+R",), "record",
+    ActionSpec("speak.recording", SPEAK, _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "record",
                _T("Actions", "Repeat a recording in the voice of the line")),
     ActionSpec("speak.pause", SPEAK, _T("Actions", "Pause queue"), (), "pause", is_checkable=True),
     ActionSpec("speak.cancel", SPEAK, _T("Actions", "Cancel all"), (), "close"),
@@ -107,7 +107,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("play.compare_takes", PLAY, _T("Actions", "Compare takes…"), ("Ctrl+Shift+B",), "compare",
                _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
     ActionSpec("voices.new", VOICES, _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
-    ActionSpec("voices.record", VOICES, _T("Actions", "Record a voice…"), ("Ctrl+R",), "record"),
+    ActionSpec("voices.record", VOICES, _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
     ActionSpec("view.reset", VIEW, _T("Actions", "Reset layout")),
     ActionSpec("help.guide", HELP, _T("Actions", "Guide"), ("F1",), "help"),
     ActionSpec("help.shortcuts", HELP, _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
@@ -115,7 +115,7 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Check the installation and list problems")),
     ActionSpec("help.about", HELP, _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
-_VOICE_KEY_TITLE = _T("Actions", "Voice {number} for the selected lines")
+_VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 
 
 def voice_action_id(number: int) -> str:

@@ -174,7 +174,7 @@ class WorkerBridge(QObject):
 
     def _open_client(self) -> WorkerClient:
         if self._is_closed:
-            raise WorkerDied("The process that speaks was closed.", remedy="Start the program again.")
+            raise WorkerDied("The speech process was closed.", remedy="Restart the program.")
         if self._client is None:
             from studio.worker.client import WorkerClient  # noqa: PLC0415 - after the first paint
 

@@ -27,13 +27,13 @@ class GuideDialog(QDialog):
 
     def _paragraphs(self) -> tuple[str, ...]:
         return (
-            "## " + self.tr("A voice"),
+            "## " + self.tr("Voice"),
             self.tr(
                 "Drop a recording of one speaker on the window: three to ten seconds, without music. Or press "
                 "**Ctrl+R** to record one. Add a transcript for a closer likeness. "
                 "Only clone voices you have permission to use."
             ),
-            "## " + self.tr("A script"),
+            "## " + self.tr("Script"),
             self.tr(
                 "Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves "
                 "to the next line. Paste or drop a text to split it into lines; every step can be undone."

@@ -46,7 +46,7 @@ def test_the_window_speaks_chinese(bench: Any, qapp: Any) -> None:
     use_language(qapp, QLocale("zh_CN"))
     window = bench.open_window()
     assert window.actions_by_id["speak.line"].text() == "朗读此行"
-    assert window.docks.voices.windowTitle() == "声音"
+    assert window.docks.voices.windowTitle() == "音色"
 
 
 def test_an_error_is_said_in_the_language_of_the_window(qapp: Any, chinese: None) -> None:
