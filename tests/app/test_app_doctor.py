@@ -1,4 +1,4 @@
-"""Help, Doctor: a page of facts that can be copied, worked out beside the window."""
+"""Diagnostics dialog: background checks and a report that can be copied."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def report(*verdicts: Verdict) -> HealthReport:
         ((Verdict.BROKEN, Verdict.LIMITED), "Speech will not work until the marked problems are fixed."),
     ],
 )
-def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
+def test_the_verdict_is_shown_and_the_report_can_be_copied(
     bench: Bench, verdicts: tuple[Verdict, ...], words: str
 ) -> None:
     go = threading.Event()
@@ -65,7 +65,7 @@ def test_the_verdict_is_a_sentence_and_the_report_can_be_copied(
     dialog.close()
 
 
-def test_a_look_that_fails_says_so_and_can_be_tried_again(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
+def test_a_failed_check_shows_its_error_and_can_be_repeated(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
     answers: list[HealthReport | StudioError] = [
         DamagedLibrary("The library is damaged.", remedy="Take it away."),
         report(Verdict.FINE),
@@ -89,7 +89,7 @@ def test_a_look_that_fails_says_so_and_can_be_tried_again(bench: Bench, report_o
     dialog.close()
 
 
-def test_a_finding_is_read_whole_however_narrow_the_page(bench: Bench) -> None:
+def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
     libraries = ", ".join(f"library-{number} 1.{number}" for number in range(30))
     check = Check(wording("libraries"), Verdict.FINE, wording("{versions}", versions=libraries))
     dialog = DiagnosticsDialog(lambda: HealthReport((check,)))
@@ -106,7 +106,7 @@ def test_a_finding_is_read_whole_however_narrow_the_page(bench: Bench) -> None:
     dialog.close()
 
 
-def test_help_opens_it_with_the_truth(bench: Bench, monkeypatch: Any) -> None:
+def test_the_help_menu_opens_the_dialog_with_real_checks(bench: Bench, monkeypatch: Any) -> None:
     monkeypatch.setattr(
         machine_checks, "_ASK_ENGINES", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
     )

@@ -1,4 +1,4 @@
-"""Files that the system hands to the running program, as macOS does with a double-clicked one."""
+"""Files opened by the system while the program runs, as on macOS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ print(*(path.name for path in taken))
 """
 
 
-def test_they_wait_until_the_window_works() -> None:
+def test_files_are_kept_until_the_window_is_ready() -> None:
     """In a process of its own: this one has an application already."""
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM],

@@ -1,4 +1,4 @@
-"""Work on another thread: its result comes to the window's thread, or to nobody."""
+"""Background work: results are delivered on the window's thread, or dropped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.app.background import run_in_background
 from studio.errors import ClipTooShort, StudioError
 
 
-def test_results_come_to_the_thread_of_the_window(qtbot: QtBot) -> None:
+def test_results_are_delivered_on_the_window_s_thread(qtbot: QtBot) -> None:
     results: list[tuple[int, bool]] = []
     owner = QObject()
     run_in_background(
@@ -35,7 +35,7 @@ def fail(error: Exception) -> None:
 @pytest.mark.parametrize(
     ("error", "code"), [(ClipTooShort("Short.", remedy="More."), "clip-too-short"), (KeyError("x"), "internal-error")]
 )
-def test_errors_are_sentences(qtbot: QtBot, error: Exception, code: str) -> None:
+def test_errors_are_delivered_as_studio_errors(qtbot: QtBot, error: Exception, code: str) -> None:
     errors: list[StudioError] = []
     owner = QObject()
     run_in_background(owner, lambda: fail(error), done=errors.append, failed=errors.append)
@@ -50,7 +50,7 @@ class Microphone:
         self.is_closed = True
 
 
-def test_nobody_hears_of_it_when_the_dialog_is_gone_and_what_was_opened_is_closed(qtbot: QtBot) -> None:
+def test_a_result_for_a_deleted_owner_is_closed_and_dropped(qtbot: QtBot) -> None:
     gate = threading.Event()
     opened = Microphone()
     results: list[object] = []
@@ -68,7 +68,7 @@ def test_nobody_hears_of_it_when_the_dialog_is_gone_and_what_was_opened_is_close
     assert results == []
 
 
-def test_what_belongs_to_a_job_is_destroyed_on_the_window_s_thread(qtbot: QtBot) -> None:
+def test_a_job_is_destroyed_on_the_window_s_thread(qtbot: QtBot) -> None:
     """Widgets among it: destroyed on another thread, they take the program along."""
     ends: list[bool] = []
     owner = QObject()

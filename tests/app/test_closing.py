@@ -1,4 +1,4 @@
-"""The window closes only with its work safe or given up, and the program then ends whatever fails."""
+"""Closing: unsaved work is saved or discarded, and the program ends even if a step fails."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_script_that_cannot_be_saved_in_its_place_is_saved_elsewhere(
     assert texts_in(elsewhere, tmp_path / "other drafts") == ["Edited."]
 
 
-def test_what_cannot_be_saved_can_be_given_up(
+def test_changes_that_cannot_be_saved_can_be_discarded(
     bench: Bench, window: MainWindow, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = closed_of(window)

@@ -1,4 +1,4 @@
-"""Every error that is shown can be copied for a report, without the window standing still, and its code looked up."""
+"""Copy report: works for every shown error without blocking the window; error codes can be looked up."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return event
 
 
-def test_the_report_is_worked_out_beside_the_window(bench: Bench, may_look: threading.Event) -> None:
+def test_the_report_is_made_in_the_background(bench: Bench, may_look: threading.Event) -> None:
     bar = NotificationBar()
     bar.show_error(VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Aunt Mary"))
     QGuiApplication.clipboard().setText("what was there")
@@ -67,9 +67,7 @@ def test_the_next_error_has_a_report_of_its_own(bench: Bench, may_look: threadin
     bench.until(lambda: QGuiApplication.clipboard().text().startswith("error: model-not-found"))
 
 
-def test_the_report_that_was_asked_for_last_is_the_one_that_is_copied(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_report_requested_last_is_copied(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     may_end, has_ended = threading.Event(), threading.Event()
 
     def report(error: StudioError) -> str:
@@ -105,7 +103,7 @@ def test_a_question_stays_open_while_its_report_is_copied(
     assert box.clickedButton() is answer
 
 
-def test_without_a_place_for_drafts_the_error_is_told_before_there_is_a_window(
+def test_an_unusable_draft_folder_is_reported_before_the_window_opens(
     bench: Bench,
     report_of: Callable[[QWidget], str],
     monkeypatch: pytest.MonkeyPatch,
@@ -119,7 +117,7 @@ def test_without_a_place_for_drafts_the_error_is_told_before_there_is_a_window(
     assert "shown: disk-full" in caplog.messages
 
 
-def test_what_an_error_says_has_a_report_beside_it_wherever_it_is_said() -> None:
+def test_every_shown_error_has_a_copy_report_button() -> None:
     """In tips and lists the same is said again, of what a notice or a line below tells with the button."""
     again = {
         "engines/engine_text.py": "reasons of engines, which are no errors",
@@ -141,14 +139,14 @@ def test_what_an_error_says_has_a_report_beside_it_wherever_it_is_said() -> None
     assert without == set(again)
 
 
-def test_a_hint_and_no_error_have_nothing_to_report(bench: Bench) -> None:
+def test_hints_have_no_copy_report_button(bench: Bench) -> None:
     bar = NotificationBar()
     bar.show_error(VoiceNotFound("There is no voice."))
     bar.show_hint("All is well.")
     assert bar._copy.isHidden()
 
 
-def test_codes_are_found_by_their_name_and_by_words(bench: Bench) -> None:
+def test_error_codes_are_found_by_code_and_text(bench: Bench) -> None:
     dialog = ErrorCodesDialog()
     assert set(dialog.shown_codes) == set(type_of_code)
     dialog._search.setText("proxy Certificate")

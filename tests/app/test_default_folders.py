@@ -1,4 +1,4 @@
-"""File dialogs begin in a folder that is there."""
+"""File dialogs start in an existing folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QStandardPaths
 from studio.app.default_folders import default_folder
 
 
-def test_a_folder_that_is_not_there_is_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_is_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     music, home = tmp_path / "Music", tmp_path
     monkeypatch.setattr(QStandardPaths, "writableLocation", lambda _: str(music))
     monkeypatch.setattr(Path, "home", lambda: home)

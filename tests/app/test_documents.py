@@ -1,4 +1,4 @@
-"""Whole scripts: saved, opened, recovered, imported; nothing is lost without being asked about."""
+"""Save, open, recover and import of scripts, with questions about unsaved changes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_script_is_saved_and_opened_again(bench: Bench, tmp_path: Path) -> Non
     assert not bench.session.editor.undo_stack.canUndo()
 
 
-def test_an_untouched_script_is_closed_without_a_question(bench: Bench) -> None:
+def test_an_unchanged_script_is_closed_without_a_question(bench: Bench) -> None:
     window = bench.open_window()
     assert bench.run(window.documents.confirm_close()) is UnsavedChangesChoice.DISCARD
 
@@ -101,7 +101,7 @@ def test_save_asks_where_the_first_time(bench: Bench, tmp_path: Path) -> None:
     bench.until(lambda: not window.isWindowModified())
 
 
-def test_a_file_that_is_no_script_is_a_sentence(bench: Bench, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_script_shows_an_error(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     (tmp_path / "broken.timbre").write_bytes(b"not a database at all")
     window.documents.begin_with(tmp_path / "broken.timbre")
@@ -119,9 +119,7 @@ def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_pat
     assert bench.texts == [""]
 
 
-def test_what_a_program_that_died_left_behind_is_offered_and_recovered(
-    make_bench: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_draft_of_a_crash_is_offered_and_recovered(make_bench: Callable[..., Any], tmp_path: Path) -> None:
     died = Project.create(tmp_path / "drafts")
     died.apply(InsertLines(0, (Line(id="x", text="Not lost."),)))
     died.close(keeps_draft=True)
@@ -133,7 +131,9 @@ def test_what_a_program_that_died_left_behind_is_offered_and_recovered(
     bench.until(lambda: bench.texts == ["Not lost."])
 
 
-def test_it_is_offered_to_whoever_starts_with_the_old_file_too(make_bench: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_draft_is_offered_when_its_script_is_opened_at_the_start(
+    make_bench: Callable[..., Any], tmp_path: Path
+) -> None:
     script, drafts = tmp_path / "script.timbre", tmp_path / "drafts"
     died = Project.create(drafts)
     died.apply(InsertLines(0, (Line(id="x", text="As it was saved."),)))
@@ -150,7 +150,7 @@ def test_it_is_offered_to_whoever_starts_with_the_old_file_too(make_bench: Calla
     assert bench.session.editor.project.path == script
 
 
-def test_what_is_thrown_away_is_not_offered_again(make_bench: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_deleted_draft_is_not_offered_again(make_bench: Callable[..., Any], tmp_path: Path) -> None:
     died = Project.create(tmp_path / "drafts")
     died.apply(InsertLines(0, (Line(id="x", text="Rubbish."),)))
     died.close(keeps_draft=True)
@@ -182,7 +182,7 @@ def test_closing_the_window_ends_everything(bench: Bench) -> None:
     bench.loop.close()
 
 
-def test_of_a_text_that_was_opened_only_the_first_line_is_chosen(bench: Bench, tmp_path: Path) -> None:
+def test_only_the_first_line_of_an_imported_text_is_selected(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     path = tmp_path / "book.txt"
     path.write_text("\n\n".join(f"Line {number} of a long book." for number in range(1, 41)))
@@ -197,7 +197,7 @@ def test_of_a_text_that_was_opened_only_the_first_line_is_chosen(bench: Bench, t
     assert bench.texts == [""]
 
 
-def test_texts_that_are_opened_one_after_the_other_stand_in_that_order(bench: Bench, tmp_path: Path) -> None:
+def test_texts_opened_in_sequence_keep_their_order(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     for name in ("one", "two", "three"):
         (tmp_path / f"{name}.txt").write_text(f"The start of {name}.\n\nThe end of {name}.\n")
@@ -207,7 +207,7 @@ def test_texts_that_are_opened_one_after_the_other_stand_in_that_order(bench: Be
     assert bench.texts == [f"The {part} of {name}." for name in ("one", "two", "three") for part in ("start", "end")]
 
 
-def test_a_text_that_is_opened_comes_below_the_line_somebody_has_gone_to(bench: Bench, tmp_path: Path) -> None:
+def test_an_imported_text_is_inserted_below_the_current_line(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     (tmp_path / "one.txt").write_text("First of all.\n\nLast of all.\n")
     (tmp_path / "two.txt").write_text("In between.\n")

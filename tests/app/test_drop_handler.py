@@ -1,4 +1,4 @@
-"""Sounds dropped on a line of the script: a voice for that line or, with Ctrl, said again in the line's voice."""
+"""Recordings dropped on a line: a voice for the line, or with Ctrl a conversion to its voice."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def voices(bench: Bench) -> list[str | None]:
     return [line.voice for line in bench.lines]
 
 
-def test_what_a_drop_would_do_is_told_for_each_place_and_key(bench: Bench, window: MainWindow, clip: Path) -> None:
+def test_the_drop_prompt_depends_on_place_and_key(bench: Bench, window: MainWindow, clip: Path) -> None:
     one, two = held(clip), held(clip, bench.folder / "Anna.wav")
     assert "a voice from Bert.wav for line 2" in hold(bench, window, one, place_of(window, 1))
     assert "for line 3" in hold(bench, window, one, place_of(window, 2))
@@ -92,7 +92,7 @@ def test_what_a_drop_would_do_is_told_for_each_place_and_key(bench: Bench, windo
     assert "convert these files" in hold(bench, window, two, place_of(window, 0), CONTROL)
 
 
-def test_a_line_without_a_voice_says_so(bench: Bench, clip: Path) -> None:
+def test_a_line_without_a_voice_is_reported(bench: Bench, clip: Path) -> None:
     window = bench.open_window()
     window.resize(1200, 800)
     window.script.paste_text("The first line.\n\nThe second line.")
@@ -125,7 +125,7 @@ def test_a_locked_line_keeps_its_voice(bench: Bench, window: MainWindow, clip: P
     assert voices(bench) == ["Anna", "Anna", "Anna"]
 
 
-def test_with_control_it_is_said_again_below_the_line_and_undo_takes_it_back(
+def test_ctrl_converts_the_recording_below_the_line_and_undo_reverts_it(
     bench: Bench, window: MainWindow, clip: Path
 ) -> None:
     drop(bench, window, held(clip), 1, CONTROL)
@@ -139,7 +139,7 @@ def test_with_control_it_is_said_again_below_the_line_and_undo_takes_it_back(
     assert bench.texts == ["The first line.", "The second line.", "The third line."]
 
 
-def test_several_become_a_line_each_in_their_order(bench: Bench, window: MainWindow, clip: Path) -> None:
+def test_several_recordings_become_lines_in_their_order(bench: Bench, window: MainWindow, clip: Path) -> None:
     bench.session.queue.set_paused(True)
     drop(bench, window, held(clip, bench.folder / "Anna.wav"), 0, CONTROL)
     assert bench.texts == ["The first line.", "Bert", "Anna", "The second line.", "The third line."]

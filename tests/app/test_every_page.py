@@ -1,4 +1,4 @@
-"""Every page and dialog of the window: each control says its name, and each fits a small screen at 200 %."""
+"""Every page and dialog: controls have accessible names and fit a small screen at 200 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bug in a slot, on a thread or in a task is told and logged, once for each place, and the window goes on."""
+"""Unexpected exceptions in slots, threads and tasks are reported and logged once for each place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fail() -> None:
     raise KeyError("Aunt Mary")
 
 
-def test_what_a_slot_raises_is_told_and_logged_once(
+def test_an_exception_in_a_slot_is_reported_and_logged_once(
     bench: Bench, told: list[StudioError], caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_the_same_line_may_fail_for_each_of_several_edits(bench: Bench, told: li
     bench.until(lambda: len(told) == 3)
 
 
-def test_so_is_what_a_thread_raises(bench: Bench, told: list[StudioError]) -> None:
+def test_an_exception_on_a_thread_is_reported(bench: Bench, told: list[StudioError]) -> None:
     thread = threading.Thread(target=fail)
     thread.start()
     thread.join()
@@ -60,7 +60,7 @@ def test_so_is_what_a_thread_raises(bench: Bench, told: list[StudioError]) -> No
     assert told[0].code == "internal-error"
 
 
-def test_so_is_a_task_nobody_waits_for(bench: Bench, told: list[StudioError]) -> None:
+def test_an_exception_in_a_task_is_reported(bench: Bench, told: list[StudioError]) -> None:
     async def fill_the_disk() -> None:
         raise DiskFull("The disk is full.")
 
@@ -71,13 +71,15 @@ def test_so_is_a_task_nobody_waits_for(bench: Bench, told: list[StudioError]) ->
     assert told[0].code == "disk-full"
 
 
-def test_the_terminals_own_are_left_to_it(told: list[StudioError], capsys: pytest.CaptureFixture[str]) -> None:
+def test_keyboard_interrupts_are_left_to_the_terminal(
+    told: list[StudioError], capsys: pytest.CaptureFixture[str]
+) -> None:
     sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert told == []
     assert "KeyboardInterrupt" in capsys.readouterr().err
 
 
-def test_afterwards_all_is_as_before() -> None:
+def test_the_hooks_are_restored() -> None:
     before = sys.excepthook, threading.excepthook
     with ExceptionHook().caught():
         assert sys.excepthook is not before[0]

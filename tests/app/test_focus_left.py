@@ -1,4 +1,4 @@
-"""What goes from the screen leaves the keyboard to the script: no button that nobody chose waits for the next Space."""
+"""The keyboard focus returns to the script when the focused panel or notice is hidden."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_in_script(window: MainWindow) -> Callable[[], bool]:
     return window.script.view.hasFocus
 
 
-def test_a_panel_that_is_closed(bench: Bench, window: MainWindow) -> None:
+def test_closing_a_panel_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
     panel = bench.parts.engines.panel
     panel.show()
     panel._stop.clicked.connect(panel.hide)
@@ -43,7 +43,7 @@ def test_a_panel_that_is_closed(bench: Bench, window: MainWindow) -> None:
     bench.until(is_in_script(window))
 
 
-def test_a_panel_that_goes_by_itself_while_nobody_is_in_it(bench: Bench, window: MainWindow) -> None:
+def test_hiding_an_unfocused_panel_keeps_the_focus(bench: Bench, window: MainWindow) -> None:
     (button,) = (each for each in bench.parts.models.panel.findChildren(QPushButton) if each.text() == "Download 3 GB")
     bench.parts.engines.panel.show()
     button.setFocus()
@@ -52,7 +52,7 @@ def test_a_panel_that_goes_by_itself_while_nobody_is_in_it(bench: Bench, window:
     assert button.hasFocus()
 
 
-def test_the_next_page_of_a_panel(bench: Bench, window: MainWindow) -> None:
+def test_the_next_page_of_a_panel_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
     panel = bench.parts.models.panel
     stop = SetupSuggestion("Stop", lambda: None)
     panel.show_page(
@@ -62,7 +62,7 @@ def test_the_next_page_of_a_panel(bench: Bench, window: MainWindow) -> None:
     bench.until(is_in_script(window))
 
 
-def test_a_notice(bench: Bench, window: MainWindow) -> None:
+def test_closing_a_notice_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
     window.notices.show_error(NoAudioDevice("There is no sound device.", remedy="Connect one."))
     QWidget.setTabOrder(window.notices._close, bench.parts.models.panel._buttons.findChildren(QPushButton)[0])
     press(window.notices._close)

@@ -1,4 +1,4 @@
-"""Closed dialogs are destroyed on the window's thread, whichever thread needs memory meanwhile."""
+"""Closed dialogs are destroyed on the window's thread only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def need_memory_elsewhere() -> list[Any]:
     return kept
 
 
-def test_another_thread_that_needs_memory_destroys_no_dialog(qtbot: QtBot) -> None:
+def test_allocation_on_another_thread_destroys_no_dialog(qtbot: QtBot) -> None:
     gc.collect()
     gc.enable()
     with gui_thread_collection():
@@ -48,7 +48,7 @@ def test_another_thread_that_needs_memory_destroys_no_dialog(qtbot: QtBot) -> No
     assert gc.isenabled()
 
 
-def test_without_that_it_would(qtbot: QtBot) -> None:
+def test_default_collection_would_destroy_it_there(qtbot: QtBot) -> None:
     """So the test above can fail."""
     gc.collect()
     gc.enable()

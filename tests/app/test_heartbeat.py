@@ -1,4 +1,4 @@
-"""The window never stands still: a heart that beats every 10 ms is listened to while lines are spoken."""
+"""The event loop is not blocked while lines are spoken: a 10 ms timer keeps firing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def edit_all_the_time(bench: Bench) -> QTimer:
     return timer
 
 
-def test_speaking_never_stops_the_window(bench: Bench) -> None:
+def test_synthesis_does_not_block_the_window(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     window.script.paste_text(
@@ -48,7 +48,7 @@ def test_speaking_never_stops_the_window(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_real_model_never_stops_the_window(make_bench: Callable[..., Any]) -> None:
+def test_a_real_model_does_not_block_the_window(make_bench: Callable[..., Any]) -> None:
     """In a process of its own, as always; from loading the model to the last word."""
     from studio.worker.process import WorkerProcess
 

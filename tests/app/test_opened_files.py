@@ -1,4 +1,4 @@
-"""A file that comes with the start of the window: double-clicked, or named on the command line."""
+"""Files that are double-clicked or named on the command line at the start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_voice_file_brings_its_voice(bench: Bench, tmp_path: Path) -> None:
     bench.until(lambda: names(window) == ["Bertha"])
 
 
-def test_a_sound_is_looked_at_before_it_becomes_a_voice(bench: Bench, tmp_path: Path) -> None:
+def test_a_recording_is_checked_before_it_becomes_a_voice(bench: Bench, tmp_path: Path) -> None:
     window = start_with(bench, clip_of_noise(tmp_path / "Bert.wav"))
     bench.until(lambda: window.findChildren(ClipEditorDialog))
     (dialog,) = window.findChildren(ClipEditorDialog)

@@ -1,4 +1,4 @@
-"""A screen that cannot be reached becomes a sentence, not a process that ends in Qt's own words."""
+"""A missing or unreachable screen is reported as an error instead of aborting in Qt."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def asked(environment: dict[str, str], *, x: bool = False, wayland: bool = False
     return require_screen(environment, has_x=lambda _: x, has_wayland=lambda _: wayland)
 
 
-def test_without_any_screen_it_says_so() -> None:
+def test_a_missing_screen_is_reported() -> None:
     with pytest.raises(NoScreen, match="no screen here"):
         asked({})
 
@@ -56,7 +56,7 @@ def test_a_screen_that_does_not_answer_is_named(environment: dict[str, str], nam
     assert name in str(told.value)
 
 
-def test_where_one_of_two_answers_it_is_asked_for() -> None:
+def test_the_reachable_one_of_two_displays_is_used() -> None:
     both = {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}
     assert asked(both, x=True) == "xcb"
     assert asked(both, wayland=True) == "wayland"
@@ -64,12 +64,12 @@ def test_where_one_of_two_answers_it_is_asked_for() -> None:
     assert asked({"DISPLAY": ":0"}, x=True) is None
 
 
-def test_who_needs_no_screen_is_asked_for_none() -> None:
+def test_offscreen_platforms_need_no_screen() -> None:
     assert asked({"QT_QPA_PLATFORM": "offscreen"}) is None
     assert asked({"QT_QPA_PLATFORM": "minimal:option;xcb"}) is None
 
 
-def test_other_systems_have_their_own_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_systems_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     assert asked({}) is None
 
@@ -100,6 +100,6 @@ def test_the_program_ends_with_a_sentence_and_the_status_of_no_screen(
     assert ":3999" in capsys.readouterr().err
 
 
-def test_to_ask_brings_in_no_qt() -> None:
+def test_the_check_does_not_import_qt() -> None:
     code = f"import sys; import {screen.__name__}; assert not [name for name in sys.modules if 'PySide' in name]"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

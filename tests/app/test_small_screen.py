@@ -1,4 +1,4 @@
-"""A laptop's 1280 by 800 at 200 %: the window stays within the screen, whatever stands over the script."""
+"""The window fits a screen of 1280 by 800 at 200 % with all panels open."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def is_inside(part: QWidget, window: QWidget) -> bool:
     return window.rect().contains(part.rect().translated(part.mapTo(window, part.rect().topLeft())))
 
 
-def test_with_both_panels_it_is_no_larger_than_the_screen(window: MainWindow, bench: Bench) -> None:
+def test_with_both_panels_the_window_fits_the_screen(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()
     assert window.size() == SMALL
@@ -71,7 +71,7 @@ def test_with_both_panels_it_is_no_larger_than_the_screen(window: MainWindow, be
     assert window.script.view.height() > 120
 
 
-def test_an_error_with_both_panels_can_be_read_to_its_end(window: MainWindow, bench: Bench) -> None:
+def test_an_error_with_both_panels_can_be_read_completely(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     window.notices.show_error(SourceUnreachable("Long. " * 60, remedy="Try again. " * 30))
     bench.live(0.02)
@@ -94,7 +94,7 @@ def test_a_notice_is_as_high_as_its_words(bench: Bench) -> None:
         assert words.height() == words.widget().heightForWidth(words.width())
 
 
-def test_what_a_fold_hides_is_read_and_pressed_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
+def test_the_content_of_a_collapsed_panel_opens_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
     pressed: list[str] = []
     show_both(bench, SetupSuggestion("Go", lambda: pressed.append("Go")))
     panel = bench.parts.models.panel
@@ -116,7 +116,7 @@ def test_what_a_fold_hides_is_read_and_pressed_in_a_dialog(window: MainWindow, b
     assert panel._small_bar.isVisible()
 
 
-def test_a_panel_that_is_over_takes_its_dialog_along(window: MainWindow, bench: Bench) -> None:
+def test_hiding_a_panel_closes_its_dialog(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     panel = bench.parts.models.panel
     panel._more.click()
@@ -127,7 +127,7 @@ def test_a_panel_that_is_over_takes_its_dialog_along(window: MainWindow, bench: 
     assert panel.isAncestorOf(panel.body)
 
 
-def test_where_there_is_room_the_panels_are_whole(window: MainWindow, bench: Bench) -> None:
+def test_panels_are_expanded_if_they_fit(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     bench.parts.models.panel._more.click()
     bench.until(lambda: bench.parts.models.panel._dialog is not None)
@@ -143,7 +143,7 @@ def test_where_there_is_room_the_panels_are_whole(window: MainWindow, bench: Ben
     assert window.size() == SMALL
 
 
-def test_more_about_the_engines_is_their_page(window: MainWindow, bench: Bench) -> None:
+def test_the_engines_panel_opens_the_engines_page(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     bench.parts.engines.panel._more.click()
     assert bench.parts.engines.page is not None
@@ -151,7 +151,7 @@ def test_more_about_the_engines_is_their_page(window: MainWindow, bench: Bench) 
     assert bench.parts.engines.page.work.body.isVisible()
 
 
-def test_what_is_opened_and_heard_makes_the_window_no_wider(window: MainWindow, bench: Bench) -> None:
+def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: Bench) -> None:
     width = window.docks.voices.width()
     bench.add_take(np.zeros(24_000, np.float32))
     window.script.open_find(replaces=True)
@@ -172,7 +172,7 @@ def test_the_text_of_a_line_has_most_of_a_narrow_table(window: MainWindow, bench
     assert max(widths) == widths[3]
 
 
-def test_an_arrangement_for_a_large_screen_is_not_taken_over_on_a_small_one(
+def test_a_layout_of_a_large_screen_is_not_restored_on_a_small_one(
     make_bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(layout, "available_size", lambda: LARGE)

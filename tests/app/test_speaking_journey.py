@@ -1,4 +1,4 @@
-"""The main job: write a line, press Ctrl+Enter, hear it while it is being made, keep what was heard."""
+"""Main use: write a line, press Ctrl+Enter, hear it while it is generated, keep the take."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def speak_written(bench: Bench, text: str) -> None:
     bench.trigger("speak.line")
 
 
-def test_a_line_is_written_spoken_heard_and_kept_sample_for_sample(bench: Bench) -> None:
+def test_a_line_is_spoken_played_and_stored_sample_for_sample(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two three four five")
@@ -43,7 +43,7 @@ def test_a_line_is_written_spoken_heard_and_kept_sample_for_sample(bench: Bench)
     assert "Latency" in window.status.stats_text
 
 
-def test_escape_where_the_line_is_written_stops_what_is_heard(bench: Bench) -> None:
+def test_escape_while_typing_stops_playback(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two three wait")
@@ -56,7 +56,7 @@ def test_escape_where_the_line_is_written_stops_what_is_heard(bench: Bench) -> N
     bench.until(lambda: bench.session.queue.current is None)
 
 
-def test_stop_is_silence_and_the_finished_part_stays_a_take(bench: Bench) -> None:
+def test_stop_ends_playback_and_keeps_the_generated_part_as_a_take(bench: Bench) -> None:
     bench.add_voice()
     bench.open_window()
     speak_written(bench, "one two three wait")
@@ -113,7 +113,7 @@ def test_the_line_changes_state_as_it_is_worked_on(bench: Bench) -> None:
     assert window.script._model.data(window.script._model.index(0, 1)) == "Ready"
 
 
-def test_a_failure_is_a_sentence_in_the_row_and_does_not_stop_the_next_line(bench: Bench) -> None:
+def test_a_failure_is_shown_in_its_row_and_does_not_stop_the_next_line(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     window.script.paste_text("bug nothing here\n\nA second line of words.")
@@ -126,7 +126,7 @@ def test_a_failure_is_a_sentence_in_the_row_and_does_not_stop_the_next_line(benc
     assert "fault" in model.data(model.index(0, 1), Qt.ItemDataRole.ToolTipRole) or window.notices.words
 
 
-def test_a_worker_that_dies_in_mid_line_is_a_sentence_and_the_next_line_is_spoken(bench: Bench) -> None:
+def test_the_worker_s_death_is_reported_and_the_next_line_is_spoken(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two wait")
@@ -144,7 +144,7 @@ def test_a_worker_that_dies_in_mid_line_is_a_sentence_and_the_next_line_is_spoke
     assert bench.session.editor.project.takes_of(bench.lines[0].id)[1].is_complete
 
 
-def test_play_all_goes_from_line_to_line_and_waits_for_those_being_made(bench: Bench) -> None:
+def test_play_all_waits_for_lines_being_generated(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     window.script.paste_text("First line one two.\n\nSecond line one two three.")

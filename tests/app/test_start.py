@@ -1,4 +1,4 @@
-"""The door: window or command line, and a window that stands at once."""
+"""Entry point: GUI or command line, and a fast first paint."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str
     )
 
 
-def test_without_a_screen_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_screen_an_error_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -98,7 +100,7 @@ sys.exit(status)
 """
 
 
-def test_the_window_stands_within_a_moment_and_imports_no_engine(tmp_path: Path) -> None:
+def test_the_first_paint_is_fast_and_imports_no_engine(tmp_path: Path) -> None:
     code = FIRST_PAINT.format(wait_milliseconds=50, work="pass", engines=set(ENGINES), heavy=set(HEAVY))
     shown = run(code, tmp_path)
     assert shown.returncode == 0, shown.stdout + shown.stderr
@@ -109,7 +111,7 @@ def test_the_window_stands_within_a_moment_and_imports_no_engine(tmp_path: Path)
     assert float(lines["seconds"]) < GENEROUS_SECONDS
 
 
-def test_the_window_opens_and_tells_of_damaged_settings(tmp_path: Path) -> None:
+def test_the_window_opens_and_reports_damaged_settings(tmp_path: Path) -> None:
     """Nested so deeply that the parser gives up."""
     (tmp_path / "TIMBRE_CONFIG").mkdir()
     (tmp_path / "TIMBRE_CONFIG" / "settings.json").write_text("[" * 200_000)

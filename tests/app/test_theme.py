@@ -1,4 +1,4 @@
-"""Both sets of colours can be read by everybody, and every icon that is named is there."""
+"""Contrast of both themes, and existence of every icon."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("ink", ["ink", "quiet", "accent", "good", "warn", "bad", "busy"])
 @pytest.mark.parametrize("ground", ["ground", "surface", "raised"])
-def test_every_ink_can_be_read_on_every_ground(colors: ThemeColors, ink: str, ground: str) -> None:
+def test_text_colours_have_enough_contrast(colors: ThemeColors, ink: str, ground: str) -> None:
     assert contrast(getattr(colors, ink), getattr(colors, ground)) >= 4.5
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
-def test_what_is_selected_can_be_read(colors: ThemeColors) -> None:
+def test_selected_text_has_enough_contrast(colors: ThemeColors) -> None:
     assert contrast(colors.on_accent, colors.accent) >= 4.5
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
-def test_what_was_found_can_be_read(colors: ThemeColors) -> None:
+def test_search_matches_have_enough_contrast(colors: ThemeColors) -> None:
     assert contrast(colors.ink, colors.found) >= 4.5
 
 
-def test_a_palette_tells_whose_it_is(qapp: Any) -> None:
+def test_a_palette_identifies_its_theme(qapp: Any) -> None:
     assert theme_colors(palette_of(DARK)) is DARK
     assert theme_colors(palette_of(LIGHT)) is LIGHT
 
@@ -92,7 +92,7 @@ def named_icons() -> set[str]:
     return names
 
 
-def test_every_icon_that_is_asked_for_is_there(qapp: Any) -> None:
+def test_every_used_icon_exists(qapp: Any) -> None:
     there = {path.stem for path in (paths.resources() / "icons").glob("*.svg")}
     assert named_icons() - there == set()
     for name in there:
@@ -100,12 +100,12 @@ def test_every_icon_that_is_asked_for_is_there(qapp: Any) -> None:
         assert any(image.pixelColor(x, y).alpha() > 128 for x in range(24) for y in range(24)), name
 
 
-def test_drawings_take_the_colour_of_the_text() -> None:
+def test_icons_use_the_text_colour() -> None:
     for path in (paths.resources() / "icons").glob("*.svg"):
         assert "currentColor" in path.read_text("utf-8"), path.name
 
 
-def test_the_buttons_of_dialogs_are_words(qapp: QApplication) -> None:
+def test_dialog_buttons_have_no_icons(qapp: QApplication) -> None:
     """Fusion's own pictures are of another time than the icons of the window."""
     apply_theme(qapp, Appearance.LIGHT)
     assert "dialogbuttonbox-buttons-have-icons: 0" in qapp.styleSheet(), "a test without a screen has no such pictures"

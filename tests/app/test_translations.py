@@ -1,4 +1,4 @@
-"""Every text of the window is translated, and no placeholder is lost on the way."""
+"""Every interface text is translated with all its placeholders."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def chinese(qapp: Any) -> Any:
     use_language(qapp, QLocale("en_US"))
 
 
-def test_the_window_speaks_chinese(bench: Any, qapp: Any) -> None:
+def test_the_window_is_in_chinese(bench: Any, qapp: Any) -> None:
     use_language(qapp, QLocale("zh_CN"))
     window = bench.open_window()
     assert window.actions_by_id["speak.line"].text() == "朗读此行"
     assert window.docks.voices.windowTitle() == "音色"
 
 
-def test_an_error_is_said_in_the_language_of_the_window(qapp: Any, chinese: None) -> None:
+def test_an_error_is_translated(qapp: Any, chinese: None) -> None:
     denied = PermissionError(errno.EACCES, "Permission denied")
     error = CannotWrite(
         "{path} cannot be written ({reason}).", remedy="Choose another folder.", path="a/{b}.wav", reason=denied
@@ -60,16 +60,16 @@ def test_an_error_is_said_in_the_language_of_the_window(qapp: Any, chinese: None
     assert format_error(error) == "a/{b}.wav cannot be written (permission denied). Choose another folder."
 
 
-def test_an_error_from_the_worker_is_said_in_the_language_of_the_window(chinese: None) -> None:
+def test_an_error_of_the_worker_is_translated(chinese: None) -> None:
     error = WorkerBusy("The speech process did not respond within {seconds:g} seconds.", seconds=2.5)
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
     assert format_error(copy) == "朗读进程在 2.5 秒内没有响应。"
 
 
-def test_an_error_about_a_setting_names_it_as_the_dialog_does(chinese: None) -> None:
+def test_an_error_about_a_setting_uses_its_translated_title(chinese: None) -> None:
     with pytest.raises(UnusableSetting) as caught:
         EXPORT_TRUE_PEAK.checked("loud")
-    assert format_error(caught.value) == "“真峰值上限”不能是 'loud'。请选择 -20 到 0。"
+    assert format_error(caught.value) == "'loud' 不是“真峰值上限”的有效值。请选择 -20 到 0。"
 
 
 def test_a_suggestion_is_part_of_the_sentence(chinese: None) -> None:

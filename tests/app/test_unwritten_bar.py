@@ -1,4 +1,4 @@
-"""On a full disk every edit stays on the screen, one notice tells, and all is written when there is room."""
+"""On a full disk edits stay in memory, one notice is shown, and all are written when space is free."""
 
 from __future__ import annotations
 

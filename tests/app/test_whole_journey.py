@@ -1,4 +1,4 @@
-"""From a recording on the disk to finished files, as somebody would who sees the program for the first time."""
+"""From a recording to exported files, as a first-time user would do it."""
 
 from __future__ import annotations
 

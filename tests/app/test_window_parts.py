@@ -1,4 +1,4 @@
-"""Shortcuts, the inspector, takes and the status bar: each does what it shows."""
+"""Shortcuts, inspector, takes and status bar in the main window."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_menu_has_a_letter_that_opens_it(bench: Bench, qapp: QApplication,
         use_language(qapp, QLocale("en_US"))
 
 
-def test_keys_are_changed_taken_away_and_kept(bench: Bench, window: MainWindow) -> None:
+def test_keys_are_assigned_removed_and_saved(bench: Bench, window: MainWindow) -> None:
     page = ShortcutsPage(window.actions_by_id)
     page.choose("edit.duplicate")
     page._keys.setKeySequence(QKeySequence("Ctrl+L"))
@@ -90,7 +90,7 @@ def test_space_presses_a_button_and_plays_elsewhere(bench: Bench, window: MainWi
     assert triggered == [True]
 
 
-def test_the_inspector_changes_the_chosen_line_and_undo_takes_it_back(bench: Bench, window: MainWindow) -> None:
+def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, window: MainWindow) -> None:
     form = window.inspector.form
     form._speed.setValue(1.5)
     form._pause.setValue(1.2)
@@ -109,7 +109,7 @@ def test_the_inspector_changes_the_chosen_line_and_undo_takes_it_back(bench: Ben
     assert not form._has_own_seed.isChecked()
 
 
-def test_own_words_are_a_style_and_the_mode_says_why(bench: Bench, window: MainWindow) -> None:
+def test_a_described_style_selects_instruct_mode(bench: Bench, window: MainWindow) -> None:
     form = window.inspector.form
     assert "Zero-shot" in form._mode.text()
     form.write_own_words()
@@ -118,7 +118,7 @@ def test_own_words_are_a_style_and_the_mode_says_why(bench: Bench, window: MainW
     assert "Instruct" in form._mode.text()
 
 
-def test_a_voice_that_is_not_here_is_named_in_the_inspector(bench: Bench, window: MainWindow) -> None:
+def test_a_missing_voice_is_named_in_the_inspector(bench: Bench, window: MainWindow) -> None:
     form = window.inspector.form
     window.script.assign_voice("Bob")
     assert form._voice.currentIndex() == -1
@@ -129,12 +129,12 @@ def test_a_voice_that_is_not_here_is_named_in_the_inspector(bench: Bench, window
     assert "Zero-shot" in form._mode.text()
 
 
-def test_what_will_be_spoken_is_shown(bench: Bench, window: MainWindow) -> None:
+def test_the_normalized_text_is_shown(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "It is 3 o'clock.", "Edit")
     bench.until(lambda: "three" in window.inspector.spoken_words, 60)
 
 
-def test_what_the_dictionary_makes_of_a_word_is_shown(bench: Bench, window: MainWindow) -> None:
+def test_the_normalized_text_follows_the_dictionary(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "He lives in Leominster.", "Edit")
     bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
     entry = DictionaryEntry("Leominster", alias="Lemster")
@@ -144,7 +144,7 @@ def test_what_the_dictionary_makes_of_a_word_is_shown(bench: Bench, window: Main
     bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
 
 
-def test_what_was_taken_back_and_done_again_is_told(bench: Bench, window: MainWindow) -> None:
+def test_undo_and_redo_are_reported_in_the_status_bar(bench: Bench, window: MainWindow) -> None:
     bench.until(lambda: bench.session.is_ready)  # a task would be told instead
     window.script.set_field("text", "Words.", "Edit")
     bench.trigger("edit.undo")
@@ -173,7 +173,7 @@ def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -
     assert bench.lines[0].chosen_take == second
 
 
-def test_the_status_bar_says_how_the_engine_is(bench: Bench, window: MainWindow) -> None:
+def test_the_status_bar_shows_the_engine_state(bench: Bench, window: MainWindow) -> None:
     bench.until(lambda: bench.session.is_ready)
     assert "noise-cosyvoice3" in window.status.engine_text
     error = ModelNotFound("There is no model.", remedy="Choose another.")
@@ -191,7 +191,7 @@ def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, windo
     assert window.notices.words == ""
 
 
-def test_the_layout_comes_back(bench: Bench, window: MainWindow) -> None:
+def test_the_layout_is_restored(bench: Bench, window: MainWindow) -> None:
     window.docks.voices.hide()
     save_layout(window, bench.settings)
     window.docks.voices.show()
@@ -203,7 +203,7 @@ def test_the_layout_comes_back(bench: Bench, window: MainWindow) -> None:
     assert not window.docks.voices.isHidden()
 
 
-def test_every_control_has_a_name_for_those_who_hear_it(window: MainWindow) -> None:
+def test_every_control_has_an_accessible_name(window: MainWindow) -> None:
     unnamed = []
     for widget in window.findChildren(QWidget):
         is_control = isinstance(widget, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QSlider)
@@ -240,7 +240,7 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
     assert [name for name in order if name in wanted] == wanted
 
 
-def test_everything_has_room_at_twice_the_size(window: MainWindow) -> None:
+def test_the_window_fits_960_by_540(window: MainWindow) -> None:
     """200 % on a laptop's screen leaves 960 by 540 of Qt's points."""
     window.resize(QSize(960, 540))
     assert window.width() <= 960

@@ -84,7 +84,7 @@ def test_every_setting_with_a_page_has_one_control_with_a_name(dialog: Preferenc
             assert each.accessibleDescription() == setting.help
 
 
-def test_what_is_set_is_shown_and_accepting_it_changes_nothing(settings: Settings, qtbot: QtBot) -> None:
+def test_values_are_shown_and_accepting_them_changes_nothing(settings: Settings, qtbot: QtBot) -> None:
     settings.change(
         {
             LANGUAGE: "zh_CN",
@@ -111,7 +111,7 @@ def test_what_is_set_is_shown_and_accepting_it_changes_nothing(settings: Setting
     assert settings.path.read_bytes() == content
 
 
-def test_what_a_person_changes_is_kept_when_accepted(dialog: PreferencesDialog, settings: Settings) -> None:
+def test_changes_are_saved_when_accepted(dialog: PreferencesDialog, settings: Settings) -> None:
     heard: list[object] = []
     settings.watch(heard.append)
     combo = control(dialog, QComboBox, "colour-scheme")
@@ -136,7 +136,7 @@ def test_cancelling_changes_nothing(dialog: PreferencesDialog, settings: Setting
     assert not settings.path.exists()
 
 
-def test_what_cannot_be_is_said_and_the_dialog_stays(
+def test_an_invalid_value_is_reported_and_the_dialog_stays_open(
     dialog: PreferencesDialog, settings: Settings, qtbot: QtBot
 ) -> None:
     dialog.show()
@@ -160,7 +160,7 @@ def test_what_cannot_be_is_said_and_the_dialog_stays(
     assert settings[NUM_THREADS] == 2
 
 
-def test_a_full_or_locked_disk_is_said(tmp_path: Path, qtbot: QtBot, report_of: Callable[[QWidget], str]) -> None:
+def test_a_failed_write_is_reported(tmp_path: Path, qtbot: QtBot, report_of: Callable[[QWidget], str]) -> None:
     (tmp_path / "file").touch()
     dialog = PreferencesDialog(Settings(tmp_path / "file" / "settings.json"), no_devices)
     qtbot.addWidget(dialog)
@@ -172,9 +172,7 @@ def test_a_full_or_locked_disk_is_said(tmp_path: Path, qtbot: QtBot, report_of: 
     assert report_of(dialog).startswith("error: cannot-write\n")
 
 
-def test_the_defaults_of_a_page_come_back_when_asked_for(
-    settings: Settings, dialog: PreferencesDialog, qtbot: QtBot
-) -> None:
+def test_the_defaults_of_a_page_can_be_restored(settings: Settings, dialog: PreferencesDialog, qtbot: QtBot) -> None:
     settings.change({LANGUAGE: "en", NUM_THREADS: 3})
     dialog = PreferencesDialog(settings, no_devices)
     qtbot.addWidget(dialog)
@@ -191,7 +189,7 @@ def test_special_numbers_have_names(dialog: PreferencesDialog) -> None:
     assert box.text() == "5 min"
 
 
-def test_what_means_nothing_without_another_setting_waits_for_it(dialog: PreferencesDialog) -> None:
+def test_a_dependent_setting_is_disabled_without_its_condition(dialog: PreferencesDialog) -> None:
     loudness = control(dialog, QDoubleSpinBox, "export-loudness")
     assert not loudness.isEnabled()
     control(dialog, QCheckBox, EXPORT_MATCHES_LOUDNESS.key).click()
@@ -227,7 +225,7 @@ def test_devices_are_found_on_another_thread(settings: Settings, qtbot: QtBot) -
     assert settings[OUTPUT_DEVICE] == "Speakers"
 
 
-def test_a_machine_without_sound_has_settings_too(settings: Settings, qtbot: QtBot) -> None:
+def test_the_dialog_opens_without_audio_devices(settings: Settings, qtbot: QtBot) -> None:
     asked = threading.Event()
 
     def names(direction: str) -> tuple[str, ...]:
@@ -252,7 +250,7 @@ def test_a_folder_can_be_chosen(dialog: PreferencesDialog, tmp_path: Path, monke
     assert dialog.changes() == {EXPORT_FOLDER: str(tmp_path)}
 
 
-def test_scrolling_a_page_turns_no_knob(dialog: PreferencesDialog, qtbot: QtBot) -> None:
+def test_scrolling_a_page_changes_no_value(dialog: PreferencesDialog, qtbot: QtBot) -> None:
     with qtbot.waitActive(dialog):
         dialog.show()
         dialog.activateWindow()
