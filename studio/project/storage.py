@@ -62,7 +62,7 @@ class Storage:
             self._ranks = {row["id"]: int(row["rank"]) for row in ranks}
             self.replaced = tuple(replaced)
         if replaced:
-            _log.warning("unusable values in %s were replaced: %s", self._read_as, Counter(replaced))
+            _log.warning("invalid values in %s were replaced: %s", self._read_as, Counter(replaced))
         return script
 
     @contextlib.contextmanager

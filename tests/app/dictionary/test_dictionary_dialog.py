@@ -128,7 +128,7 @@ def test_what_cannot_be_said_is_shown_and_not_accepted(
     type_in(page, 0, PRONUNCIATION, "kæt")
     index = page.model.index(0, WORD)
     assert page.model.data(index, Qt.ItemDataRole.DecorationRole) is not None
-    assert "Write pinyin" in page.model.data(index, Qt.ItemDataRole.ToolTipRole)
+    assert "Enter pinyin" in page.model.data(index, Qt.ItemDataRole.ToolTipRole)
     dialog.tabs.setCurrentWidget(dialog.global_page)
     dialog.accept()
     assert dialog.isVisible()
