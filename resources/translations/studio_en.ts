@@ -21,20 +21,20 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n line(s) changed while they were spoken.</source>
+        <source>%n line(s) changed during synthesis.</source>
         <translation>
-            <numerusform>%n line changed while it was spoken.</numerusform>
-            <numerusform>%n lines changed while they were spoken.</numerusform>
+            <numerusform>%n line changed during synthesis.</numerusform>
+            <numerusform>%n lines changed during synthesis.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>ExportForm</name>
     <message numerus="yes">
-        <source>%n line(s) have not been spoken, or changed since:</source>
+        <source>%n line(s) are new or changed:</source>
         <translation>
-            <numerusform>%n line has not been spoken, or changed since:</numerusform>
-            <numerusform>%n lines have not been spoken, or changed since:</numerusform>
+            <numerusform>%n line is new or changed:</numerusform>
+            <numerusform>%n lines are new or changed:</numerusform>
         </translation>
     </message>
 </context>
@@ -152,17 +152,17 @@
 <context>
     <name>ResultPage</name>
     <message numerus="yes">
-        <source>%n file(s) made.</source>
+        <source>%n file(s) written.</source>
         <translation>
-            <numerusform>%n file made.</numerusform>
-            <numerusform>%n files made.</numerusform>
+            <numerusform>%n file written.</numerusform>
+            <numerusform>%n files written.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n file(s) were there already and have not changed.</source>
+        <source>%n file(s) up to date.</source>
         <translation>
-            <numerusform>%n file was there already and has not changed.</numerusform>
-            <numerusform>%n files were there already and have not changed.</numerusform>
+            <numerusform>%n file up to date.</numerusform>
+            <numerusform>%n files up to date.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -1503,10 +1503,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择模型文件夹中的 spk2info.pt。</translation>
     </message>
     <message>
-        <source>Choose where the files go.</source>
-        <translation>请选择文件存放的位置。</translation>
-    </message>
-    <message>
         <source>Choose yes or no.</source>
         <translation>请选择是或否。</translation>
     </message>
@@ -1913,10 +1909,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The loaded model has no style “{style}”.{did_you_mean}</source>
         <translation>已加载的模型没有风格“{style}”。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>The log has the rest.</source>
-        <translation>详情见日志。</translation>
     </message>
     <message>
         <source>The log has the rest; please report it.</source>
@@ -4422,13 +4414,13 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Restart the program.</source>
         <translation>请重新启动程序。</translation>
     </message>
+    <message>
+        <source>Choose a folder for the files.</source>
+        <translation>请选择保存文件的文件夹。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
-    <message>
-        <source>Export sound</source>
-        <translation>导出声音</translation>
-    </message>
     <message>
         <source>Export</source>
         <translation>导出</translation>
@@ -4440,43 +4432,29 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>%n line(s) could not be spoken, so nothing was exported.</source>
         <translation>
-            <numerusform>有 %n 行无法朗读，因此没有导出任何文件。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) changed while they were spoken.</source>
-        <translation>
-            <numerusform>有 %n 行在朗读时被修改了。</numerusform>
+            <numerusform>有 %n 行合成失败，因此没有导出任何文件。</numerusform>
         </translation>
     </message>
     <message>
         <source>Export again.</source>
         <translation>请重新导出。</translation>
     </message>
+    <message>
+        <source>Export audio</source>
+        <translation>导出音频</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) changed during synthesis.</source>
+        <translation>
+            <numerusform>有 %n 行在合成期间被修改。</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExportForm</name>
     <message>
-        <source>Leave them out</source>
-        <translation>不导出这些行</translation>
-    </message>
-    <message>
-        <source>Name of the joined file</source>
-        <translation>合并文件的名称</translation>
-    </message>
-    <message>
         <source>Name</source>
         <translation>名称</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) have not been spoken, or changed since:</source>
-        <translation>
-            <numerusform>有 %n 行尚未朗读，或朗读后有改动：</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Speak them first</source>
-        <translation>先朗读这些行</translation>
     </message>
     <message>
         <source>All lines ({count})</source>
@@ -4495,28 +4473,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文件</translation>
     </message>
     <message>
-        <source>Sound</source>
-        <translation>音频</translation>
-    </message>
-    <message>
-        <source>Besides</source>
-        <translation>其他</translation>
-    </message>
-    <message>
-        <source>Insert a field</source>
-        <translation>插入字段</translation>
-    </message>
-    <message>
-        <source>Insert a field into the name</source>
-        <translation>在文件名中插入字段</translation>
-    </message>
-    <message>
-        <source>Number of the line</source>
-        <translation>行号</translation>
-    </message>
-    <message>
         <source>Voice</source>
-        <translation>声音</translation>
+        <translation>音色</translation>
     </message>
     <message>
         <source>First words</source>
@@ -4527,12 +4485,50 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>风格</translation>
     </message>
     <message>
-        <source>Name of the script</source>
-        <translation>脚本名称</translation>
+        <source>Synthesise them first</source>
+        <translation>先合成这些行</translation>
     </message>
     <message>
-        <source>Replace files of other scripts</source>
-        <translation>替换其他脚本的文件</translation>
+        <source>Skip them</source>
+        <translation>跳过这些行</translation>
+    </message>
+    <message>
+        <source>Name of joined file</source>
+        <translation>合并文件的名称</translation>
+    </message>
+    <message>
+        <source>Overwrite other scripts&apos; files</source>
+        <translation>覆盖其他脚本的文件</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) are new or changed:</source>
+        <translation>
+            <numerusform>有 %n 行尚未生成或有改动：</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Audio</source>
+        <translation>音频</translation>
+    </message>
+    <message>
+        <source>Extras</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>Insert field</source>
+        <translation>插入字段</translation>
+    </message>
+    <message>
+        <source>Insert field into file name</source>
+        <translation>在文件名中插入字段</translation>
+    </message>
+    <message>
+        <source>Line number</source>
+        <translation>行号</translation>
+    </message>
+    <message>
+        <source>Script name</source>
+        <translation>脚本名称</translation>
     </message>
 </context>
 <context>
@@ -5657,10 +5653,6 @@ Reads texts aloud in any voice, on your own computer.</source>
 </context>
 <context>
     <name>NamePreview</name>
-    <message>
-        <source>Names of the files</source>
-        <translation>文件名</translation>
-    </message>
     <message numerus="yes">
         <source>%n file(s):</source>
         <translation>
@@ -5672,6 +5664,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>
             <numerusform>……还有 %n 行</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>File names</source>
+        <translation>文件名</translation>
     </message>
 </context>
 <context>
@@ -5736,32 +5732,12 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>ProgressPage</name>
     <message>
-        <source>Progress of the export</source>
-        <translation>导出进度</translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
     <message>
-        <source>Checking the folder</source>
-        <translation>正在检查文件夹</translation>
-    </message>
-    <message>
-        <source>Speaking line {number} of {count} first</source>
-        <translation>先朗读第 {number} 行，共 {count} 行</translation>
-    </message>
-    <message>
         <source>Writing line {number} of {count}</source>
         <translation>正在写入第 {number} 行，共 {count} 行</translation>
-    </message>
-    <message>
-        <source>Joining the lines</source>
-        <translation>正在合并各行</translation>
-    </message>
-    <message>
-        <source>{speed} times as fast as it is spoken</source>
-        <translation>{speed} 倍于说话速度</translation>
     </message>
     <message>
         <source>{time} left</source>
@@ -5770,6 +5746,26 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Cancelling…</source>
         <translation>正在取消…</translation>
+    </message>
+    <message>
+        <source>Export progress</source>
+        <translation>导出进度</translation>
+    </message>
+    <message>
+        <source>Checking folder</source>
+        <translation>正在检查文件夹</translation>
+    </message>
+    <message>
+        <source>Synthesising line {number} of {count}</source>
+        <translation>正在合成第 {number} 行，共 {count} 行</translation>
+    </message>
+    <message>
+        <source>Joining lines</source>
+        <translation>正在合并各行</translation>
+    </message>
+    <message>
+        <source>{speed}x real time</source>
+        <translation>{speed} 倍实时速度</translation>
     </message>
 </context>
 <context>
@@ -6043,10 +6039,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         </translation>
     </message>
     <message>
-        <source>They are in {folder} already. They come from another script or from other lines, or were changed since:</source>
-        <translation>{folder} 中已有这些文件。它们来自其他脚本或其他行，或者后来被更改过：</translation>
-    </message>
-    <message>
         <source>Replace</source>
         <translation>替换</translation>
     </message>
@@ -6054,17 +6046,13 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
+    <message>
+        <source>These files in {folder} belong to another script or other lines, or were changed after the export:</source>
+        <translation>{folder} 中的这些文件属于其他脚本或其他行，或在导出后被修改过：</translation>
+    </message>
 </context>
 <context>
     <name>ResultPage</name>
-    <message>
-        <source>Lines without sound</source>
-        <translation>没有声音的行</translation>
-    </message>
-    <message>
-        <source>Open the folder</source>
-        <translation>打开文件夹</translation>
-    </message>
     <message>
         <source>Back</source>
         <translation>返回</translation>
@@ -6074,38 +6062,46 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>关闭</translation>
     </message>
     <message numerus="yes">
-        <source>%n file(s) made.</source>
-        <translation>
-            <numerusform>已生成 %n 个文件。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n file(s) were there already and have not changed.</source>
-        <translation>
-            <numerusform>%n 个文件已存在且没有变化。</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%n line(s) could not be exported</source>
         <translation>
             <numerusform>有 %n 行无法导出</numerusform>
         </translation>
     </message>
     <message>
-        <source>The export is done</source>
-        <translation>导出完成</translation>
-    </message>
-    <message>
         <source>Line {number}: {error}</source>
         <translation>第 {number} 行：{error}</translation>
     </message>
     <message>
-        <source>The export was cancelled</source>
+        <source>Failed lines</source>
+        <translation>失败的行</translation>
+    </message>
+    <message>
+        <source>Open folder</source>
+        <translation>打开文件夹</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) written.</source>
+        <translation>
+            <numerusform>已生成 %n 个文件。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) up to date.</source>
+        <translation>
+            <numerusform>%n 个文件已是最新。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Export finished</source>
+        <translation>导出完成</translation>
+    </message>
+    <message>
+        <source>Export cancelled</source>
         <translation>导出已取消</translation>
     </message>
     <message>
-        <source>What is done stays; exporting again goes on from there.</source>
-        <translation>已完成的文件会保留；再次导出时会从这里继续。</translation>
+        <source>Finished files are kept; the next export continues from there.</source>
+        <translation>已完成的文件会保留，下次导出将从这里继续。</translation>
     </message>
 </context>
 <context>

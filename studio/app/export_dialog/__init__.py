@@ -1,4 +1,4 @@
-"""The dialog over ``studio.export``: what a person wishes, the names that come of it, and how far it is.
+"""Export dialog: options with a preview of the file names, progress, and result.
 
 The window opens it with ``opening.open_export_dialog``.
 """

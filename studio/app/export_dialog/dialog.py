@@ -1,4 +1,4 @@
-"""The export dialog: a form with a preview, then progress, then what came of it."""
+"""The dialog: a form with a preview, then progress, then the result."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from studio.export.provenance import Provenance
 from studio.project.project import Project
 from studio.settings_store import Settings
 
-_PREVIEW_DELAY_MS = 120  # while somebody types
-_USUAL_SIZE = (940, 440)
+_PREVIEW_DELAY_MS = 120  # debounces typing
+_DEFAULT_SIZE = (940, 440)
 
 
 class ExportDialog(QDialog):
-    """Not modal: the script may be edited meanwhile; what is exported is what it was when the button was pressed.
+    """A non-modal dialog. An export writes the takes that are chosen when writing starts.
 
-    Signals out: ``speak_wanted`` (ids of lines to be spoken first), ``speaking_unwanted`` (the person
-    gave up), ``exported``. In: ``on_lines_changed``, ``on_line_spoken``, ``on_line_failed``.
+    Signals: ``speak_wanted`` (ids of lines to synthesise first), ``speaking_unwanted`` (ids to remove from the queue),
+    ``exported``. Slots: ``on_lines_changed``, ``on_line_spoken``, ``on_line_failed``, ``on_line_cancelled``.
     """
 
     speak_wanted = Signal(list)  # of line ids
@@ -63,15 +63,15 @@ class ExportDialog(QDialog):
         self._settings = settings
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
-        self._lines: tuple[ExportLine, ...] | None = None  # None: to be looked up again
+        self._lines: tuple[ExportLine, ...] | None = None  # None after a change
         self._checked_plan: ExportPlan | None = None  # while a thread looks for files of other scripts
         self._replaceable: frozenset[PurePosixPath] = frozenset()  # files of other scripts, confirmed by the user
         self._pending: PendingLines | None = None
         self._failures: list[StudioError] = []
         self._run: ExportRun | None = None
-        self._closes_when_over = False
-        self.setWindowTitle(self.tr("Export sound"))
-        self.resize(fit_to_screen(*_USUAL_SIZE))
+        self._closes_when_finished = False
+        self.setWindowTitle(self.tr("Export audio"))
+        self.resize(fit_to_screen(*_DEFAULT_SIZE))
         self.form = ExportForm()
         self.preview = NamePreview()
         self.progress = ProgressPage()
@@ -93,10 +93,10 @@ class ExportDialog(QDialog):
         self._connect_signals()
         self.show_preview()
 
-    # In.
+    # Slots.
 
     def on_lines_changed(self) -> None:
-        """The script was edited, or a line spoken: names may differ now."""
+        """Update the preview after an edit or a new take."""
         self._lines = None
         if self.pages.currentIndex() == 0:
             self._preview_timer.start()
@@ -113,9 +113,9 @@ class ExportDialog(QDialog):
             self._wait_on(self._pending)
 
     def on_line_cancelled(self, line_id: str) -> None:
-        """Somebody took the line out of the queue: then this export is off as well."""
+        """Cancel the export, because one of its lines was removed from the queue."""
         if self._pending and line_id in self._pending:
-            self._give_up()
+            self._cancel()
 
     # The form.
 
@@ -129,7 +129,7 @@ class ExportDialog(QDialog):
         items = [line.item for line in chosen if line.is_fresh or not self.form.leave_out.isChecked()]
         try:
             if not self.form.has_folder:
-                raise UnusableSetting("No folder is chosen.", remedy="Choose where the files go.")
+                raise UnusableSetting("No folder is chosen.", remedy="Choose a folder for the files.")
             names = preview_names(items, self._export_settings(), self.form.export_options.folder)
         except StudioError as error:
             self.preview.show_problem(error)
@@ -148,7 +148,7 @@ class ExportDialog(QDialog):
         return [line for line in self._script() if is_for_all or line.id in self._selected_ids]
 
     def _unspoken(self) -> list[str]:
-        """Lines to be spoken before anything can be exported."""
+        """Return the ids of lines that must be synthesised before the export."""
         leaves_out = self.form.leave_out.isChecked()
         return [] if leaves_out else [line.id for line in self._chosen() if not line.is_fresh]
 
@@ -183,16 +183,16 @@ class ExportDialog(QDialog):
         # the form
         self.form.changed.connect(self._preview_timer.start)
         self._preview_timer.timeout.connect(self.show_preview)
-        # while it runs
-        self.progress.cancel_clicked.connect(self._give_up)
-        # afterwards
+        # progress
+        self.progress.cancel_clicked.connect(self._cancel)
+        # result
         self.outcome.back_clicked.connect(self._go_back)
         self.outcome.close_clicked.connect(self.accept)
 
-    # The work.
+    # The export.
 
     def start(self) -> None:
-        """Remembers what was chosen, has lines spoken that need it, then exports."""
+        """Store the options, synthesise missing lines, then export."""
         self._lines = None
         self.show_preview()
         if not self.export_button.isEnabled():
@@ -254,12 +254,14 @@ class ExportDialog(QDialog):
     def _remember(self) -> None:
         values = dict(self.form.values)
         if values[declared.EXPORT_FOLDER] == str(self._default_folder):
-            values[declared.EXPORT_FOLDER] = self._settings[declared.EXPORT_FOLDER]  # from which it follows
+            values[declared.EXPORT_FOLDER] = self._settings[
+                declared.EXPORT_FOLDER
+            ]  # the default folder is derived from it
         elif self._project.path and values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "", "")):
-            values[declared.EXPORT_FOLDER] = ""  # goes with the project
+            values[declared.EXPORT_FOLDER] = ""  # stays beside the project file
         try:
             self._settings.change(values)
-        except StudioError as error:  # no reason not to export
+        except StudioError as error:  # the export is still possible
             self.preview.show_problem(error)
 
     def _wait_on(self, lines: PendingLines) -> None:
@@ -271,9 +273,9 @@ class ExportDialog(QDialog):
         if self._failures:
             sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
             self.outcome.show_unspoken(sentence, self._failures, self.form.export_options.folder)
-            self._be_over()
+            self._finish()
         elif unspoken := self._unspoken():
-            sentence = self.tr("%n line(s) changed while they were spoken.", "", len(unspoken))
+            sentence = self.tr("%n line(s) changed during synthesis.", "", len(unspoken))
             self._show_problem(sentence, self.tr("Export again."))
         else:
             self._export()
@@ -296,7 +298,7 @@ class ExportDialog(QDialog):
         self.progress.cancel.setEnabled(True)
         run.start()
 
-    def _give_up(self) -> None:
+    def _cancel(self) -> None:
         if self._pending:
             unwanted, self._pending = self._pending.waiting, None
             self.speaking_unwanted.emit(unwanted)
@@ -309,12 +311,12 @@ class ExportDialog(QDialog):
 
     def _on_ended(self, result: ExportResult) -> None:
         self.outcome.show_result(result, self.form.export_options.folder)
-        self._be_over()
+        self._finish()
         self.exported.emit(result)
 
     def _on_failed(self, error: StudioError) -> None:
         in_the_way = self._run.files_in_the_way if self._run is not None else ()
-        if not in_the_way or self._closes_when_over:
+        if not in_the_way or self._closes_when_finished:
             self._show_error(error)
             return
         self._run = None
@@ -325,22 +327,22 @@ class ExportDialog(QDialog):
 
     def _show_error(self, error: StudioError) -> None:
         self.outcome.show_error(error, self.form.export_options.folder)
-        self._be_over()
+        self._finish()
 
     def _show_problem(self, sentence: str, details: str) -> None:
         self.outcome.show_problem(sentence, details, self.form.export_options.folder)
-        self._be_over()
+        self._finish()
 
     def _on_cancelled(self) -> None:
         self.outcome.show_cancelled(self.form.export_options.folder)
-        self._be_over()
+        self._finish()
 
-    def _be_over(self) -> None:
+    def _finish(self) -> None:
         self._run = None
         self._checked_plan = None
         self.pages.setCurrentWidget(self.outcome)
         self.outcome.close_button.setFocus()
-        if self._closes_when_over:
+        if self._closes_when_finished:
             super().reject()
 
     def _go_back(self) -> None:
@@ -349,13 +351,13 @@ class ExportDialog(QDialog):
         self.pages.setCurrentIndex(0)
 
     @property
-    def is_at_work(self) -> bool:
+    def is_busy(self) -> bool:
         return any(work is not None for work in (self._checked_plan, self._pending, self._run))
 
     def reject(self) -> None:
-        """Esc and the window's button: what is at work is given up first, and the dialog closes when it has ended."""
-        if not self.is_at_work:
+        """Close on Esc or the close button. A running export is cancelled first; the dialog closes when it has ended."""
+        if not self.is_busy:
             super().reject()
             return
-        self._closes_when_over = True
-        self._give_up()
+        self._closes_when_finished = True
+        self._cancel()

@@ -1,4 +1,4 @@
-"""What the form holds, as the export room wants it; and as the settings remember it. Knows no widgets."""
+"""Options of an export, converted from the form and the settings. Without widgets."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from studio.project.project import Project
 from studio.setting_kinds import Setting
 
 Values = Mapping[Setting[Any], Any]
-_MOST_SHOWN = 200
+_MAX_PREVIEWED = 200
 
-# What the form shows and the settings remember.
+# Settings shown in the form.
 REMEMBERED: tuple[Setting[Any], ...] = (
     declared.EXPORT_FOLDER,
     declared.EXPORT_FILES,
@@ -43,7 +43,7 @@ REMEMBERED: tuple[Setting[Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """``folder``: where to, as far as somebody has said. ``replaces_files`` is asked anew each time."""
+    """Values of the form. ``folder`` is the destination. ``replaces_files`` is not stored in the settings."""
 
     values: Values
     folder: Path
@@ -53,7 +53,7 @@ class ExportOptions:
     def settings(
         self, project_name: str, provenance: Provenance, origin: Origin, *, replaces_files: bool = False
     ) -> ExportSettings:
-        """Raises ``UnusableSetting``."""
+        """Return the settings of the export. Raise ``UnusableSetting``."""
         values = self.values
         files = values[declared.EXPORT_FILES]
         subtitles = {
@@ -84,7 +84,7 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A line that says something. Fresh: it has been spoken to its end, and said the same then."""
+    """A non-empty line. ``is_fresh``: its chosen take is complete and matches the current text and voice."""
 
     id: str
     item: ExportItem
@@ -92,7 +92,7 @@ class ExportLine:
 
 
 def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
-    """In order. Quick, but not for every keystroke."""
+    """Return the non-empty lines in order. Too slow to call on every keystroke."""
     return tuple(
         ExportLine(line.id, item_of_line(line, index, line.id, take), take is not None)
         for index, line in enumerate(project.lines, 1)
@@ -103,7 +103,7 @@ def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreviewedNames:
-    """The first lines' names; ``num_more`` lines follow; the files there is one of."""
+    """File names: of the first lines, and of the files made once per export. ``num_more`` lines are not previewed."""
 
     line_files: tuple[PurePosixPath, ...]
     num_more: int
@@ -115,17 +115,23 @@ class PreviewedNames:
 
 
 def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder: Path) -> PreviewedNames:
-    """Raises ``UnusableSetting`` and ``NothingToSpeak``. A name depends only on those before it, and on the last number."""
-    shown = [*items[:_MOST_SHOWN], *items[_MOST_SHOWN:][-1:]]
+    """Return the names of the first lines' files. Raise ``UnusableSetting`` and ``NothingToSpeak``.
+
+    A name depends only on the lines before it and on the largest line number, so the rest is left out.
+    """
+    shown = [*items[:_MAX_PREVIEWED], *items[_MAX_PREVIEWED:][-1:]]
     plan = ExportPlan.make(shown, folder, settings)
-    line_files = plan.line_files[:_MOST_SHOWN]
+    line_files = plan.line_files[:_MAX_PREVIEWED]
     num_more = len(items) - len(line_files) if plan.line_files else 0
     return PreviewedNames(line_files, num_more, plan.files[len(plan.line_files) :])
 
 
 def default_folder(project: Project, remembered: str, name: str) -> Path:
-    """Where the user exported last, else beside the project. A script without a file never gets a folder that another
-    script was exported into: it has one of its own, called ``name`` and the time it was begun."""
+    """Return the folder of the last export, else one beside the project.
+
+    An unsaved script never gets a folder that another script was exported into, but one named after ``name`` and the
+    time when the script was created.
+    """
     if project.path is not None:
         return Path(remembered) if remembered else project.path.parent / f"{project.path.stem} sound"
     origin = origin_of_project(project)
@@ -133,7 +139,7 @@ def default_folder(project: Project, remembered: str, name: str) -> Path:
         return Path(remembered)
     documents = Path.home() / "Documents"
     parent = Path(remembered) if remembered else (documents if documents.is_dir() else Path.home()) / "Timbre"
-    begun = project.begun.astimezone()
-    folder = parent / sanitize_filename(f"{name} {begun:%Y-%m-%d %H.%M.%S}")
+    created = project.begun.astimezone()
+    folder = parent / sanitize_filename(f"{name} {created:%Y-%m-%d %H.%M.%S}")
     is_taken = Journal(folder).is_used_by_others(origin)
     return folder.with_name(f"{folder.name} {project.draft_path.stem[-8:]}") if is_taken else folder

@@ -1,4 +1,4 @@
-"""An export at work on a thread of its own, told to the window's thread by signals."""
+"""Runs an export on a thread and reports to the window's thread by signals."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _log = logging.getLogger(__name__)
 
 
 class ExportRun(QObject):
-    """Exactly one of ``ended``, ``failed`` and ``cancelled`` comes, as the last signal."""
+    """One export. The last signal is exactly one of ``ended``, ``failed`` and ``cancelled``."""
 
     progressed = Signal(object)  # ExportProgress
     ended = Signal(object)  # ExportResult
     failed = Signal(object)  # StudioError
     cancelled = Signal()
 
-    _event_received = Signal(object)  # what the thread has to tell
+    _event_received = Signal(object)  # ExportProgress, ExportResult, StudioError or Cancelled
 
     def __init__(self, plan: ExportPlan, source: SpeechSource, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._control = RequestControl()
-        self._exporter = Exporter(plan, source, control=self._control, on_progress=self._tell)
-        # Not a method of this object: it may be gone before the thread is.
+        self._exporter = Exporter(plan, source, control=self._control, on_progress=self._post)
+        # Not connected to a method of this object, which may be destroyed before the thread ends.
         self.destroyed.connect(self._control.cancel)
         application = QCoreApplication.instance()
-        if application is not None:  # the program ends: it does not wait for a thousand lines
+        if application is not None:  # quitting does not wait for the remaining lines
             application.aboutToQuit.connect(self._control.cancel)
-        self._event_received.connect(self._on_came, Qt.ConnectionType.QueuedConnection)
+        self._event_received.connect(self._on_event, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name="export")
         self.is_running = False
 
     @property
     def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
-        """Files that it may not replace unasked, if it ``failed`` because of them."""
+        """Files of other scripts that made the export fail, empty if it failed for another reason."""
         return self._exporter.files_in_the_way
 
     def start(self) -> None:
@@ -51,34 +51,36 @@ class ExportRun(QObject):
         self._thread.start()
 
     def cancel(self) -> None:
-        """What is done stays. ``cancelled`` comes when the thread has ended."""
+        """Cancel; finished files stay. ``cancelled`` is emitted when the thread ends."""
         self._control.cancel()
 
     def _work(self) -> None:
         try:
-            self._tell(self._exporter.run())
+            self._post(self._exporter.run())
         except (StudioError, Cancelled) as error:
-            self._tell(error)
-        except Exception as error:  # noqa: BLE001 - the end of a thread
-            _log.exception("the export ended unexpectedly")
-            self._tell(
-                InternalError("Something unexpected happened: {reason}.", remedy="The log has the rest.", reason=error)
+            self._post(error)
+        except Exception as error:  # noqa: BLE001 - reported from a thread
+            _log.exception("unexpected error in an export")
+            self._post(
+                InternalError(
+                    "Something unexpected happened: {reason}.", remedy="See the Log tab for details.", reason=error
+                )
             )
 
-    def _tell(self, news: object) -> None:
+    def _post(self, event: object) -> None:
         try:
-            self._event_received.emit(news)
-        except RuntimeError:  # the window is gone, and with it everybody who could be told
+            self._event_received.emit(event)
+        except RuntimeError:  # the dialog was destroyed
             self._control.cancel()
 
-    def _on_came(self, news: object) -> None:
-        self.is_running = isinstance(news, ExportProgress)
-        match news:
+    def _on_event(self, event: object) -> None:
+        self.is_running = isinstance(event, ExportProgress)
+        match event:
             case ExportProgress():
-                self.progressed.emit(news)
+                self.progressed.emit(event)
             case ExportResult():
-                self.ended.emit(news)
+                self.ended.emit(event)
             case StudioError():
-                self.failed.emit(news)
+                self.failed.emit(event)
             case Cancelled():
                 self.cancelled.emit()

@@ -1,4 +1,4 @@
-"""The form: which lines, where to, which files, how they sound."""
+"""Form of the export options: lines, files, audio format, extras."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from studio.setting_kinds import Setting
 
 
 class ExportForm(QWidget):
-    """Signals out: ``changed``. In: ``show_values``, ``show_lines``."""
+    """Widgets for the options. Emits ``changed`` on every edit."""
 
     changed = Signal()
 
@@ -38,14 +38,14 @@ class ExportForm(QWidget):
         self._editors: dict[Setting[Any], SettingEditor] = {setting: editor_for(setting) for setting in REMEMBERED}
         self.all_lines = QRadioButton()
         self.selected_lines = QRadioButton()
-        self.speak_first = QRadioButton(self.tr("Speak them first"))
-        self.leave_out = QRadioButton(self.tr("Leave them out"))
+        self.speak_first = QRadioButton(self.tr("Synthesise them first"))
+        self.leave_out = QRadioButton(self.tr("Skip them"))
         self._unspoken_label = QLabel()
         self._unspoken_label.setWordWrap(True)
         self._unspoken_box = QWidget()
         self.joined_name = QLineEdit()
-        self.joined_name.setAccessibleName(self.tr("Name of the joined file"))
-        self.replace_files = QCheckBox(self.tr("Replace files of other scripts"))
+        self.joined_name.setAccessibleName(self.tr("Name of joined file"))
+        self.replace_files = QCheckBox(self.tr("Overwrite other scripts' files"))
         self._joined_label = QLabel(self.tr("Name"))
         columns = QHBoxLayout(self)
         columns.setContentsMargins(0, 0, 0, 0)
@@ -61,21 +61,21 @@ class ExportForm(QWidget):
         self.all_lines.setChecked(True)
         self.speak_first.setChecked(True)
         self._connect_signals()
-        self._enable_what_matters()
+        self._update_enabled()
 
     def show_values(self, values: dict[Setting[Any], Any], folder: Path, joined_name: str) -> None:
         for setting, editor in self._editors.items():
             editor.set_value(str(folder) if setting is declared.EXPORT_FOLDER else values[setting])
-        self._enable_what_matters()
+        self._update_enabled()
         self.joined_name.setText(joined_name)
 
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
-        """``num_unspoken`` of the chosen lines have no take, or none that still fits."""
+        """Show the numbers of lines. ``num_unspoken``: exported lines without an up-to-date take."""
         self.all_lines.setText(self.tr("All lines ({count})").format(count=num_lines))
         self.selected_lines.setText(self.tr("Selected lines ({count})").format(count=num_selected))
         self.selected_lines.setEnabled(num_selected > 0)
         self._unspoken_box.setVisible(num_unspoken > 0)
-        self._unspoken_label.setText(self.tr("%n line(s) have not been spoken, or changed since:", "", num_unspoken))
+        self._unspoken_label.setText(self.tr("%n line(s) are new or changed:", "", num_unspoken))
 
     @property
     def export_options(self) -> ExportOptions:
@@ -97,7 +97,7 @@ class ExportForm(QWidget):
     def editor(self, setting: Setting[Any]) -> SettingEditor:
         return self._editors[setting]
 
-    # Its four boxes.
+    # Groups.
 
     def _lines_box(self) -> QGroupBox:
         box = QGroupBox(self.tr("Lines"))
@@ -129,7 +129,7 @@ class ExportForm(QWidget):
         return box
 
     def _sound_box(self) -> QGroupBox:
-        box = QGroupBox(self.tr("Sound"))
+        box = QGroupBox(self.tr("Audio"))
         rows = QFormLayout(box)
         for setting in (
             declared.EXPORT_ENCODING,
@@ -143,7 +143,7 @@ class ExportForm(QWidget):
         return box
 
     def _more_box(self) -> QGroupBox:
-        box = QGroupBox(self.tr("Besides"))
+        box = QGroupBox(self.tr("Extras"))
         rows = QFormLayout(box)
         for setting in (
             declared.EXPORT_HAS_ONE_PAUSE,
@@ -157,7 +157,7 @@ class ExportForm(QWidget):
     def _add(self, rows: QFormLayout, setting: Setting[Any]) -> None:
         control = self._editors[setting].control
         control.setToolTip(translated(setting.help))
-        if isinstance(control, QCheckBox):  # says itself what it is
+        if isinstance(control, QCheckBox):  # has its own label
             rows.addRow(control)
         else:
             rows.addRow(self._label(setting), control)
@@ -169,19 +169,19 @@ class ExportForm(QWidget):
         return label
 
     def _fields_button(self) -> QToolButton:
-        """Inserts a field where the cursor is."""
+        """Return a button with a menu that inserts a field at the cursor."""
         button = QToolButton()
         button.setIcon(icon("add"))
-        button.setToolTip(self.tr("Insert a field"))
-        button.setAccessibleName(self.tr("Insert a field into the name"))
+        button.setToolTip(self.tr("Insert field"))
+        button.setAccessibleName(self.tr("Insert field into file name"))
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         titles = {
-            "index": self.tr("Number of the line"),
+            "index": self.tr("Line number"),
             "voice": self.tr("Voice"),
             "text": self.tr("First words"),
             "style": self.tr("Style"),
-            "project": self.tr("Name of the script"),
+            "project": self.tr("Script name"),
         }
         for name in FIELDS:
             action = menu.addAction(f"{titles[name]}\t{{{name}}}")
@@ -189,7 +189,7 @@ class ExportForm(QWidget):
         button.setMenu(menu)
         return button
 
-    # What happens.
+    # Events.
 
     def _connect_signals(self) -> None:
         for editor in self._editors.values():
@@ -206,10 +206,10 @@ class ExportForm(QWidget):
         self._on_changed()
 
     def _on_changed(self) -> None:
-        self._enable_what_matters()
+        self._update_enabled()
         self.changed.emit()
 
-    def _enable_what_matters(self) -> None:
+    def _update_enabled(self) -> None:
         files = self._value(declared.EXPORT_FILES)
         has_lines, is_joined = files != "joined", files != "lines"
         self._editors[declared.EXPORT_PATTERN].control.setEnabled(has_lines)

@@ -1,4 +1,4 @@
-"""The names that the files will have, as long as somebody is still choosing."""
+"""Preview of the file names that an export creates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Names(QAbstractListModel):
 
 
 class NamePreview(QWidget):
-    """Signals in only: ``show_names`` or ``show_problem``."""
+    """List of file names, or the reason why there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class NamePreview(QWidget):
         self.list.setUniformItemSizes(True)
         self.list.setSelectionMode(QListView.SelectionMode.NoSelection)
         self.list.setMinimumWidth(240)
-        self.list.setAccessibleName(self.tr("Names of the files"))
+        self.list.setAccessibleName(self.tr("File names"))
         self.label = QLabel()
         self.label.setWordWrap(True)
         self.problem = ErrorLine()

@@ -1,4 +1,4 @@
-"""How the window opens the export dialog: over its project, with its queue to speak what is missing."""
+"""Opens the export dialog and connects it to the project and the synthesis queue."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def open_export_dialog(
     *,
     selected_ids: Iterable[str] = (),
 ) -> ExportDialog:
-    """Shows the dialog and returns it at once; it deletes itself when it is closed.
+    """Show the dialog and return it at once. It deletes itself when closed.
 
-    ``model_folder``: of the model that speaks now; its licence goes into the files.
+    ``model_folder``: folder of the current model, whose name and licence go into the files' metadata.
     """
     dialog = ExportDialog(
         editor.project,
@@ -47,7 +47,7 @@ def open_export_dialog(
             if job.line_id in unwanted and not job.state.is_over:
                 queue.cancel(job)
 
-    def tell(job: SynthesisJob) -> None:
+    def report(job: SynthesisJob) -> None:
         if job.state is JobState.DONE:
             dialog.on_line_spoken(job.line_id)
         elif job.state is JobState.FAILED and job.error is not None:
@@ -55,19 +55,19 @@ def open_export_dialog(
         elif job.state is JobState.CANCELLED:
             dialog.on_line_cancelled(job.line_id)
 
-    def notice(*_: object) -> None:
+    def update_lines(*_: object) -> None:
         dialog.on_lines_changed()
 
     dialog.speak_wanted.connect(speak)
     dialog.speaking_unwanted.connect(stop)
-    queue.job_finished.connect(tell)
-    editor.script_changed.connect(notice)
+    queue.job_finished.connect(report)
+    editor.script_changed.connect(update_lines)
     editor.project_replaced.connect(dialog.reject)
 
-    def part() -> None:
-        queue.job_finished.disconnect(tell)
-        editor.script_changed.disconnect(notice)
+    def disconnect() -> None:
+        queue.job_finished.disconnect(report)
+        editor.script_changed.disconnect(update_lines)
 
-    dialog.finished.connect(part)
+    dialog.finished.connect(disconnect)
     dialog.show()
     return dialog

@@ -1,4 +1,4 @@
-"""The lines that an export waits for because they have to be spoken first, and how fast they come."""
+"""Lines that an export waits for until they are synthesised, and their progress."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from studio.export.progress import Pace
 from studio.project.project import Project
 
-# Before that, nobody can say how fast it goes.
-_LEAST_SECONDS = 1.0
+# The speed is unknown before this much time has passed.
+_MIN_SECONDS = 1.0
 
 
 class PendingLines:
-    """Lines of ``project`` by their ids. They come in any order, several at a time where the engine gains by that."""
+    """Pending lines of ``project`` by id. They may finish in any order."""
 
     def __init__(
         self, project: Project, line_ids: Sequence[str], *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._project = project
-        self._waiting = {line_id: len(project.line(line_id).text) for line_id in line_ids}  # letters
+        self._waiting = {line_id: len(project.line(line_id).text) for line_id in line_ids}  # number of characters
         self.num_lines = len(self._waiting)
         self._audio_seconds = 0.0
         self._pace = Pace(
@@ -41,16 +41,16 @@ class PendingLines:
 
     @property
     def speed(self) -> float | None:
-        """Seconds of sound a second, of all together."""
+        """Seconds of audio synthesised per second, None while unknown."""
         elapsed = self._pace.elapsed_seconds
-        return self._audio_seconds / elapsed if elapsed > _LEAST_SECONDS and self._audio_seconds else None
+        return self._audio_seconds / elapsed if elapsed > _MIN_SECONDS and self._audio_seconds else None
 
     @property
     def remaining_seconds(self) -> float | None:
         return self._pace.remaining_seconds
 
     def spoke(self, line_id: str) -> None:
-        """One of those waited for has its take."""
+        """Remove a line that has its take."""
         take = self._project.chosen_take(line_id)
         self._audio_seconds += take.audio_seconds if take else 0.0
         self._pace.spoke(self._waiting.pop(line_id))

@@ -1,4 +1,4 @@
-"""How far an export is: a bar, a sentence, what is still to come, and a way out."""
+"""Progress of an export: bar, current line, speed, remaining time, and a cancel button."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STEPS = 1000
 
 
 class ProgressPage(QWidget):
-    """Signals out: ``cancel_clicked``. In: ``show_speaking``, ``show_progress``, ``show_cancelling``."""
+    """Shows one of the phases. Emits ``cancel_clicked``."""
 
     cancel_clicked = Signal()
 
@@ -23,7 +23,7 @@ class ProgressPage(QWidget):
         self.title.setProperty("role", "title")
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
-        self.bar.setAccessibleName(self.tr("Progress of the export"))
+        self.bar.setAccessibleName(self.tr("Export progress"))
         self.line = ElidedLabel()
         self.figures = QLabel()
         self.figures.setProperty("role", "quiet")
@@ -43,17 +43,17 @@ class ProgressPage(QWidget):
 
     def show_checking(self) -> None:
         self.cancel.setEnabled(True)
-        self.title.setText(self.tr("Checking the folder"))
+        self.title.setText(self.tr("Checking folder"))
         self.bar.setValue(0)
         self.line.setText("")
         self.figures.setText("")
 
     def show_speaking(self, lines: PendingLines) -> None:
-        """Before anything can be written."""
+        """Show the synthesis of missing lines."""
         num_done, num_lines = lines.num_done, lines.num_lines
         self.cancel.setEnabled(True)
         self.title.setText(
-            self.tr("Speaking line {number} of {count} first").format(number=num_done + 1, count=num_lines)
+            self.tr("Synthesising line {number} of {count}").format(number=num_done + 1, count=num_lines)
         )
         self.bar.setValue(_STEPS * num_done // max(1, num_lines))
         self.line.setText("")
@@ -66,7 +66,7 @@ class ProgressPage(QWidget):
             self.title.setText(words.format(number=progress.num_done + 1, count=progress.num_lines))
             self.line.setText(progress.item.text)
         else:
-            self.title.setText(self.tr("Joining the lines"))
+            self.title.setText(self.tr("Joining lines"))
             self.line.setText("")
         self._show_figures(progress.speed, progress.remaining_seconds)
 
@@ -77,14 +77,14 @@ class ProgressPage(QWidget):
     def _show_figures(self, speed: float | None, remaining_seconds: float | None) -> None:
         figures = []
         if speed is not None:
-            figures.append(self.tr("{speed} times as fast as it is spoken").format(speed=f"{speed:.1f}"))
+            figures.append(self.tr("{speed}x real time").format(speed=f"{speed:.1f}"))
         if remaining_seconds is not None:
             figures.append(self.tr("{time} left").format(time=clock_time(remaining_seconds)))
         self.figures.setText(" · ".join(figures))
 
 
 def clock_time(seconds: float) -> str:
-    """``0:07``, ``12:30``, ``1:02:03``."""
+    """Return ``seconds`` as ``0:07``, ``12:30`` or ``1:02:03``."""
     whole = round(seconds)
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)

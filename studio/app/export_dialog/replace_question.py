@@ -1,4 +1,4 @@
-"""Asks before an export replaces files that are not its own."""
+"""Question before an export replaces files of another script or program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_NAMES = 5
 
 
 class ReplaceQuestion(QMessageBox):
-    """``confirmed`` if they may be replaced, else ``cancelled``. Deletes itself."""
+    """Emits ``confirmed`` or ``cancelled``, then deletes itself."""
 
     confirmed = Signal()
     cancelled = Signal()
@@ -25,7 +25,7 @@ class ReplaceQuestion(QMessageBox):
         names = "\n".join(str(file) for file in files[:_MAX_NAMES])
         more = self.tr("and %n more", "", len(files) - _MAX_NAMES) if len(files) > _MAX_NAMES else ""
         reason = self.tr(
-            "They are in {folder} already. They come from another script or from other lines, or were changed since:"
+            "These files in {folder} belong to another script or other lines, or were changed after the export:"
         )
         self.setInformativeText("\n".join(filter(None, (reason.format(folder=folder), names, more))))
         self._replace = self.addButton(self.tr("Replace"), QMessageBox.ButtonRole.DestructiveRole)

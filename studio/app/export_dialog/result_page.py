@@ -1,4 +1,4 @@
-"""What came of an export: files, or the sentence why not, and which lines failed."""
+"""Result of an export: the files, or the error, and the lines that failed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from studio.health.log_file import note_shown
 
 
 class ResultPage(QWidget):
-    """Signals out: ``back_clicked``, ``close_clicked``. In: the methods that show something.
-
-    Of several errors the report is that of the chosen one.
-    """
+    """Shows a result or errors. "Copy report" copies the report of the selected error."""
 
     back_clicked = Signal()
     close_clicked = Signal()
@@ -37,10 +34,10 @@ class ResultPage(QWidget):
         self.details.setWordWrap(True)
         self.place = ElidedLabel()
         self.failures = QListWidget()
-        self.failures.setAccessibleName(self.tr("Lines without sound"))
+        self.failures.setAccessibleName(self.tr("Failed lines"))
         self.failures.setWordWrap(True)
         self.copy_report = CopyReportButton()
-        self.open_folder = QPushButton(self.tr("Open the folder"))
+        self.open_folder = QPushButton(self.tr("Open folder"))
         self.back = QPushButton(self.tr("Back"))
         self.close_button = QPushButton(self.tr("Close"))
         self.close_button.setDefault(True)
@@ -64,13 +61,13 @@ class ResultPage(QWidget):
 
     def show_result(self, result: ExportResult, folder: Path) -> None:
         num_kept = len(result.files) - result.num_made
-        details = [self.tr("%n file(s) made.", "", result.num_made)]
+        details = [self.tr("%n file(s) written.", "", result.num_made)]
         if num_kept:
-            details.append(self.tr("%n file(s) were there already and have not changed.", "", num_kept))
+            details.append(self.tr("%n file(s) up to date.", "", num_kept))
         if result.failures:
             self._show(self.tr("%n line(s) could not be exported", "", len(result.failures)), " ".join(details), folder)
         else:
-            self._show(self.tr("The export is done"), " ".join(details), folder)
+            self._show(self.tr("Export finished"), " ".join(details), folder)
         words = self.tr("Line {number}: {error}")
         self._list(
             [words.format(number=each.item.index, error=format_error(each.error)) for each in result.failures],
@@ -82,19 +79,19 @@ class ResultPage(QWidget):
         self._list([], [error])
 
     def show_problem(self, title: str, details: str, folder: Path) -> None:
-        """In the words of the window."""
+        """Show a problem in the window's own words."""
         self._show(title, details, folder)
 
     def show_unspoken(self, title: str, errors: Sequence[StudioError], folder: Path) -> None:
-        """Lines that were to be spoken first, and could not be; the same error of many is told once."""
+        """Show why lines could not be synthesised, each error once."""
         self._show(title, "", folder)
         different = {format_error(error): error for error in errors}
         self._list(list(different), list(different.values()))
 
     def show_cancelled(self, folder: Path) -> None:
         self._show(
-            self.tr("The export was cancelled"),
-            self.tr("What is done stays; exporting again goes on from there."),
+            self.tr("Export cancelled"),
+            self.tr("Finished files are kept; the next export continues from there."),
             folder,
         )
 

@@ -172,12 +172,12 @@ def test_lines_are_exported_as_they_were_heard(qtbot: QtBot, dialog: ExportDialo
     heard = project.samples_of(project.chosen_take("a").id)  # type: ignore[union-attr]
     np.testing.assert_array_equal(soundfile.read(target / "001 Anna The first line.wav", dtype="float32")[0], heard)
     assert dialog.pages.currentWidget() is dialog.outcome
-    assert dialog.outcome.title.text() == "The export is done"
-    assert "2 files made" in dialog.outcome.details.text()
+    assert dialog.outcome.title.text() == "Export finished"
+    assert "2 files written" in dialog.outcome.details.text()
     assert dialog.outcome.open_folder.isEnabled()
     dialog.outcome.back.click()
     export(qtbot, dialog)
-    assert "2 files were there already" in dialog.outcome.details.text()
+    assert "2 files up to date" in dialog.outcome.details.text()
 
 
 def test_only_the_selected_lines(qtbot: QtBot, project: Project, settings: Settings) -> None:
@@ -228,11 +228,11 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
         dialog.export_button.click()
     assert wanted.args == [["a", "c"]]
     assert dialog.pages.currentWidget() is dialog.progress
-    assert dialog.progress.title.text() == "Speaking line 1 of 2 first"
+    assert dialog.progress.title.text() == "Synthesising line 1 of 2"
     speak(project, "a")
     dialog.on_line_spoken("a")
     dialog.on_line_spoken("b")  # of somebody else's concern
-    assert dialog.progress.title.text() == "Speaking line 2 of 2 first"
+    assert dialog.progress.title.text() == "Synthesising line 2 of 2"
     speak(project, "c")
     with qtbot.waitSignal(dialog.exported):
         dialog.on_line_spoken("c")
@@ -273,7 +273,7 @@ def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
     speak(project, "a")
     project.apply(EditLines({"a": {"text": "Changed again."}}))
     dialog.on_line_spoken("a")
-    assert "changed while" in dialog.outcome.title.text()
+    assert "changed during" in dialog.outcome.title.text()
 
 
 def test_giving_up_while_lines_are_spoken(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
@@ -282,8 +282,8 @@ def test_giving_up_while_lines_are_spoken(qtbot: QtBot, dialog: ExportDialog, pr
     with qtbot.waitSignal(dialog.speaking_unwanted) as unwanted:
         dialog.progress.cancel.click()
     assert unwanted.args == [["a"]]
-    assert dialog.outcome.title.text() == "The export was cancelled"
-    assert not dialog.is_at_work
+    assert dialog.outcome.title.text() == "Export cancelled"
+    assert not dialog.is_busy
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ def test_cancelling_keeps_the_window_alive_and_what_is_done(
     assert not dialog.progress.cancel.isEnabled()
     held_export.set()
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
-    assert dialog.outcome.title.text() == "The export was cancelled"
+    assert dialog.outcome.title.text() == "Export cancelled"
     assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["001 Anna The first line.wav"]
 
 
@@ -379,7 +379,7 @@ def test_progress_tells_speed_and_the_time_left(qtbot: QtBot) -> None:
     qtbot.addWidget(page)
     page.show_progress(ExportProgress(1, 4, None, 12.0, 3.0, 0.25, remaining_seconds=75.4, speed=4.0))
     assert page.bar.value() == 250
-    assert page.figures.text() == "4.0 times as fast as it is spoken · 1:15 left"
+    assert page.figures.text() == "4.0x real time · 1:15 left"
     assert [clock_time(seconds) for seconds in (0, 59.6, 3723)] == ["0:00", "1:00", "1:02:03"]
 
 

@@ -41,7 +41,7 @@ def test_lines_are_spoken_exported_and_the_same_as_their_takes(bench: Any) -> No
     dialog = open_dialog(bench)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: dialog.pages.currentWidget() is dialog.outcome)
-    assert dialog.outcome.title.text() == "The export is done", dialog.outcome.details.text()
+    assert dialog.outcome.title.text() == "Export finished", dialog.outcome.details.text()
     assert files(bench) == ["001 Anna One two three.wav", "002 Anna Four five.wav"]
     project = bench.session.editor.project
     for line_id, name in (("0", files(bench)[0]), ("1", files(bench)[1])):
@@ -66,7 +66,7 @@ def test_giving_up_takes_the_lines_out_of_the_queue(bench: Any) -> None:
     bench.until(lambda: bench.session.queue.current is not None)
     bench.loop.call_soon(dialog.progress.cancel.click)
     bench.until(lambda: dialog.pages.currentWidget() is dialog.outcome and bench.session.queue.current is None)
-    assert dialog.outcome.title.text() == "The export was cancelled"
+    assert dialog.outcome.title.text() == "Export cancelled"
     assert bench.session.queue.waiting == ()
 
 
