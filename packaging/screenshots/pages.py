@@ -225,9 +225,9 @@ class Stage:
         self.window.actions_by_id["play.compare_takes"].trigger()
         dialog = self.window.findChildren(CompareDialog)[-1]
         comparison = dialog._comparison
-        self._wait_for(lambda: comparison.was_heard(0))
-        comparison.hear(1)
-        self._wait_for(lambda: comparison.was_heard(1))
+        self._wait_for(lambda: comparison.was_played(0))
+        comparison.switch_to(1)
+        self._wait_for(lambda: comparison.was_played(1))
         return dialog
 
     def _doctor(self) -> Iterator[tuple[str, QWidget]]:

@@ -108,10 +108,10 @@
 <context>
     <name>QueuePanel</name>
     <message numerus="yes">
-        <source>%n line(s) to go</source>
+        <source>%n line(s) left</source>
         <translation>
-            <numerusform>%n line to go</numerusform>
-            <numerusform>%n lines to go</numerusform>
+            <numerusform>%n line left</numerusform>
+            <numerusform>%n lines left</numerusform>
         </translation>
     </message>
 </context>
@@ -230,18 +230,18 @@
 <context>
     <name>TaskReporter</name>
     <message numerus="yes">
-        <source>%n other(s) at the same time</source>
-        <translation>
-            <numerusform>%n other at the same time</numerusform>
-            <numerusform>%n others at the same time</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%n waiting</source>
         <translation>
             <numerusform>%n waiting</numerusform>
             <numerusform>%n waiting</numerusform>
         </translation>
     </message>
-</context>
+<message numerus="yes">
+        <source>%n more in parallel</source>
+        <translation>
+            <numerusform>%n more in parallel</numerusform>
+            <numerusform>%n more in parallel</numerusform>
+        </translation>
+    </message>
+    </context>
 </TS>

@@ -279,20 +279,20 @@
 <context>
     <name>AudioDeviceNotifier</name>
     <message>
-        <source>{sentence} Play is tried once more.</source>
-        <translation>{sentence}正在重试播放。</translation>
+        <source>{sentence} Trying once more.</source>
+        <translation>{sentence}正在重试。</translation>
     </message>
     <message>
-        <source>The sound device {device} cannot be used now. Play goes on with the one the system chooses.</source>
-        <translation>声音设备“{device}”现在无法使用，改用系统选定的设备继续播放。</translation>
+        <source>The sound device {device} is not available. Playback continues on the system default.</source>
+        <translation>音频设备“{device}”不可用，已改用系统默认设备继续播放。</translation>
     </message>
     <message>
-        <source>Play was paused: there is no sound device. The take is kept all the same.</source>
-        <translation>播放已暂停：没有声音设备。此版本仍会保留。</translation>
+        <source>Playback stopped: no sound device is available. The take is kept.</source>
+        <translation>播放已停止：没有可用的音频设备。版本已保留。</translation>
     </message>
     <message>
-        <source>The sound device ran dry several times. It is given more sound ahead now.</source>
-        <translation>声音设备多次断流，现在会提前给它更多声音。</translation>
+        <source>Playback stuttered; the buffer has been enlarged.</source>
+        <translation>播放出现卡顿，已增大缓冲。</translation>
     </message>
 </context>
 <context>
@@ -568,20 +568,8 @@
         <translation>下一个 (X)</translation>
     </message>
     <message>
-        <source>All in turn (R)</source>
-        <translation>依次播放 (R)</translation>
-    </message>
-    <message>
-        <source>Hide which take is which until I prefer one</source>
-        <translation>选定之前隐藏各是哪个版本</translation>
-    </message>
-    <message>
         <source>Reading the takes…</source>
         <translation>正在读取各版本…</translation>
-    </message>
-    <message>
-        <source>Prefer this one</source>
-        <translation>选这个</translation>
     </message>
     <message>
         <source>Close</source>
@@ -590,30 +578,6 @@
     <message>
         <source>Compare takes</source>
         <translation>比较版本</translation>
-    </message>
-    <message>
-        <source>{letters}: hear that one, from the place where the other is. X: the next. Space: play or stop. R: all in turn. Enter: prefer.</source>
-        <translation>{letters}：从当前位置改听那一个。X：下一个。空格：播放或停止。R：依次播放。回车：选定。</translation>
-    </message>
-    <message>
-        <source>Place in the take</source>
-        <translation>版本中的位置</translation>
-    </message>
-    <message>
-        <source>The one that is heard becomes the take of the line; undo takes it back.</source>
-        <translation>正在听的成为此行采用的版本；可以撤销。</translation>
-    </message>
-    <message>
-        <source>is heard now</source>
-        <translation>正在播放</translation>
-    </message>
-    <message>
-        <source>heard</source>
-        <translation>已听过</translation>
-    </message>
-    <message>
-        <source>not heard yet</source>
-        <translation>还没有听</translation>
     </message>
     <message>
         <source>Take {number}</source>
@@ -629,7 +593,7 @@
     </message>
     <message>
         <source>stopped</source>
-        <translation>已中断</translation>
+        <translation>已停止</translation>
     </message>
     <message>
         <source>seed {seed}</source>
@@ -644,32 +608,72 @@
         <translation>播放</translation>
     </message>
     <message>
-        <source>Prefer {letter}</source>
-        <translation>选 {letter}</translation>
-    </message>
-    <message>
-        <source>All are equally loud as they are.</source>
-        <translation>各版本原本音量一致。</translation>
-    </message>
-    <message>
-        <source>Made equally loud: the loudest is played {difference} quieter than it is.</source>
-        <translation>音量已调一致：最响的一个降低了 {difference}。</translation>
-    </message>
-    <message>
-        <source>{letter} is take {number}, which was chosen already.</source>
-        <translation>{letter} 是版本 {number}，原本就已采用。</translation>
-    </message>
-    <message>
-        <source>{letter} is take {number}: it is the take of the line now.</source>
-        <translation>{letter} 是版本 {number}，现已成为此行采用的版本。</translation>
-    </message>
-    <message>
         <source>Comparing {shown} of {count} takes of this line</source>
         <translation>正在比较此行 {count} 个版本中的 {shown} 个</translation>
     </message>
     <message>
         <source>{letter} is take {number}. The line is locked and keeps its take.</source>
-        <translation>{letter} 是版本 {number}。该行已锁定，保留原有版本。</translation>
+        <translation>{letter} 是版本 {number}。此行已锁定，保留原有版本。</translation>
+    </message>
+<message>
+        <source>Play all (R)</source>
+        <translation>依次播放 (R)</translation>
+    </message>
+    <message>
+        <source>Blind test</source>
+        <translation>盲听</translation>
+    </message>
+    <message>
+        <source>Choose this take</source>
+        <translation>选用此版本</translation>
+    </message>
+    <message>
+        <source>{letters}: switch to that take at the same position. X: next. Space: play or stop. R: play all. Enter: choose.</source>
+        <translation>{letters}：在相同位置切换到该版本。X：下一个。空格：播放或停止。R：依次播放。回车：选用。</translation>
+    </message>
+    <message>
+        <source>Playback position</source>
+        <translation>播放位置</translation>
+    </message>
+    <message>
+        <source>Use the current take for the line (can be undone)</source>
+        <translation>将当前版本用于此行（可撤销）</translation>
+    </message>
+    <message>
+        <source>Hides which take is which until you choose one</source>
+        <translation>选用之前不显示各版本的编号</translation>
+    </message>
+    <message>
+        <source>playing</source>
+        <translation>正在播放</translation>
+    </message>
+    <message>
+        <source>played</source>
+        <translation>已播放</translation>
+    </message>
+    <message>
+        <source>not played yet</source>
+        <translation>未播放</translation>
+    </message>
+    <message>
+        <source>Choose {letter}</source>
+        <translation>选用 {letter}</translation>
+    </message>
+    <message>
+        <source>All takes are equally loud</source>
+        <translation>各版本响度一致</translation>
+    </message>
+    <message>
+        <source>Loudness matched (loudest take -{difference})</source>
+        <translation>响度已匹配（最响的版本 −{difference}）</translation>
+    </message>
+    <message>
+        <source>{letter} is take {number}, which is already chosen.</source>
+        <translation>{letter} 是版本 {number}，已在使用。</translation>
+    </message>
+    <message>
+        <source>{letter} is take {number}. The line uses it now.</source>
+        <translation>{letter} 是版本 {number}，此行现已使用该版本。</translation>
     </message>
 </context>
 <context>
@@ -975,7 +979,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>未保存的更改将会丢失。</translation>
     </message>
     <message>
-        <source>Don&apos;t save</source>
+        <source>Don't save</source>
         <translation>不保存</translation>
     </message>
     <message>
@@ -1018,7 +1022,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>DropOverlay</name>
     <message>
         <source>Drop files here</source>
-        <translation>把文件拖放到这里</translation>
+        <translation>将文件拖放到此处</translation>
     </message>
 </context>
 <context>
@@ -1467,7 +1471,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
     </message>
     <message>
@@ -2123,10 +2127,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请写几个字。</translation>
     </message>
     <message>
-        <source>Write what is to be spoken.</source>
-        <translation>请写上要朗读的内容。</translation>
-    </message>
-    <message>
         <source>`timbre --help` lists what works in a terminal.</source>
         <translation>`timbre --help` 列出在终端中可用的功能。</translation>
     </message>
@@ -2355,8 +2355,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
+        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
+        <translation>未安装 vLLM（pip install 'timbre-studio[vllm]'）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2723,8 +2723,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
+        <translation>{program} 也可以运行 pip install "timbre-studio[media]"。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3031,7 +3031,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
         <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3395,7 +3395,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3435,7 +3435,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program&apos;s list of models is damaged ({file}).</source>
+        <source>The program's list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3443,7 +3443,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy requires a login (status {status}).</source>
+        <source>This computer's proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3467,7 +3467,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer&apos;s proxy</source>
+        <source>cannot be reached through this computer's proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3527,7 +3527,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
+        <source>This computer's proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -3987,7 +3987,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型未生成任何语音就停止了。</translation>
     </message>
     <message>
-        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
+        <source>The model's yaml file lacks a value or contains an invalid one.</source>
         <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4059,7 +4059,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4215,7 +4215,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
         <translation>有一块会超出流模型的网格（{grid} 个 token）{beyond} 个 token。</translation>
     </message>
     <message>
@@ -4227,7 +4227,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒，模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
         <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 {longest} 秒。</translation>
     </message>
     <message>
@@ -4271,7 +4271,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请为显卡选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
         <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
     </message>
     <message>
@@ -4418,6 +4418,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Choose a folder for the files.</source>
         <translation>请选择保存文件的文件夹。</translation>
     </message>
+<message>
+        <source>Write some text first.</source>
+        <translation>请先输入文本。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4497,7 +4501,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>合并文件的名称</translation>
     </message>
     <message>
-        <source>Overwrite other scripts&apos; files</source>
+        <source>Overwrite other scripts' files</source>
         <translation>覆盖其他脚本的文件</translation>
     </message>
     <message numerus="yes">
@@ -4793,7 +4797,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -4906,12 +4910,12 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>KnownWriting</name>
     <message>
-        <source>{model} knows {languages} only: what is written otherwise becomes sounds without words.</source>
-        <translation>{model} 只懂{languages}：用其他文字写的内容念出来不成词句。</translation>
+        <source>{model} supports {languages} only. Text in other languages becomes unintelligible.</source>
+        <translation>{model} 仅支持{languages}，其他语言无法正确朗读。</translation>
     </message>
     <message>
-        <source>{model} knows {languages} only: what is written otherwise becomes sounds without words. Other models (menu File) know more languages.</source>
-        <translation>{model} 只懂{languages}：用其他文字写的内容念出来不成词句。其他模型（见“文件”菜单）懂更多语言。</translation>
+        <source>{model} supports {languages} only. Text in other languages becomes unintelligible. Other models support more languages (File menu).</source>
+        <translation>{model} 仅支持{languages}，其他语言无法正确朗读。其他模型支持更多语言（见“文件”菜单）。</translation>
     </message>
 </context>
 <context>
@@ -4968,7 +4972,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Too loud</source>
-        <translation>太响</translation>
+        <translation>音量过大</translation>
     </message>
     <message>
         <source>Silence</source>
@@ -5097,32 +5101,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>例如：用非常开心的语气说</translation>
     </message>
     <message>
-        <source>Always the same</source>
-        <translation>固定不变</translation>
-    </message>
-    <message>
         <source>s</source>
         <translation>秒</translation>
     </message>
     <message>
-        <source>by the pattern of the export</source>
-        <translation>按导出的命名规则</translation>
-    </message>
-    <message>
         <source>no voice</source>
-        <translation>没有声音</translation>
+        <translation>未选择音色</translation>
     </message>
     <message>
         <source>Voice</source>
-        <translation>声音</translation>
+        <translation>音色</translation>
     </message>
     <message>
         <source>Style</source>
         <translation>风格</translation>
-    </message>
-    <message>
-        <source>Style in my own words</source>
-        <translation>用自己的话描述风格</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -5131,10 +5123,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Speed, slider</source>
         <translation>语速滑块</translation>
-    </message>
-    <message>
-        <source>Always the same seed</source>
-        <translation>固定种子</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -5149,16 +5137,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文件名</translation>
     </message>
     <message>
-        <source>With the same seed the same text becomes the same speech; otherwise each take is a new reading.</source>
-        <translation>种子相同，同样的文本就得到同样的语音；否则每个版本都是新的读法。</translation>
-    </message>
-    <message>
         <source>Pause after</source>
         <translation>之后停顿</translation>
     </message>
     <message>
         <source>Change voice</source>
-        <translation>更改声音</translation>
+        <translation>更改音色</translation>
     </message>
     <message>
         <source>Change pause</source>
@@ -5185,28 +5169,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>更改种子</translation>
     </message>
     <message>
-        <source>There is no voice called {name} here. Choose another, or add one of this name.</source>
-        <translation>这里没有名为 {name} 的声音。请另选一个，或添加同名的声音。</translation>
-    </message>
-    <message>
-        <source>Instruct mode: the model follows your words, and takes the voice&apos;s sound as it is.</source>
-        <translation>指令模式：模型按你的描述朗读，音色取自声音本身。</translation>
-    </message>
-    <message>
-        <source>Instruct mode, because a style is chosen.</source>
-        <translation>指令模式，因为选择了风格。</translation>
-    </message>
-    <message>
         <source>Choose a voice first.</source>
-        <translation>请先选择声音。</translation>
-    </message>
-    <message>
-        <source>Zero-shot mode: the voice has a transcript, which gives the best likeness.</source>
-        <translation>零样本模式：声音带有文字稿，相似度最好。</translation>
-    </message>
-    <message>
-        <source>Cross-lingual mode: the voice has no transcript. With one the likeness gains.</source>
-        <translation>跨语种模式：声音没有文字稿。有文字稿会更像。</translation>
+        <translation>请先选择音色。</translation>
     </message>
     <message numerus="yes">
         <source>Edits change %n line(s)</source>
@@ -5217,6 +5181,46 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>(mixed)</source>
         <translation>（多个值）</translation>
+    </message>
+<message>
+        <source>Fixed</source>
+        <translation>固定</translation>
+    </message>
+    <message>
+        <source>Style instruction</source>
+        <translation>风格指令</translation>
+    </message>
+    <message>
+        <source>Fixed seed</source>
+        <translation>固定种子</translation>
+    </message>
+    <message>
+        <source>With a fixed seed, the same text always gives the same take. Otherwise each take is different.</source>
+        <translation>固定种子后，相同文本的生成结果不变；否则每次生成都不同。</translation>
+    </message>
+    <message>
+        <source>from the export's name pattern</source>
+        <translation>按导出命名规则</translation>
+    </message>
+    <message>
+        <source>Voice {name} not found. Choose another voice, or add one with this name.</source>
+        <translation>找不到音色“{name}”。请选择其他音色，或添加同名音色。</translation>
+    </message>
+    <message>
+        <source>Instruct mode: the model follows your instruction.</source>
+        <translation>指令模式：模型按指令朗读。</translation>
+    </message>
+    <message>
+        <source>Instruct mode: a style is selected.</source>
+        <translation>指令模式：已选择风格。</translation>
+    </message>
+    <message>
+        <source>Zero-shot mode. Best likeness: this voice has a transcript.</source>
+        <translation>零样本模式。相似度最佳：此音色有文字稿。</translation>
+    </message>
+    <message>
+        <source>Cross-lingual mode. Add a transcript for a closer likeness.</source>
+        <translation>跨语种模式。添加文字稿可提高相似度。</translation>
     </message>
 </context>
 <context>
@@ -5849,25 +5853,25 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Preparing the voice</source>
-        <translation>正在准备声音</translation>
+        <translation>正在准备音色</translation>
     </message>
     <message>
         <source>Speaking</source>
-        <translation>朗读中</translation>
-    </message>
-    <message>
-        <source>Nothing is waiting to be spoken.</source>
-        <translation>没有等待朗读的行。</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) to go</source>
-        <translation>
-            <numerusform>还剩 %n 行</numerusform>
-        </translation>
+        <translation>生成中</translation>
     </message>
     <message>
         <source>about {time}</source>
         <translation>约 {time}</translation>
+    </message>
+<message>
+        <source>The queue is empty.</source>
+        <translation>队列为空。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) left</source>
+        <translation>
+            <numerusform>剩余 %n 行</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -6107,40 +6111,40 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>SamplingOptionsBox</name>
     <message>
-        <source>Sampling of its own</source>
-        <translation>单独的采样设置</translation>
+        <source>Custom sampling</source>
+        <translation>自定义采样</translation>
     </message>
     <message>
-        <source>Probability kept</source>
-        <translation>保留概率</translation>
+        <source>Top p</source>
+        <translation>Top p</translation>
     </message>
     <message>
-        <source>Lower: calmer; higher: livelier (top p)</source>
-        <translation>越低越平稳，越高越活泼（top p）</translation>
+        <source>Cumulative probability kept: lower is calmer, higher is livelier</source>
+        <translation>保留的累积概率：越低越平稳，越高越活泼</translation>
     </message>
     <message>
-        <source>Tokens kept</source>
-        <translation>保留词元数</translation>
+        <source>Top k</source>
+        <translation>Top k</translation>
     </message>
     <message>
-        <source>How many candidates there are at most (top k)</source>
-        <translation>最多有多少个候选（top k）</translation>
+        <source>Maximum number of candidate tokens</source>
+        <translation>候选词元的最大数量</translation>
     </message>
     <message>
-        <source>Looks back</source>
-        <translation>回看</translation>
+        <source>Repetition window</source>
+        <translation>重复检测窗口</translation>
     </message>
     <message>
-        <source>Repetition is looked for among so many tokens</source>
-        <translation>在这么多词元中检查重复</translation>
+        <source>Number of recent tokens checked for repetition</source>
+        <translation>检测重复的最近词元数</translation>
     </message>
     <message>
-        <source>Repetition allowed</source>
-        <translation>允许的重复</translation>
+        <source>Repetition limit</source>
+        <translation>重复上限</translation>
     </message>
     <message>
-        <source>The share of them that may be the same token</source>
-        <translation>其中可以相同的词元所占比例</translation>
+        <source>Largest share of one token in the window</source>
+        <translation>窗口内同一词元的最大占比</translation>
     </message>
 </context>
 <context>
@@ -6409,7 +6413,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>跟随系统</translation>
     </message>
     <message>
-        <source>Light, dark, or the desktop&apos;s setting.</source>
+        <source>Light, dark, or the desktop's setting.</source>
         <translation>浅色、深色，或跟随桌面设置。</translation>
     </message>
     <message>
@@ -6481,7 +6485,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>自动（通过检查的最快精度）</translation>
     </message>
     <message>
-        <source>auto: the GPU with the most memory, otherwise the CPU. Other values: cpu, cuda, cuda:1, or part of a GPU&apos;s name.</source>
+        <source>auto: the GPU with the most memory, otherwise the CPU. Other values: cpu, cuda, cuda:1, or part of a GPU's name.</source>
         <translation>auto：显存最大的 GPU，没有 GPU 时用 CPU。也可填 cpu、cuda、cuda:1 或 GPU 名称的一部分。</translation>
     </message>
     <message>
@@ -6549,7 +6553,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>新安装的模型保存在此（每个 3 到 7 GB）。已安装的模型不会移动。</translation>
     </message>
     <message>
-        <source>In the program&apos;s data folder</source>
+        <source>In the program's data folder</source>
         <translation>程序数据文件夹</translation>
     </message>
     <message>
@@ -6915,16 +6919,16 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
         <translation>删除版本</translation>
     </message>
     <message>
-        <source>Take {number} is removed. The menu Play can bring it back.</source>
-        <translation>版本 {number} 已删除，可在“播放”菜单中找回。</translation>
+        <source>Take {number} removed. Restore it from the Play menu.</source>
+        <translation>已删除版本 {number}，可从“播放”菜单恢复。</translation>
     </message>
     <message>
-        <source>Have back a take</source>
-        <translation>找回版本</translation>
+        <source>Restore take</source>
+        <translation>恢复版本</translation>
     </message>
     <message>
-        <source>This line is locked and keeps its take: Ctrl+L unlocks it.</source>
-        <translation>该行已锁定，保留原有版本：按 Ctrl+L 解锁。</translation>
+        <source>This line is locked. Press Ctrl+L to unlock it.</source>
+        <translation>此行已锁定，按 Ctrl+L 解锁。</translation>
     </message>
 </context>
 <context>
@@ -6955,7 +6959,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Voice: {voice}</source>
-        <translation>声音：{voice}</translation>
+        <translation>音色：{voice}</translation>
     </message>
     <message>
         <source>Model: {model}</source>
@@ -6963,19 +6967,19 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Spoken: {when}</source>
-        <translation>朗读于：{when}</translation>
-    </message>
-    <message>
-        <source>First sound after {seconds:.2f} s</source>
-        <translation>{seconds:.2f} 秒后出声</translation>
+        <translation>生成于：{when}</translation>
     </message>
     <message>
         <source>Real-time factor: {factor:.2f}</source>
         <translation>实时率：{factor:.2f}</translation>
     </message>
     <message>
-        <source>Gaps while it was heard: {count}</source>
-        <translation>播放中的断音：{count}</translation>
+        <source>Latency: {seconds:.2f} s</source>
+        <translation>首音延迟：{seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>Dropouts: {count}</source>
+        <translation>卡顿：{count} 次</translation>
     </message>
 </context>
 <context>
@@ -6990,21 +6994,11 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Line {number}: preparing the voice</source>
-        <translation>第 {number} 行：正在准备声音</translation>
+        <translation>第 {number} 行：正在准备音色</translation>
     </message>
     <message>
         <source>Speaking line {number}</source>
-        <translation>正在朗读第 {number} 行</translation>
-    </message>
-    <message>
-        <source>heard without a gap in {seconds:.0f} s</source>
-        <translation>{seconds:.0f} 秒后可无间断播放</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n other(s) at the same time</source>
-        <translation>
-            <numerusform>另有 %n 行同时朗读</numerusform>
-        </translation>
+        <translation>正在生成第 {number} 行</translation>
     </message>
     <message numerus="yes">
         <source>%n waiting</source>
@@ -7013,8 +7007,18 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
         </translation>
     </message>
     <message>
-        <source>(Esc twice takes back what waits)</source>
-        <translation>（按两次 Esc 取消等待的行）</translation>
+        <source>playback starts in {seconds:.0f} s</source>
+        <translation>{seconds:.0f} 秒后开始播放</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more in parallel</source>
+        <translation>
+            <numerusform>另有 %n 行同时生成</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>(Esc twice clears the queue)</source>
+        <translation>（按两次 Esc 清空队列）</translation>
     </message>
 </context>
 <context>
@@ -7100,16 +7104,16 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
 <context>
     <name>VoiceConversionController</name>
     <message>
-        <source>A recording to be said in the voice of {voice}</source>
-        <translation>选择要用“{voice}”的声音说出的录音</translation>
-    </message>
-    <message>
-        <source>Sounds ({patterns})</source>
-        <translation>声音文件 ({patterns})</translation>
-    </message>
-    <message>
         <source>All files ({patterns})</source>
         <translation>所有文件 ({patterns})</translation>
+    </message>
+<message>
+        <source>Convert a recording to the voice {voice}</source>
+        <translation>将录音转换为音色“{voice}”</translation>
+    </message>
+    <message>
+        <source>Audio files ({patterns})</source>
+        <translation>音频文件 ({patterns})</translation>
     </message>
 </context>
 <context>
@@ -7309,14 +7313,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
 <context>
     <name>WaveformPanel</name>
     <message>
-        <source>Place in the take</source>
-        <translation>播放位置</translation>
-    </message>
-    <message>
-        <source>The chosen line has no take yet</source>
-        <translation>选中的行还没有版本</translation>
-    </message>
-    <message>
         <source>Zoom out</source>
         <translation>缩小</translation>
     </message>
@@ -7335,6 +7331,14 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Line {number}</source>
         <translation>第 {number} 行</translation>
+    </message>
+<message>
+        <source>Playback position</source>
+        <translation>播放位置</translation>
+    </message>
+    <message>
+        <source>This line has not been spoken yet</source>
+        <translation>此行尚未生成</translation>
     </message>
 </context>
 <context>

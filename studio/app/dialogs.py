@@ -61,7 +61,7 @@ class Dialogs(QObject):
         from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
         from studio.app.playback.comparison import Comparison  # noqa: PLC0415
 
-        session, takes = self._session, takes_controller.to_compare(selected)
+        session, takes = self._session, takes_controller.takes_to_compare(selected)
         if len(takes) < 2:
             return
         editor, line_id = session.editor, takes[0].line_id
@@ -132,8 +132,8 @@ class Dialogs(QObject):
             menu.addAction(self._actions[name])
         menu.addSeparator()
         removed = menu.addMenu(icon("undo"), self.tr("Restore removed take"))
-        removed.setEnabled(bool(takes_controller.removed))
-        for take in takes_controller.removed[:_MOST_REMOVED_SHOWN]:
+        removed.setEnabled(bool(takes_controller.removed_takes))
+        for take in takes_controller.removed_takes[:_MOST_REMOVED_SHOWN]:
             words = self.tr("Take {number}, {seconds:.1f} s").format(number=take.number, seconds=take.audio_seconds)
             removed.addAction(words).triggered.connect(lambda _=False, wanted=take: takes_controller.restore(wanted))
         menu.popup(place)

@@ -108,11 +108,11 @@ class Session(QObject):
     def _connect(self) -> None:
         self.settings_changed.connect(self._apply_settings)
         # synthesis
-        self.queue.making_started.connect(self._on_synthesis_started)
+        self.queue.synthesis_started.connect(self._on_synthesis_started)
         self.queue.job_finished.connect(self._on_job_finished)
         self.queue.became_idle.connect(self.update_meters)
         # playback
-        self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.sound, heard.line_id))
+        self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.audio, heard.line_id))
         self.transport.started.connect(lambda _: self._meter_timer.start())
         self.transport.ended.connect(self.update_meters)
         # errors of background work
@@ -255,9 +255,9 @@ class Session(QObject):
 
     async def sound_of(self, take_id: str) -> StreamingAudio:
         """Raises ``TakeNotFound``."""
-        heard = self.transport.heard
-        if heard is not None and heard.take_id == take_id and heard.sound.is_complete:
-            return heard.sound
+        heard = self.transport.now_playing
+        if heard is not None and heard.take_id == take_id and heard.audio.is_complete:
+            return heard.audio
         project = self.editor.project
         samples = await asyncio.to_thread(project.samples_of, take_id)
         return StreamingAudio.of(samples, project.take(take_id).sample_rate)
@@ -269,7 +269,7 @@ class Session(QObject):
     def stop(self) -> bool:
         """Stop playback and cancel the take being played; return whether anything was stopped."""
         was_busy = self.transport.is_playing or self.script_player.is_active
-        heard = self.transport.heard
+        heard = self.transport.now_playing
         self.script_player.stop()
         self.transport.stop()
         for order in self.queue.jobs:
@@ -333,7 +333,7 @@ class Session(QObject):
         self.meters_changed.emit(
             PlaybackStats(
                 first_audio_seconds=first,
-                real_time_factor=report.real_time_factor if report else making.pace_so_far if making else None,
+                real_time_factor=report.real_time_factor if report else making.real_time_factor if making else None,
                 buffered_seconds=self.transport.buffered_seconds,
                 num_underruns=self.transport.num_underruns,
                 num_takes=self._num_takes,

@@ -148,7 +148,7 @@ class MainWindow(QMainWindow):
         actions["speak.pause"].setChecked(session.queue.is_paused)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
-        session.queue.making_started.connect(self._on_speaking_started)
+        session.queue.synthesis_started.connect(self._on_speaking_started)
         session.queue.became_idle.connect(self._on_queue_idle)
         # playback
         actions["play.toggle"].triggered.connect(self._toggle_play)
@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         # current line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.selection_changed.connect(self._show_form)
-        script.own_words_wanted.connect(self.inspector.form.write_own_words)
+        script.own_words_wanted.connect(self.inspector.form.edit_instruction)
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.field_changed.connect(script.edit_lines)
@@ -180,7 +180,7 @@ class MainWindow(QMainWindow):
         self.inspector.play_requested.connect(session.play_take)
         self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.takes, place))
         self.normalized_text.ready.connect(self.inspector.show_spoken)
-        session.pictures.ready.connect(self.inspector.picture_ready)
+        session.pictures.ready.connect(self.inspector.update_thumbnails)
         # voices
         actions["voices.new"].triggered.connect(self.voices.voice_importer.choose_files)
         actions["voices.record"].triggered.connect(self.voices.voice_importer.record)
@@ -250,8 +250,8 @@ class MainWindow(QMainWindow):
             self.tasks.show_message(self.tr("Queue cleared."))
 
     def _on_moved(self, seconds: float) -> None:
-        heard = self.session.transport.heard
-        if heard is not None and heard.sound is self.waveform_panel.sound:  # not the take of another line
+        heard = self.session.transport.now_playing
+        if heard is not None and heard.audio is self.waveform_panel.sound:  # not the take of another line
             self.waveform_panel.show_position(seconds)
         self.waveform_panel.show_level(self.session.transport.level)
 
@@ -290,7 +290,7 @@ class MainWindow(QMainWindow):
             self.actions_by_id[name].setEnabled(line is not None and len(self.takes.takes) > 1)
         for name in ("play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
-        self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed))
+        self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed_takes))
         self.actions_by_id["play.keep"].setChecked(self.takes.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
 

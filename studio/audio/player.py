@@ -51,7 +51,7 @@ class Player:
         on_device_lost: Callable[[Player, StudioError], None],
         on_end: Callable[[Player, PlaybackEnd], None],
     ) -> None:
-        self.sound = sound
+        self.audio = sound
         self.started: float | None = None
         self._outputs = outputs
         self._device = device
@@ -88,19 +88,19 @@ class Player:
         self._thread.join(timeout_seconds)
 
     @property
-    def is_heard(self) -> bool:
+    def has_started(self) -> bool:
         """Whether playback has started."""
         return self.started is not None
 
     @property
     def position_seconds(self) -> float:
         """Position of the last sample the device has taken."""
-        return min(self._heard_before / self.sound.sample_rate + self._heard_now_seconds, self.sound.seconds)
+        return min(self._heard_before / self.audio.sample_rate + self._heard_now_seconds, self.audio.seconds)
 
     @property
     def buffered_seconds(self) -> float:
         """Duration of the audio that is available and not yet played."""
-        return max(0.0, self.sound.seconds - self.position_seconds)
+        return max(0.0, self.audio.seconds - self.position_seconds)
 
     @property
     def num_underruns(self) -> int:
@@ -135,7 +135,7 @@ class Player:
 
     def _open_output(self, device: str | None) -> BufferedOutput:
         open_output = partial(self._outputs.open, device)
-        self._output = BufferedOutput(self.sound.sample_rate, open_output=open_output, buffer=self._buffer)
+        self._output = BufferedOutput(self.audio.sample_rate, open_output=open_output, buffer=self._buffer)
         self._output_device = device
         return self._output
 
@@ -174,11 +174,11 @@ class Player:
         with self._output_on(device) as output:
             self.started = self.started or time.monotonic()
             while not self._is_stopped.is_set():
-                if self.sound.wait_beyond(self._next_sample, _WAIT_SECONDS):
-                    piece = self.sound.piece_from(self._next_sample)
+                if self.audio.wait_beyond(self._next_sample, _WAIT_SECONDS):
+                    piece = self.audio.piece_from(self._next_sample)
                     output.play(piece)
                     self._next_sample += len(piece)
-                elif self.sound.is_complete:
+                elif self.audio.is_complete:
                     break
                 else:
                     output.service()
@@ -189,6 +189,6 @@ class Player:
         """Let the next device continue with the first sample the last one did not take."""
         if self._output is not None:
             self._underruns_before += self._output.num_underruns
-            self._heard_before += round(self._heard_now_seconds * self.sound.sample_rate)
+            self._heard_before += round(self._heard_now_seconds * self.audio.sample_rate)
             self._output = None
         self._next_sample = self._heard_before

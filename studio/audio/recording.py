@@ -70,8 +70,8 @@ def open_input(device: str | None, on_samples: InputCallback) -> InputStream:
 class InputBlock:
     """New samples: all of them (for the level meter), and those being recorded."""
 
-    heard: Samples = field(repr=False)
-    kept: Samples = field(repr=False)
+    samples: Samples = field(repr=False)
+    recorded: Samples = field(repr=False)
 
 
 class Recorder:

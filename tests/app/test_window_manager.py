@@ -170,7 +170,7 @@ def test_typing_selection_sound_and_synthesis_go_on(bench: Bench) -> None:
     assert bench.window.script.current_line.text == "Typed just now."
     assert bench.window.docks.tabs.currentIndex() == 1
     assert bench.session.transport.is_playing
-    assert bench.window.waveform_panel.sound is bench.session.transport.heard.sound
+    assert bench.window.waveform_panel.sound is bench.session.transport.now_playing.audio
     bench.until(lambda: bench.session.editor.project.takes_of(bench.lines[1].id))
     bench.session.stop()
 

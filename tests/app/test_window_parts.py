@@ -112,8 +112,8 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
 def test_a_described_style_selects_instruct_mode(bench: Bench, window: MainWindow) -> None:
     form = window.inspector.form
     assert "Zero-shot" in form._mode.text()
-    form.write_own_words()
-    form._own_words.setPlainText("with great joy")
+    form.edit_instruction()
+    form._instruction.setPlainText("with great joy")
     assert bench.lines[0].style.instruct == "with great joy"
     assert "Instruct" in form._mode.text()
 

@@ -1,4 +1,4 @@
-"""What is given is heard, whole and in order; gaps are few; a device that goes is a sentence."""
+"""Buffered output: order, dropouts, buffer growth and lost devices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Samples = npt.NDArray[np.float32]
 
 
 class SoundCard:
-    """A sound card without sound: asks when told to, and remembers what it got."""
+    """Fake device that requests samples on demand and records them."""
 
     latency_seconds = 0.05
 
@@ -54,7 +54,7 @@ class SoundCard:
 
     @property
     def heard(self) -> Samples:
-        """Without the silence before and after."""
+        """The recorded samples, without leading and trailing silence."""
         return np.trim_zeros(np.concatenate(self._blocks))
 
     def keep_asking(self, num_samples: int = 480) -> None:
@@ -80,11 +80,11 @@ def card() -> Iterator[SoundCard]:
 
 
 def sound(num_samples: int, seed: int = 0) -> Samples:
-    """Never zero, so that nothing heard can be mistaken for silence."""
+    """Return samples that are never zero, to distinguish them from silence."""
     return np.random.default_rng(seed).uniform(0.1, 0.9, num_samples).astype(np.float32)
 
 
-def test_all_is_heard_in_order(card: SoundCard) -> None:
+def test_all_samples_are_played_in_order(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     card.keep_asking()
     pieces = [sound(num_samples, seed) for seed, num_samples in enumerate((100, 4800, 1, 24_000, 777))]
@@ -96,8 +96,8 @@ def test_all_is_heard_in_order(card: SoundCard) -> None:
     assert not card.is_running
 
 
-def test_the_end_is_followed_by_enough_silence_for_the_device(card: SoundCard) -> None:
-    """Devices drop up to their latency of queued sound when they close."""
+def test_finish_pads_with_silence_for_the_device_latency(card: SoundCard) -> None:
+    """Devices drop up to their latency of queued samples when they close."""
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(1000))
     finishing = threading.Thread(target=player.finish)
@@ -113,7 +113,7 @@ def test_the_end_is_followed_by_enough_silence_for_the_device(card: SoundCard) -
     assert not finishing.is_alive()
 
 
-def test_play_begins_when_enough_is_collected(card: SoundCard) -> None:
+def test_playback_starts_when_enough_is_buffered(card: SoundCard) -> None:
     player = BufferedOutput(RATE, start_after_seconds=0.5, open_output=card.open)
     player.play(sound(11_999))
     assert not card.ask(480).any()
@@ -123,7 +123,7 @@ def test_play_begins_when_enough_is_collected(card: SoundCard) -> None:
     player.stop()
 
 
-def test_less_than_enough_is_played_when_it_is_all(card: SoundCard) -> None:
+def test_short_audio_plays_without_a_full_buffer(card: SoundCard) -> None:
     player = BufferedOutput(RATE, start_after_seconds=0.5, open_output=card.open)
     player.play(sound(300))
     card.keep_asking()
@@ -132,7 +132,7 @@ def test_less_than_enough_is_played_when_it_is_all(card: SoundCard) -> None:
     assert player.num_underruns == 0
 
 
-def test_a_gap_is_counted_faded_and_refilled(card: SoundCard) -> None:
+def test_a_dropout_is_counted_faded_and_refilled(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(np.ones(1000, np.float32))
     assert card.ask(900).all()
@@ -157,7 +157,7 @@ def test_a_gap_is_counted_faded_and_refilled(card: SoundCard) -> None:
     player.stop()
 
 
-def test_silence_before_a_late_finish_is_no_gap(card: SoundCard) -> None:
+def test_silence_before_a_late_finish_is_not_a_dropout(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
     for _ in range(3):
@@ -167,7 +167,7 @@ def test_silence_before_a_late_finish_is_no_gap(card: SoundCard) -> None:
     assert player.num_underruns == 0
 
 
-def test_a_device_that_ran_dry_is_counted(card: SoundCard) -> None:
+def test_a_device_underrun_is_counted(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     card.ask(480, has_run_dry=True)
     assert player.num_underruns == 0  # nothing was playing yet
@@ -179,7 +179,7 @@ def test_a_device_that_ran_dry_is_counted(card: SoundCard) -> None:
 
 
 class DryingCard(SoundCard):
-    """Runs dry again and again while it holds less than ``needs`` seconds; what it holds when it is closed is lost."""
+    """Underruns while its buffer is shorter than ``needs`` seconds; queued samples are lost on close."""
 
     latency_seconds = 0.05
 
@@ -214,7 +214,7 @@ class DryingCard(SoundCard):
             self._blocks.append(self._held.pop(0))
 
 
-def test_a_device_that_runs_dry_again_and_again_gets_a_longer_buffer_and_nothing_is_lost() -> None:
+def test_repeated_underruns_enlarge_the_buffer_without_loss() -> None:
     card, said, buffer = DryingCard(needs=0.5), sound(3 * RATE), LatencyPolicy()
     player = BufferedOutput(RATE, open_output=card.open, buffer=buffer)
     player.play(said)
@@ -225,7 +225,7 @@ def test_a_device_that_runs_dry_again_and_again_gets_a_longer_buffer_and_nothing
     np.testing.assert_array_equal(card.heard, said)
 
 
-def test_a_device_that_runs_dry_once_in_a_while_is_left_alone() -> None:
+def test_rare_underruns_keep_the_buffer() -> None:
     card = SoundCard()
     player = BufferedOutput(RATE, open_output=card.open)
     for _ in range(3):
@@ -238,7 +238,7 @@ def test_a_device_that_runs_dry_once_in_a_while_is_left_alone() -> None:
     player.stop()
 
 
-def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() -> None:
+def test_underruns_at_the_largest_buffer_raise() -> None:
     card = DryingCard(needs=float("inf"))
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(20 * RATE))
@@ -248,9 +248,7 @@ def test_a_device_that_runs_dry_whatever_it_holds_ends_play_with_a_sentence() ->
     assert not card.is_running
 
 
-def test_a_device_that_takes_sound_far_too_slowly_ends_play_with_a_sentence(
-    card: SoundCard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_that_plays_far_too_slowly_raises(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffered_output, "_LEAST_DRAIN_TIMEOUT_SECONDS", 0.2)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(480))
@@ -259,7 +257,7 @@ def test_a_device_that_takes_sound_far_too_slowly_ends_play_with_a_sentence(
         player.finish()
 
 
-def test_what_was_read_can_be_read_again() -> None:
+def test_unread_makes_samples_readable_again() -> None:
     ring = SampleRing(4)
     ring.write(np.arange(1, 4, dtype=np.float32))
     ring.read_into(np.zeros(3, np.float32))
@@ -299,7 +297,7 @@ def test_stop_does_not_wait_for_a_device_that_hangs(card: SoundCard) -> None:
     assert not card.is_running
 
 
-def test_play_waits_while_the_player_is_full_and_stop_frees_it(card: SoundCard) -> None:
+def test_play_blocks_while_the_buffer_is_full_until_stop(card: SoundCard) -> None:
     player = BufferedOutput(RATE, capacity_seconds=0.1, start_after_seconds=5.0, open_output=card.open)
     playing = threading.Thread(target=player.play, args=(sound(10_000),))
     playing.start()
@@ -316,7 +314,7 @@ def test_play_waits_while_the_player_is_full_and_stop_frees_it(card: SoundCard) 
     assert not playing.is_alive()
 
 
-def test_a_longer_text_than_the_player_holds_is_heard_whole(card: SoundCard) -> None:
+def test_audio_longer_than_the_buffer_plays_completely(card: SoundCard) -> None:
     player = BufferedOutput(RATE, capacity_seconds=0.1, open_output=card.open)
     card.keep_asking(1000)
     player.play(sound(20_000))
@@ -339,7 +337,7 @@ def test_the_device_may_have_its_own_rate() -> None:
     np.testing.assert_allclose(card.heard[1000:40_000], expected[1000:40_000], atol=1e-3)
 
 
-def test_a_device_that_vanishes_is_a_sentence(card: SoundCard) -> None:
+def test_a_disconnected_device_raises(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
     card.is_running = False
@@ -354,7 +352,7 @@ def test_a_device_that_vanishes_is_a_sentence(card: SoundCard) -> None:
         finishing.finish()
 
 
-def test_a_device_that_stops_asking_is_a_sentence(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_stops_requesting_samples_raises(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffered_output, "_TICK_SECONDS", 0.001)
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(10))
@@ -363,7 +361,7 @@ def test_a_device_that_stops_asking_is_a_sentence(card: SoundCard, monkeypatch: 
     assert not card.is_running
 
 
-def test_as_a_context_it_finishes_or_stops() -> None:
+def test_the_context_manager_finishes_or_stops() -> None:
     card = SoundCard()
     with BufferedOutput(RATE, open_output=card.open) as player:
         card.keep_asking()
@@ -383,14 +381,14 @@ def test_as_a_context_it_finishes_or_stops() -> None:
     assert not card.heard.any()
 
 
-def test_nothing_to_play_ends_at_once(card: SoundCard) -> None:
+def test_finish_without_audio_returns_at_once(card: SoundCard) -> None:
     BufferedOutput(RATE, open_output=card.open).finish()
     assert not card.is_running
 
 
 @settings(max_examples=50, deadline=None)
 @given(capacity=st.integers(1, 50), data=st.data())
-def test_the_ring_is_a_queue(capacity: int, data: st.DataObject) -> None:
+def test_the_ring_behaves_like_a_queue(capacity: int, data: st.DataObject) -> None:
     ring = SampleRing(capacity)
     written: list[float] = []
     read: list[float] = []
@@ -412,7 +410,7 @@ def test_the_ring_is_a_queue(capacity: int, data: st.DataObject) -> None:
 
 
 class FakePortAudio(SimpleNamespace):
-    """The part of the sounddevice module we use; knows only ``settings`` (rate, channels)."""
+    """Fake sounddevice module that supports only ``settings`` (rate, channels)."""
 
     class PortAudioError(Exception):
         pass
@@ -450,7 +448,7 @@ class FakePortAudio(SimpleNamespace):
         ([(48_000, 2)], 48_000, 2),
     ],
 )
-def test_devices_are_opened_as_they_can(
+def test_devices_are_opened_with_supported_settings(
     monkeypatch: pytest.MonkeyPatch, known: list[tuple[int, int]], rate: int, num_channels: int
 ) -> None:
     port_audio = FakePortAudio(*known)
@@ -472,14 +470,14 @@ def test_devices_are_opened_as_they_can(
     assert not stream.is_running
 
 
-def test_a_chosen_device_that_cannot_be_opened_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_device_that_does_not_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     monkeypatch.setattr(output_device, "device_index", lambda kind, name: 3)
     with pytest.raises(NoAudioDevice, match=r"The sound device Headset is not available \(Invalid sample rate\)"):
         output_device.open_output_on("Headset", RATE, lambda samples, has_run_dry: None)
 
 
-def test_no_device_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_device_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio())
     with pytest.raises(NoAudioDevice, match=r"No sound device is available \(Error querying device -1\)"):
         BufferedOutput(RATE)
@@ -488,7 +486,7 @@ def test_no_device_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         BufferedOutput(RATE)
 
 
-def test_a_missing_library_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     class Finder:
         def find_spec(self, name: str, path: object, target: object = None) -> None:
             if name == "sounddevice":

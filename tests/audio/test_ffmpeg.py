@@ -1,4 +1,4 @@
-"""Without PyAV the computer's own ffmpeg reads what libsndfile does not; whatever goes wrong with it is a sentence."""
+"""Decoding with the ffmpeg program, and its failures."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="programs here are sc
 
 @pytest.fixture
 def without_pyav(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From when it is called: files to read are made with it."""
+    """Hide PyAV from now on; the test files are written with it before."""
     return lambda: monkeypatch.setitem(sys.modules, "av", None)
 
 
 @pytest.fixture
 def ffmpeg_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The real one, under the name it has on a person's computer."""
+    """The real ffmpeg, under its usual name."""
     program = tmp_path / "programs" / ("ffmpeg.exe" if sys.platform == "win32" else "ffmpeg")
     program.parent.mkdir()
     program.hardlink_to(imageio_ffmpeg.get_ffmpeg_exe())
@@ -40,7 +40,7 @@ def ffmpeg_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def pretended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A program that does what a test says in the place of ffmpeg."""
+    """Create a script that replaces ffmpeg."""
 
     def pretend(does: str) -> Path:
         program = tmp_path / "programs" / "ffmpeg"
@@ -63,7 +63,7 @@ def head(*, rate: int = RATE, channels: int = 1, encoding: int = 6) -> bytes:
 )
 @pytest.mark.parametrize("num_channels", [1, 2])
 @pytest.mark.usefixtures("ffmpeg_on_path")
-def test_phone_recordings_and_films_are_read_as_with_pyav(
+def test_phone_recordings_and_videos_read_the_same_as_with_pyav(
     tmp_path: Path, without_pyav: Callable[[], None], name: str, codec: str, rate: int, num_channels: int
 ) -> None:
     sound = np.random.default_rng(7).normal(0, 0.1, (num_channels, 3 * rate)).astype(np.float32)
@@ -89,9 +89,7 @@ def test_reading_ends_as_soon_as_it_is_too_long(tmp_path: Path, without_pyav: Ca
 
 
 @pytest.mark.usefixtures("ffmpeg_on_path")
-def test_a_film_without_sound_and_a_damaged_file_are_told_apart(
-    tmp_path: Path, without_pyav: Callable[[], None]
-) -> None:
+def test_a_video_without_audio_differs_from_a_damaged_file(tmp_path: Path, without_pyav: Callable[[], None]) -> None:
     write_silent_film(tmp_path / "film.mp4")
     write_media(tmp_path / "clip.m4a", "aac", tone(3.0)[None], RATE)
     (tmp_path / "cut.m4a").write_bytes((tmp_path / "clip.m4a").read_bytes()[:3000])
@@ -104,8 +102,8 @@ def test_a_film_without_sound_and_a_damaged_file_are_told_apart(
 
 @pytest.mark.parametrize("has_pyav", [True, False])
 @pytest.mark.usefixtures("ffmpeg_on_path")
-def test_sound_of_an_unknown_kind_is_told(tmp_path: Path, without_pyav: Callable[[], None], has_pyav: bool) -> None:
-    """As in films and music that somebody bought."""
+def test_an_unknown_codec_is_reported(tmp_path: Path, without_pyav: Callable[[], None], has_pyav: bool) -> None:
+    """As in copy-protected videos and music."""
     write_media(tmp_path / "clip.m4a", "aac", tone(1.0)[None], RATE)
     content = (tmp_path / "clip.m4a").read_bytes()
     (tmp_path / "bought.m4a").write_bytes(content.replace(b"mp4a", b"drms").replace(b"esds", b"free"))
@@ -136,13 +134,13 @@ def test_a_playlist_is_not_followed(
         read_audio(tmp_path / name)
 
 
-def test_the_version_is_what_it_says_of_itself(ffmpeg_on_path: Path) -> None:
+def test_the_version_is_parsed(ffmpeg_on_path: Path) -> None:
     assert find_ffmpeg() == ffmpeg_on_path
     assert ffmpeg_version(ffmpeg_on_path) in imageio_ffmpeg.get_ffmpeg_version()
 
 
 @posix
-def test_a_program_in_the_current_folder_is_not_taken(
+def test_a_program_in_the_current_folder_is_not_used(
     pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pretended("print('never')")
@@ -152,7 +150,7 @@ def test_a_program_in_the_current_folder_is_not_taken(
 
 
 @posix
-def test_what_it_is_asked_names_one_file_and_no_network(pretended, tmp_path: Path) -> None:
+def test_the_command_allows_one_file_and_no_network(pretended, tmp_path: Path) -> None:
     program = pretended(f"open({str(tmp_path / 'asked')!r}, 'w').write('\\n'.join(sys.argv[1:])); sys.exit(1)")
     with pytest.raises(UnreadableClip):
         list(read_with_ffmpeg(program, Path("-y;`rm`.m4a")))
@@ -165,7 +163,7 @@ def test_what_it_is_asked_names_one_file_and_no_network(pretended, tmp_path: Pat
 
 
 @posix
-def test_channels_are_averaged_however_the_pipe_cuts_them(pretended, tmp_path: Path) -> None:
+def test_channels_are_averaged_for_any_chunk_size(pretended, tmp_path: Path) -> None:
     content = head(channels=2) + np.array([1.0, 0.0, 0.5, -0.5, -1.0, -0.5], ">f4").tobytes()
     write = "os.write(1, bytes([each]))"
     program = pretended(f"for each in {content!r}:\n    {write}")
@@ -175,7 +173,7 @@ def test_channels_are_averaged_however_the_pipe_cuts_them(pretended, tmp_path: P
 
 
 @posix
-def test_a_program_that_says_nothing_is_ended(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_program_is_killed(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ffmpeg, "_SILENCE_SECONDS", 0.5)
     program = pretended("time.sleep(600)")
     with pytest.raises(UnreadableClip, match=r"stopped responding while reading memo\.m4a") as caught:
@@ -184,7 +182,7 @@ def test_a_program_that_says_nothing_is_ended(pretended, tmp_path: Path, monkeyp
 
 
 @posix
-def test_who_stops_reading_ends_the_program(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_the_iterator_kills_the_program(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     real = subprocess.Popen
 
@@ -202,7 +200,7 @@ def test_who_stops_reading_ends_the_program(pretended, tmp_path: Path, monkeypat
 
 
 @posix
-def test_sound_without_end_is_too_long(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_audio_is_too_long(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ffmpeg, "_LONGEST_SECONDS", 2)
     program = pretended(f"os.write(1, {head()!r})\nwhile True: os.write(1, bytes(1 << 16))")
     with pytest.raises(ClipTooLong, match="is longer than 2 s"):
@@ -222,14 +220,14 @@ def test_sound_without_end_is_too_long(pretended, tmp_path: Path, monkeypatch: p
         f"os.write(1, {head()!r} + bytes(4000)); os.kill(os.getpid(), 11)",
     ],
 )
-def test_a_program_that_fails_is_told(pretended, tmp_path: Path, does: str) -> None:
+def test_a_failing_program_is_reported(pretended, tmp_path: Path, does: str) -> None:
     program = pretended(does)
     with pytest.raises(UnreadableClip, match=r"memo\.m4a is not a readable audio file"):
         list(read_with_ffmpeg(program, tmp_path / "memo.m4a"))
 
 
 @posix
-def test_a_program_that_does_not_start_is_told(pretended, tmp_path: Path) -> None:
+def test_a_program_that_does_not_start_is_reported(pretended, tmp_path: Path) -> None:
     program = pretended("")
     program.write_bytes(b"\x7fELF, or nearly so")
     with pytest.raises(UnreadableClip, match=r"does not start \(Exec format error\)"):

@@ -49,7 +49,7 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def test_play_goes_on_where_it_was_on_another_device() -> None:
+def test_playback_continues_at_the_same_position_on_another_device() -> None:
     headset, default = SoundCard(vanishes_after=0.3), SoundCard()
     outputs = CardOutputs(default, headset=headset)
     player, listener = play(StreamingAudio.of(SOUND, RATE), outputs, device="headset")
@@ -63,7 +63,7 @@ def test_play_goes_on_where_it_was_on_another_device() -> None:
     assert player.position_seconds == 1.0
 
 
-def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
+def test_a_disconnected_device_is_replaced_at_once() -> None:
     default = SoundCard()
     _, listener = play(StreamingAudio.of(SOUND[:2400], RATE), DefaultOnlyOutputs(default), device="old headset")
     assert listener.over.wait(60)
@@ -72,14 +72,14 @@ def test_a_device_that_is_not_connected_any_more_is_replaced_at_once() -> None:
     np.testing.assert_array_equal(default.heard, SOUND[:2400])
 
 
-def test_without_any_device_play_ends_with_a_sentence() -> None:
+def test_without_a_device_playback_ends_with_an_error() -> None:
     _, listener = play(StreamingAudio.of(SOUND, RATE), NoOutputs(SoundCard()))
     assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.NO_DEVICE
     assert listener.lost
 
 
-def test_a_device_that_runs_dry_whatever_it_holds_is_given_up() -> None:
+def test_a_device_that_keeps_underrunning_is_given_up() -> None:
     card = SoundCard(runs_dry_below=float("inf"))
     _, listener = play(StreamingAudio.of(np.tile(SOUND, 30), RATE), CardOutputs(card))
     assert listener.over.wait(30)
@@ -88,7 +88,7 @@ def test_a_device_that_runs_dry_whatever_it_holds_is_given_up() -> None:
     assert card.num_opened <= 4 + 4
 
 
-def test_stop_returns_at_once_and_is_silence() -> None:
+def test_stop_does_not_block() -> None:
     card = SoundCard()
     player, listener = play(StreamingAudio.of(np.tile(SOUND, 5), RATE), CardOutputs(card))
     time.sleep(0.3)
@@ -100,7 +100,7 @@ def test_stop_returns_at_once_and_is_silence() -> None:
     assert len(card.heard) < RATE
 
 
-def test_sound_is_heard_while_it_grows() -> None:
+def test_growing_audio_is_played() -> None:
     card, sound = SoundCard(), StreamingAudio(RATE)
     _, listener = play(sound, CardOutputs(card))
     for piece in np.array_split(SOUND, 10):
@@ -111,18 +111,18 @@ def test_sound_is_heard_while_it_grows() -> None:
     np.testing.assert_array_equal(card.heard, SOUND)
 
 
-def test_play_begins_in_the_middle_where_somebody_pointed() -> None:
+def test_playback_starts_at_a_given_sample() -> None:
     card = SoundCard()
     _, listener = play(StreamingAudio.of(SOUND, RATE), CardOutputs(card), start_sample=RATE // 2)
     assert listener.over.wait(60)
     np.testing.assert_array_equal(card.heard, SOUND[RATE // 2 :])
 
 
-def test_the_device_is_opened_while_the_sound_is_being_made() -> None:
+def test_the_device_opens_before_the_first_audio() -> None:
     card, sound, listener = SoundCard(), StreamingAudio(RATE), Listener()
     player = Player(sound, CardOutputs(card), on_device_lost=listener.on_device_lost, on_end=listener.on_end)
     wait_until(lambda: card.is_running)
-    assert not player.is_heard
+    assert not player.has_started
     sound.append(SOUND[:2400])
     sound.complete()
     player.allow_start()
@@ -131,7 +131,7 @@ def test_the_device_is_opened_while_the_sound_is_being_made() -> None:
     np.testing.assert_array_equal(card.heard, SOUND[:2400])
 
 
-def test_a_device_opened_ahead_is_closed_when_nothing_is_to_be_heard() -> None:
+def test_stop_closes_a_device_opened_ahead() -> None:
     card, listener = SoundCard(), Listener()
     outputs = CardOutputs(card)
     player = Player(StreamingAudio(RATE), outputs, on_device_lost=listener.on_device_lost, on_end=listener.on_end)
@@ -143,7 +143,7 @@ def test_a_device_opened_ahead_is_closed_when_nothing_is_to_be_heard() -> None:
 
 
 @pytest.mark.parametrize("failure", [NoAudioDevice("It is busy."), ZeroDivisionError("broken driver")])
-def test_a_device_that_opens_only_when_play_starts_is_no_failure(failure: Exception) -> None:
+def test_a_device_that_opens_only_at_the_start_is_not_a_failure(failure: Exception) -> None:
     class OpensLater(CardOutputs):
         num_tries = 0
 
@@ -164,7 +164,7 @@ def test_a_device_that_opens_only_when_play_starts_is_no_failure(failure: Except
     np.testing.assert_array_equal(card.heard, SOUND[:2400])
 
 
-def test_a_device_that_vanishes_before_play_starts_is_opened_again() -> None:
+def test_a_device_lost_before_the_start_is_reopened() -> None:
     card, listener = SoundCard(vanishes_after=0.0), Listener()
     sound = StreamingAudio.of(SOUND[:2400], RATE)
     player = Player(sound, CardOutputs(card), on_device_lost=listener.on_device_lost, on_end=listener.on_end)

@@ -1,4 +1,4 @@
-"""Devices have names, may be gone, and are looked for again only while nobody plays."""
+"""PortAudio devices: names, disconnection and rescanning."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studio.errors import NoAudioDevice
 
 
 class ListedDevices:
-    """The part of the sounddevice module that knows of devices; two systems list one card."""
+    """Fake sounddevice module; two host APIs list the same card."""
 
     class PortAudioError(Exception):
         pass
@@ -67,7 +67,7 @@ class ListedDevices:
 
 
 class RestartedMeanwhile(ListedDevices):
-    """Each list of devices gives another thread time to restart PortAudio before the list is complete."""
+    """Lets another thread run, which could restart PortAudio, while devices are listed."""
 
     def __init__(self, *cards: tuple[str, int, int, int]) -> None:
         super().__init__(*cards)
@@ -100,23 +100,23 @@ def devices(monkeypatch: pytest.MonkeyPatch) -> ListedDevices:
     return listed
 
 
-def test_each_device_is_listed_under_a_name_of_its_own(devices: ListedDevices) -> None:
+def test_device_names_are_unique(devices: ListedDevices) -> None:
     assert device_names("output") == ("Speakers", "Headset (ALSA)", "Headset (JACK)")
     assert device_names("input") == ("Headset", "Microphone")
     assert device_index("output", "Headset (JACK)") == 2
 
 
-def test_sound_goes_to_the_device_that_was_named(devices: ListedDevices) -> None:
+def test_the_named_device_is_opened(devices: ListedDevices) -> None:
     open_output_on("Headset (JACK)", 24_000, lambda samples, dry: None).close()
     assert devices.opened_on == 2
 
 
-def test_a_device_that_was_unplugged_is_called_by_its_name(devices: ListedDevices) -> None:
+def test_the_error_names_a_disconnected_device(devices: ListedDevices) -> None:
     with pytest.raises(NoAudioDevice, match="Old headset is not connected"):
         open_output_on("Old headset", 24_000, lambda samples, dry: samples.fill(0.0))
 
 
-def test_devices_are_not_looked_for_while_one_plays(devices: ListedDevices) -> None:
+def test_devices_are_not_rescanned_during_playback(devices: ListedDevices) -> None:
     stream = open_output_on(None, 24_000, lambda samples, dry: np.copyto(samples, 0.0))
     assert not rescan_devices()
     assert devices.num_starts == 0

@@ -1,4 +1,4 @@
-"""Any clip a person has becomes mono sound, or a sentence."""
+"""Reading audio files, and errors for unusable ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tone(seconds: float = 1.0, hertz: float = 440.0, rate: int = RATE) -> np.nda
 
 
 def write_silent_film(path: Path) -> None:
-    """Pictures, and no sound track."""
+    """Write a video without an audio track."""
     with av.open(str(path), "w") as container:
         picture = container.add_stream("mpeg4", rate=5)
         picture.width = picture.height = 32
@@ -37,7 +37,7 @@ def write_silent_film(path: Path) -> None:
 
 
 def write_media(path: Path, codec: str, sound: np.ndarray, rate: int, *, extra_video: bool = False) -> None:
-    """A film or sound file by PyAV; ``sound`` (channels, n)."""
+    """Write a video or audio file with PyAV; ``sound`` (channels, n)."""
     with av.open(str(path), "w") as container:
         track = container.add_stream(codec, rate=rate)
         track.layout = "stereo" if len(sound) == 2 else "mono"
@@ -121,14 +121,14 @@ def test_suffix_does_not_matter(tmp_path: Path) -> None:
     assert read_audio(misnamed).seconds == 1.0
 
 
-def test_too_long_is_said_before_all_is_read(tmp_path: Path) -> None:
+def test_reading_stops_when_the_clip_is_too_long(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "clip.wav", tone(31.0), RATE)
     assert read_audio(tmp_path / "clip.wav", longest_seconds=31.0).seconds == 31.0
     with pytest.raises(ClipTooLong, match=r"clip\.wav is longer than 30 s"):
         read_audio(tmp_path / "clip.wav", longest_seconds=30.0)
 
 
-def test_missing_folder_and_device_are_told_apart(tmp_path: Path) -> None:
+def test_missing_files_folders_and_devices_have_different_errors(tmp_path: Path) -> None:
     with pytest.raises(UnreadableClip, match="There is no file"):
         read_audio(tmp_path / "none.wav")
     with pytest.raises(UnreadableClip, match="is a folder"):
@@ -139,7 +139,7 @@ def test_missing_folder_and_device_are_told_apart(tmp_path: Path) -> None:
             read_audio(tmp_path / "pipe.wav")
 
 
-def test_what_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_without_permission_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # From Python 3.14 on, a path that is too long is one that does not exist.
     with pytest.raises(UnreadableClip, match=r"cannot be opened|There is no file"):
         read_audio(tmp_path / ("long" * 100))
@@ -151,7 +151,7 @@ def test_what_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("content", [b"", b"hello " * 1000, bytes(5000), np.random.default_rng(2).bytes(20_000)])
 @pytest.mark.parametrize("name", ["clip.wav", "clip.mp3", "clip.m4a"])
-def test_what_is_not_sound_is_told(tmp_path: Path, name: str, content: bytes) -> None:
+def test_files_without_audio_are_reported(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UnreadableClip, match=rf"{name} is not a readable audio file") as caught:
         read_audio(tmp_path / name)
@@ -160,7 +160,7 @@ def test_what_is_not_sound_is_told(tmp_path: Path, name: str, content: bytes) ->
 
 
 @pytest.mark.parametrize("suffix", ["wav", "flac"])
-def test_truncated_files_are_told(tmp_path: Path, suffix: str) -> None:
+def test_truncated_files_are_reported(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"clip.{suffix}"
     soundfile.write(path, np.random.default_rng(1).normal(0, 0.1, RATE), RATE)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
@@ -168,7 +168,7 @@ def test_truncated_files_are_told(tmp_path: Path, suffix: str) -> None:
         read_audio(path)
 
 
-def test_a_wav_whose_recorder_left_no_length_is_read(tmp_path: Path) -> None:
+def test_a_wav_without_a_length_in_its_header_is_read(tmp_path: Path) -> None:
     path = tmp_path / "clip.wav"
     soundfile.write(path, tone(), RATE)
     content = bytearray(path.read_bytes())
@@ -178,14 +178,14 @@ def test_a_wav_whose_recorder_left_no_length_is_read(tmp_path: Path) -> None:
     assert read_audio(path).seconds == 1.0
 
 
-def test_an_empty_recording_is_told(tmp_path: Path) -> None:
+def test_an_empty_recording_is_reported(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "clip.wav", np.zeros(0, np.float32), RATE)
     with pytest.raises(UnreadableClip, match=r"clip\.wav contains no audio"):
         read_audio(tmp_path / "clip.wav")
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_not_sound_are_told(tmp_path: Path, number: float) -> None:
+def test_invalid_samples_are_reported(tmp_path: Path, number: float) -> None:
     sound = tone()
     sound[100] = number
     soundfile.write(tmp_path / "clip.wav", sound, RATE, subtype="FLOAT")
@@ -193,16 +193,14 @@ def test_numbers_that_are_not_sound_are_told(tmp_path: Path, number: float) -> N
         read_audio(tmp_path / "clip.wav")
 
 
-def test_a_film_without_sound_is_told(tmp_path: Path) -> None:
+def test_a_video_without_audio_is_reported(tmp_path: Path) -> None:
     write_silent_film(tmp_path / "film.mp4")
     with pytest.raises(UnreadableClip, match=r"film\.mp4 contains no audio"):
         read_audio(tmp_path / "film.mp4")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks for the tools of Linux")
-def test_where_nothing_reads_it_the_remedy_is_that_of_the_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_decoder_the_remedy_fits_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_media(tmp_path / "clip.m4a", "aac", tone()[None], RATE)
     (tmp_path / "clip.wav").write_bytes(b"no sound")
     monkeypatch.setitem(sys.modules, "av", None)
@@ -223,7 +221,7 @@ def test_where_nothing_reads_it_the_remedy_is_that_of_the_system(
 
 
 @pytest.mark.parametrize(("platform", "command"), [("win32", "winget install"), ("darwin", "brew install")])
-def test_an_installed_program_is_not_told_of_pip(monkeypatch: pytest.MonkeyPatch, platform: str, command: str) -> None:
+def test_the_packaged_app_does_not_suggest_pip(monkeypatch: pytest.MonkeyPatch, platform: str, command: str) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
     assert command in str(how_to_read_media())
@@ -254,7 +252,7 @@ def test_a_higher_sample_rate_is_resampled_while_it_is_read(tmp_path: Path) -> N
     assert peak_bytes < 2.5 * read.samples.nbytes + (16 << 20)
 
 
-def test_a_small_file_of_much_sound_needs_little_memory(tmp_path: Path) -> None:
+def test_a_highly_compressed_file_needs_little_memory(tmp_path: Path) -> None:
     """Two minutes of silence at the highest rate of FLAC: 300 MB of samples in a few hundred kilobytes."""
     with soundfile.SoundFile(tmp_path / "clip.flac", "w", 655_350, 1, "PCM_16") as file:
         for _ in range(120):
@@ -279,20 +277,20 @@ def test_many_channels_need_no_larger_blocks(tmp_path: Path) -> None:
         read_audio(tmp_path / "clip.wav")
 
 
-def test_an_impossible_sample_rate_is_an_error_sentence(tmp_path: Path) -> None:
+def test_an_invalid_sample_rate_is_reported(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "clip.wav", tone(), 2_000_000_000)
     with pytest.raises(UnreadableClip, match="sample rate of 2000000000 Hz"):
         read_audio(tmp_path / "clip.wav")
 
 
-def test_more_samples_than_the_program_can_keep_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_samples_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_MOST_SAMPLES", 2 * RATE)
     soundfile.write(tmp_path / "clip.wav", tone(3.0), RATE)
     with pytest.raises(ClipTooLong, match="longer than 2 s"):
         read_audio(tmp_path / "clip.wav")
 
 
-def test_pyav_19_is_not_asked_for_an_option_it_no_longer_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_metadata_option_is_not_passed_to_pyav_19(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_media(tmp_path / "clip.m4a", "aac", tone()[None], RATE)
     really_open = av.open
     monkeypatch.setattr(av, "__version__", "19.0.2")

@@ -1,4 +1,4 @@
-"""What is kept of what the microphone hears, from which moment to which, and what happens when it goes away."""
+"""Recording: start, stop, maximum length and lost microphones."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def ramp(start: int, end: int) -> np.ndarray:
     return np.arange(start, end, dtype=np.float32) / 1e6
 
 
-def test_only_what_is_heard_between_start_and_stop_is_kept() -> None:
+def test_only_samples_between_start_and_stop_are_recorded() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open) as recorder:
         microphone.hear(ramp(0, 1000))
-        assert len(recorder.read_new().heard) == 1000
+        assert len(recorder.read_new().samples) == 1000
         microphone.hear(ramp(1000, 2000))
         recorder.start()
         microphone.hear(ramp(2000, 5000))
         new = recorder.read_new()
-        np.testing.assert_array_equal(new.kept, ramp(2000, 5000))
+        np.testing.assert_array_equal(new.recorded, ramp(2000, 5000))
         microphone.hear(ramp(5000, 6000))
         sound = recorder.stop()
         np.testing.assert_array_equal(sound.samples, ramp(2000, 6000))
         assert sound.sample_rate == RATE
         microphone.hear(ramp(6000, 7000))
-        assert len(recorder.read_new().heard) == 1000
-        assert len(recorder.read_new().kept) == 0
+        assert len(recorder.read_new().samples) == 1000
+        assert len(recorder.read_new().recorded) == 0
     assert not microphone.is_running
 
 
-def test_one_may_begin_again() -> None:
+def test_a_recording_can_be_restarted() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open) as recorder:
         for first in (0, 5000):
@@ -50,7 +50,7 @@ def test_one_may_begin_again() -> None:
     assert microphone.num_opened == 1
 
 
-def test_a_recording_has_an_end() -> None:
+def test_a_recording_ends_at_its_maximum_length() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open, longest_seconds=0.5) as recorder:
         recorder.start()
@@ -61,7 +61,7 @@ def test_a_recording_has_an_end() -> None:
         assert recorder.stop().seconds == 0.5
 
 
-def test_lost_sound_is_remembered_but_not_what_was_lost_before_the_first_moment() -> None:
+def test_lost_samples_are_reported_only_within_the_recording() -> None:
     microphone = Microphone()
     with Recorder(open_input=microphone.open) as recorder:
         recorder.start()
@@ -75,19 +75,19 @@ def test_lost_sound_is_remembered_but_not_what_was_lost_before_the_first_moment(
         assert not recorder.has_gaps
 
 
-def test_a_microphone_that_vanishes_leaves_what_was_recorded() -> None:
+def test_a_disconnected_microphone_keeps_the_recording() -> None:
     microphone = Microphone()
     recorder = Recorder(open_input=microphone.open)
     recorder.start()
     microphone.hear(ramp(0, 700))
     microphone.vanish()
-    assert len(recorder.read_new().kept) == 700, "the last it heard comes first"
+    assert len(recorder.read_new().recorded) == 700, "the last it heard comes first"
     with pytest.raises(NoAudioDevice, match="The microphone was disconnected"):
         recorder.read_new()
     assert len(recorder.stop().samples) == 700
 
 
-def test_no_microphone_is_a_sentence() -> None:
+def test_no_microphone_raises() -> None:
     with pytest.raises(NoAudioDevice, match="No microphone"):
         Recorder(open_input=no_microphone)
 
@@ -97,7 +97,7 @@ class PortAudioError(Exception):
 
 
 class Devices:
-    """As sounddevice: device 3 does only stereo at 44 100 Hz, device 5 is a loudspeaker."""
+    """Fake sounddevice module: device 3 supports only stereo at 44 100 Hz, device 5 is an output."""
 
     PortAudioError = PortAudioError
 
@@ -140,7 +140,7 @@ class Devices:
             raise PortAudioError("Invalid sample rate")
 
 
-def test_devices_are_listed_and_opened_as_they_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_microphones_are_opened_with_supported_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", Devices)  # type: ignore[arg-type]
     assert device_names("input") == tuple(f"device {index}" for index in range(5))
     blocks: list[np.ndarray] = []
@@ -160,7 +160,7 @@ def test_devices_are_listed_and_opened_as_they_can_be(monkeypatch: pytest.Monkey
         open_input("device 9", lambda samples, _: None)
 
 
-def test_a_microphone_that_does_not_open_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_microphone_that_does_not_open_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", Devices)  # type: ignore[arg-type]
 
     def fail(self: object) -> None:

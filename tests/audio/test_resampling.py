@@ -1,4 +1,4 @@
-"""Other rates: as the official loader makes them, for any ratio and length."""
+"""Resampling matches the official loader for any ratio and length."""
 
 from __future__ import annotations
 

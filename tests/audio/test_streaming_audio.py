@@ -1,4 +1,4 @@
-"""Whatever pieces a sound comes in, it is heard and drawn whole."""
+"""Streaming audio is independent of how it is split into chunks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studio.audio.streaming_audio import StreamingAudio
 
 
 @given(sizes=st.lists(st.integers(0, 50), max_size=12), start=st.integers(0, 400), length=st.integers(0, 400))
-def test_any_part_is_what_was_appended(sizes: list[int], start: int, length: int) -> None:
+def test_any_range_equals_the_appended_samples(sizes: list[int], start: int, length: int) -> None:
     whole = np.arange(sum(sizes), dtype=np.float32)
     sound = StreamingAudio(10)
     at = 0
@@ -27,7 +27,7 @@ def test_any_part_is_what_was_appended(sizes: list[int], start: int, length: int
     assert len(piece) > 0 or start >= len(whole)
 
 
-def test_who_waits_is_woken_by_more_and_by_the_end() -> None:
+def test_a_waiting_thread_wakes_up_for_new_samples_and_the_end() -> None:
     sound = StreamingAudio(10)
     answers: list[bool] = []
     waiting = threading.Thread(target=lambda: answers.append(sound.wait_beyond(0, 20)))

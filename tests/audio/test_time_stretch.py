@@ -1,4 +1,4 @@
-"""Faster or slower speech keeps its pitch, has the promised length, and does not depend on how it arrives."""
+"""Time stretching keeps the pitch, has the promised length and does not depend on the chunks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_pitch_and_loudness_stay(hertz: float, speed: float) -> None:
 
 
 @pytest.mark.parametrize("speed", [0.6, 1.7])
-def test_events_come_when_they_should(speed: float) -> None:
+def test_events_keep_their_relative_time(speed: float) -> None:
     """A beep that starts at 1.0 s starts at 1.0 / speed."""
     samples = np.concatenate([np.zeros(RATE, np.float32), tone(300), np.zeros(RATE, np.float32)])
     heard = np.flatnonzero(np.abs(stretched(samples, speed)) > 0.05) / RATE
@@ -86,8 +86,8 @@ def octave_levels_db(samples: Samples) -> npt.NDArray[np.float64]:
     return 10 * np.log10([power[start : 2 * start].mean() for start in (4, 8, 16, 32, 64, 128)])
 
 
-def test_little_is_held_back() -> None:
-    """A chunk of 0.3 s gives sound at once: at most 0.1 s of input waits for its successor."""
+def test_the_delay_is_small() -> None:
+    """A chunk of 0.3 s gives output at once: at most 0.1 s of input is held back."""
     for speed in (0.5, 1.3, 2.0):
         num_out = len(TimeStretch(speed, RATE).process(tone(200, 0.3)))
         assert num_out * speed >= (0.3 - 0.1) * RATE

@@ -1,4 +1,4 @@
-"""Through a real sound server and PortAudio: what is played into a microphone that exists only in memory is recorded."""
+"""Recording through PortAudio from a virtual microphone of a real sound server."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
 
 
 def start_recording(room: Room) -> subprocess.Popen[str]:
-    """Returns when it listens."""
+    """Wait until the recorder runs."""
     recorder = room.start(RECORD, str(room.folder / "heard.npy"))
     assert recorder.stdout is not None
     assert recorder.stdout.readline() == f"listening True {RATE}\n"
@@ -51,7 +51,7 @@ def start_recording(room: Room) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_what_is_said_is_recorded_and_ends_by_itself(room: Room) -> None:
+def test_audio_is_recorded_up_to_the_maximum_length(room: Room) -> None:
     recorder = start_recording(room)
     said = speech_like(3.0)
     room.play(said)
@@ -65,7 +65,7 @@ def test_what_is_said_is_recorded_and_ends_by_itself(room: Room) -> None:
     assert len(heard) / RATE < 12.0
 
 
-def test_a_sound_server_that_dies_leaves_what_was_heard(room: Room) -> None:
+def test_a_crash_of_the_sound_server_keeps_the_recording(room: Room) -> None:
     recorder = start_recording(room)
     room.play(speech_like(1.0))
     room.process.kill()

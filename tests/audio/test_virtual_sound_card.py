@@ -1,4 +1,4 @@
-"""Through PortAudio and a real sound server into a sink that exists only in memory: what arrives is what was played."""
+"""Playback through PortAudio into a virtual sink of a real sound server."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ except NoAudioDevice as error:
 
 @dataclass
 class SoundServer:
-    """A private PulseAudio with one sink; plays in a process of its own, as PortAudio looks for devices only once."""
+    """Private PulseAudio with one sink; playback runs in a subprocess, as PortAudio lists devices only once."""
 
     process: subprocess.Popen[bytes]
     environment: dict[str, str]
@@ -68,7 +68,7 @@ class SoundServer:
         )
 
     def heard_of(self, samples: Samples, stop_after_seconds: float = 0.0) -> tuple[Samples, str]:
-        """What reached the sink, without the silence around it, and what the player said."""
+        """Return what reached the sink, without surrounding silence, and the player's output."""
         recording = self.folder / "heard.raw"
         with recording.open("wb") as file:
             recorder = subprocess.Popen(
@@ -124,13 +124,13 @@ def _answers(environment: dict[str, str]) -> bool:
 
 
 def speech_like(seconds: float) -> Samples:
-    """Never zero; begins with near silence, for a sink that is asleep swallows the first moment."""
+    """Never zero; starts almost silent, because a suspended sink drops the first samples."""
     noise = np.random.default_rng(4).uniform(0.05, 0.5, int(seconds * RATE)).astype(np.float32)
     noise[: RATE // 5] = 1e-6
     return noise
 
 
-def test_all_that_is_played_arrives(server: SoundServer) -> None:
+def test_all_samples_reach_the_sound_server(server: SoundServer) -> None:
     samples = speech_like(2.0)
     heard, said = server.heard_of(samples)
     assert said == "gaps 0"
@@ -145,7 +145,7 @@ def test_stopping_ends_with_a_fade(server: SoundServer) -> None:
     assert np.abs(np.diff(heard[-2000:])).max() < 0.01
 
 
-def test_a_sound_server_that_dies_is_a_sentence(server: SoundServer) -> None:
+def test_a_crash_of_the_sound_server_raises(server: SoundServer) -> None:
     player = server.start_playing(speech_like(20.0))
     time.sleep(2.5)
     server.process.kill()
@@ -153,7 +153,7 @@ def test_a_sound_server_that_dies_is_a_sentence(server: SoundServer) -> None:
     assert said.startswith("error The sound device was disconnected during playback.")
 
 
-def test_without_a_sound_card_there_is_a_sentence(server: SoundServer) -> None:
+def test_no_sound_card_raises(server: SoundServer) -> None:
     server.environment["PULSE_SERVER"] = f"unix:{server.folder}/none"
     said, _ = server.start_playing(speech_like(1.0)).communicate(timeout=60)
     assert said.startswith("error No sound device is available")

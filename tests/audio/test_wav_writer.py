@@ -1,4 +1,4 @@
-"""A file appears whole or not at all."""
+"""Audio files appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tone() -> np.ndarray:
 
 
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".ogg", ".mp3", ".WAV"])
-def test_streamed_pieces_become_one_file(tmp_path: Path, suffix: str) -> None:
+def test_streamed_chunks_become_one_file(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"speech{suffix}"
     with AudioWriter(path, RATE) as writer:
         for piece in np.array_split(tone(), 7):
@@ -36,7 +36,7 @@ def test_streamed_pieces_become_one_file(tmp_path: Path, suffix: str) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_wav_holds_sixteen_bits_and_clips_instead_of_wrapping(tmp_path: Path) -> None:
+def test_wav_is_16_bit_and_clips(tmp_path: Path) -> None:
     samples = np.array([0.0, 0.25, 1.0, 1.5, -1.0, -7.0], np.float32)
     with AudioWriter(tmp_path / "a.wav", RATE) as writer:
         writer.write(samples)
@@ -45,14 +45,14 @@ def test_wav_holds_sixteen_bits_and_clips_instead_of_wrapping(tmp_path: Path) ->
     assert written.tolist() == [0, 8192, 32767, 32767, -32768, -32768]
 
 
-def test_floats_are_kept_as_they_are(tmp_path: Path) -> None:
+def test_floats_are_written_unchanged(tmp_path: Path) -> None:
     samples = np.array([0.1, 1.5, -7.0], np.float32)
     with AudioWriter(tmp_path / "a.wav", RATE, is_float=True) as writer:
         writer.write(samples)
     assert np.array_equal(soundfile.read(tmp_path / "a.wav", dtype="float32")[0], samples)
 
 
-def test_an_exception_leaves_what_was_there(tmp_path: Path) -> None:
+def test_an_exception_keeps_the_existing_file(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     path.write_bytes(b"an earlier take")
 
@@ -89,7 +89,7 @@ def test_a_link_is_written_through(tmp_path: Path) -> None:
 
 
 class FailingDisk:
-    """Opens real files; lets ``num_bytes`` through, then every write fails with ``error_number``."""
+    """Open real files whose writes fail with ``error_number`` after ``num_bytes``."""
 
     def __init__(self, num_bytes: int, error_number: int) -> None:
         self.num_bytes = num_bytes
@@ -110,7 +110,7 @@ class FailingDisk:
 
 @pytest.mark.parametrize("suffix", [".wav", ".flac", ".ogg", ".mp3"])
 @pytest.mark.parametrize("num_bytes", [0, 5000, 20_000])
-def test_a_full_disk_is_told_and_nothing_is_left(
+def test_a_full_disk_is_reported_and_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], suffix: str, num_bytes: int
 ) -> None:
     monkeypatch.setattr("studio.audio.files.FileIO", FailingDisk(num_bytes, errno.ENOSPC).open)
@@ -127,8 +127,8 @@ def test_a_full_disk_is_told_and_nothing_is_left(
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_a_disk_that_fails_at_the_very_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The header is completed last."""
+def test_a_disk_error_on_close_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The header is written last."""
     path = tmp_path / "a.wav"
     path.write_bytes(b"an earlier take")
     disk = FailingDisk(10**9, errno.EIO)
@@ -143,12 +143,12 @@ def test_a_disk_that_fails_at_the_very_end_is_told(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a real file system that is full")
-def test_a_place_nobody_may_write_to_is_told() -> None:
+def test_a_write_protected_folder_is_reported() -> None:
     with pytest.raises(CannotWrite, match="cannot be written"):
         AudioWriter(Path("/proc/self/a.wav"), RATE)
 
 
-def test_bad_targets_are_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_targets_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder.wav").mkdir()
     with pytest.raises(CannotWrite, match="not an ordinary file"):
         AudioWriter(tmp_path / "folder.wav", RATE)

@@ -1,4 +1,4 @@
-"""A microphone without hardware: it hears what it is told to, when it is told to."""
+"""Simulated microphone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studio.errors import NoAudioDevice
 
 
 class Microphone:
-    """``Microphone().open`` is an ``OpenInput``; ``hear`` is what happens in the room."""
+    """``Microphone().open`` is an ``OpenInput``; ``hear`` delivers samples."""
 
     def __init__(self, sample_rate: int = 24_000) -> None:
         self.sample_rate = sample_rate

@@ -1,4 +1,4 @@
-"""A sound card without sound, in real time: it remembers what was heard, and when."""
+"""Simulated output device, in real time, that records what it plays."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BLOCK_SAMPLES = 480
 
 
 class SoundCard:
-    """``SoundCard().open`` is an ``OpenOutput``. ``vanishes_after`` seconds it is gone.
+    """``SoundCard().open`` is an ``OpenOutput``. It is disconnected ``vanishes_after`` seconds after opening.
 
-    Asked to hold less than ``runs_dry_below`` seconds, it runs dry with every fourth block.
+    With a buffer shorter than ``runs_dry_below`` seconds, every fourth block underruns.
     """
 
     latency_seconds = 0.02
@@ -48,13 +48,13 @@ class SoundCard:
 
     @property
     def heard(self) -> Samples:
-        """All that was heard, silence at both ends left out."""
+        """The samples played, without leading and trailing silence."""
         sound = np.concatenate([np.zeros(0, np.float32), *self._blocks])
         (places,) = np.nonzero(sound)
         return sound[places[0] : places[-1] + 1] if len(places) else sound[:0]
 
     def stay(self) -> None:
-        """From now on it does not vanish."""
+        """Stay connected from now on."""
         self._vanishes_after = None
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class SoundCard:
 
 
 class CardOutputs:
-    """Devices by name, each a sound card without sound; the default one is ``card``."""
+    """Simulated devices by name; the default one is ``card``."""
 
     def __init__(self, card: SoundCard, **others: SoundCard) -> None:
         self.card = card

@@ -1,1 +1,1 @@
-"""The line that is chosen: who says it and how, what exactly is spoken, and its takes."""
+"""Inspector of the current line: settings, normalized text and takes."""

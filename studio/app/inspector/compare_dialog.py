@@ -1,4 +1,4 @@
-"""Takes side by side: heard in turns at one place and one loudness, and chosen by ear."""
+"""Dialog for comparing takes by ear, at the same position and loudness."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _LETTER_WIDTH = 76
 
 
 class CompareDialog(QDialog):
-    """``preferred`` is the take that the user wants; its name is shown from then on.
+    """``preferred`` reports the take the user chooses; the takes are identified from then on.
 
-    ``chosen_take`` and ``num_takes`` return what the line has now: takes may be made and chosen while this is open.
+    ``chosen_take`` and ``num_takes`` return the current state of the line, which may change while this is open.
     """
 
     preferred = Signal(str)
@@ -59,32 +59,30 @@ class CompareDialog(QDialog):
         self._details: list[QLabel] = []
         self._text = ElidedLabel(text)
         self._count = _quiet("")
-        self._place = QProgressBar(maximum=_STEPS, textVisible=False)
+        self._position = QProgressBar(maximum=_STEPS, textVisible=False)
         self._play = QPushButton()
         self._next = QPushButton(icon("compare"), self.tr("Next (X)"))
-        self._turn = QPushButton(icon("play-all"), self.tr("All in turn (R)"))
-        self._blind = QCheckBox(self.tr("Hide which take is which until I prefer one"))
+        self._turn = QPushButton(icon("play-all"), self.tr("Play all (R)"))
+        self._blind = QCheckBox(self.tr("Blind test"))
         self._levels = _quiet(self.tr("Reading the takes…"))
         self._outcome = QLabel(wordWrap=True)
         self._problem = ErrorLine()
         self._buttons = QDialogButtonBox()
-        self._prefer = QPushButton(icon("state-ready"), self.tr("Prefer this one"))
+        self._prefer = QPushButton(icon("state-ready"), self.tr("Choose this take"))
         self._close = QPushButton(self.tr("Close"))
         self.setWindowTitle(self.tr("Compare takes"))
         self._lay_out()
         self._name_controls()
         self._connect()
         self.show_takes()
-        self._show_heard()
-
-    # What is laid out.
+        self._show_current()
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
         grid.setColumnStretch(1, 1)
         grid.setHorizontalSpacing(12)
-        for row, contender in enumerate(self._comparison.contenders):
-            letter = QPushButton(contender.letter, autoDefault=False)
+        for row, entry in enumerate(self._comparison.entries):
+            letter = QPushButton(entry.letter, autoDefault=False)
             letter.setCheckable(True)
             letter.setFixedWidth(_LETTER_WIDTH)
             details = QLabel(wordWrap=True)
@@ -92,14 +90,14 @@ class CompareDialog(QDialog):
             self._details.append(details)
             grid.addWidget(letter, row, 0)
             grid.addWidget(details, row, 1)
-        self._place.setFixedHeight(8)
+        self._position.setFixedHeight(8)
         controls = QHBoxLayout()
         for button in (self._play, self._next, self._turn):
             button.setAutoDefault(False)
             controls.addWidget(button)
         controls.addStretch(1)
         self._prefer.setDefault(True)
-        self._prefer.setEnabled(False)  # until there is something to hear
+        self._prefer.setEnabled(False)  # until the takes have been read
         self._buttons.addButton(self._prefer, QDialogButtonBox.ButtonRole.ActionRole)
         self._buttons.addButton(self._close, QDialogButtonBox.ButtonRole.RejectRole)
         column = QVBoxLayout(self)
@@ -107,84 +105,85 @@ class CompareDialog(QDialog):
         column.addWidget(self._text)
         column.addLayout(grid)
         column.addWidget(self._count)
-        column.addWidget(self._place)
+        column.addWidget(self._position)
         column.addLayout(controls)
         column.addWidget(self._blind)
         column.addWidget(self._levels)
         column.addWidget(self._outcome)
         column.addWidget(self._problem)
         column.addStretch(1)
-        column.addWidget(_quiet(self._keys_in_words()))
+        column.addWidget(_quiet(self._key_help()))
         column.addWidget(self._buttons)
         self.resize(fit_to_screen(560, self.sizeHint().height()))
 
-    def _keys_in_words(self) -> str:
-        letters = ", ".join(contender.letter for contender in self._comparison.contenders)
+    def _key_help(self) -> str:
+        letters = ", ".join(entry.letter for entry in self._comparison.entries)
         return self.tr(
-            "{letters}: hear that one, from the place where the other is. X: the next. Space: play or stop. "
-            "R: all in turn. Enter: prefer."
+            "{letters}: switch to that take at the same position. X: next. Space: play or stop. "
+            "R: play all. Enter: choose."
         ).format(letters=letters)
 
     def _name_controls(self) -> None:
-        self._place.setAccessibleName(self.tr("Place in the take"))
+        self._position.setAccessibleName(self.tr("Playback position"))
         self._blind.setChecked(self._comparison.is_blind)
-        self._prefer.setToolTip(self.tr("The one that is heard becomes the take of the line; undo takes it back."))
+        self._prefer.setToolTip(self.tr("Use the current take for the line (can be undone)"))
+        self._blind.setToolTip(self.tr("Hides which take is which until you choose one"))
 
     def _connect(self) -> None:
         comparison = self._comparison
         for index, letter in enumerate(self._letters):
-            letter.clicked.connect(partial(self._hear, index))
-            self._on_key(letter.text(), partial(self._hear, index))
-        self._on_key("X", comparison.hear_next)
-        self._on_key("R", comparison.hear_in_turn)
+            letter.clicked.connect(partial(self._switch_to, index))
+            self._on_key(letter.text(), partial(self._switch_to, index))
+        self._on_key("X", comparison.switch_to_next)
+        self._on_key("R", comparison.play_in_turn)
         self._on_key("Space", comparison.toggle)
         self._play.clicked.connect(comparison.toggle)
-        self._next.clicked.connect(comparison.hear_next)
-        self._turn.clicked.connect(comparison.hear_in_turn)
+        self._next.clicked.connect(comparison.switch_to_next)
+        self._turn.clicked.connect(comparison.play_in_turn)
         self._blind.toggled.connect(self._on_blind)
         self._prefer.clicked.connect(self._on_preferred)
         self._close.clicked.connect(self.reject)
         comparison.ready.connect(self._show_levels)
-        comparison.changed.connect(self._show_heard)
-        comparison.moved.connect(self._show_place)
+        comparison.changed.connect(self._show_current)
+        comparison.moved.connect(self._show_position)
         comparison.failed.connect(self._problem.show_error)
 
     def _on_key(self, key: str, call: Callable[[], object]) -> None:
         QShortcut(QKeySequence(key), self).activated.connect(call)
 
-    # What is shown.
+    # Display.
 
     @property
     def details(self) -> list[str]:
-        """What is told of each, in the order of their letters."""
+        """Description of each take, in the order of the letters."""
         return [label.text() for label in self._details]
 
     @property
     def words(self) -> str:
-        """How levels were matched, and what was preferred."""
+        """The level matching and the choice, as shown."""
         return f"{self._levels.text()} {self._outcome.text()}".strip()
 
     def show_takes(self) -> None:
-        """Show which take is chosen now, and whether there are more takes than are compared."""
-        num_shown, num_takes = len(self._comparison.contenders), self._num_takes()
+        """Show which take is chosen now, and how many of the takes are compared."""
+        num_shown, num_takes = len(self._comparison.entries), self._num_takes()
         words = self.tr("Comparing {shown} of {count} takes of this line")
         self._count.setText(words.format(shown=num_shown, count=num_takes))
         self._count.setVisible(num_takes > num_shown)
-        self._show_contenders()
+        self._show_entries()
 
-    def _show_contenders(self) -> None:
+    def _show_entries(self) -> None:
         names_are_shown = self._has_decided or not self._comparison.is_blind
-        for index, (contender, details) in enumerate(zip(self._comparison.contenders, self._details, strict=True)):
-            details.setText(self._name(contender) if names_are_shown else self._hidden_name(index))
-            self._letters[index].setAccessibleName(f"{contender.letter}: {details.text()}")
+        for index, (entry, details) in enumerate(zip(self._comparison.entries, self._details, strict=True)):
+            details.setText(self._name(entry) if names_are_shown else self._hidden_name(index))
+            self._letters[index].setAccessibleName(f"{entry.letter}: {details.text()}")
 
     def _hidden_name(self, index: int) -> str:
         if self._comparison.is_playing and index == self._comparison.current:
-            return self.tr("is heard now")
-        return self.tr("heard") if self._comparison.was_heard(index) else self.tr("not heard yet")
+            return self.tr("playing")
+        return self.tr("played") if self._comparison.was_played(index) else self.tr("not played yet")
 
-    def _name(self, contender: ComparisonEntry) -> str:
-        take = contender.take
+    def _name(self, entry: ComparisonEntry) -> str:
+        take = entry.take
         created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         parts = [self.tr("Take {number}").format(number=take.number)]
         if take.id == self._chosen_take():
@@ -195,79 +194,77 @@ class CompareDialog(QDialog):
             parts.append(self.tr("stopped"))
         parts += [f"{take.audio_seconds:.1f} s", self.tr("seed {seed}").format(seed=take.seed), created]
         if self._comparison.is_ready:
-            parts.append(_decibels(contender.gain_db))
+            parts.append(_decibels(entry.gain_db))
         return " · ".join(parts)
 
-    def _show_heard(self) -> None:
+    def _show_current(self) -> None:
         comparison = self._comparison
         for index, letter in enumerate(self._letters):
             is_current = index == comparison.current
             letter.setChecked(is_current)
-            letter.setPalette(_standing_out(self.palette()) if is_current else self.palette())
-            picture = "speak" if is_current and comparison.is_playing else "play"
-            letter.setIcon(icon(picture, letter.palette().color(QPalette.ColorRole.ButtonText).name()))
-        words, picture = (self.tr("Stop"), "stop") if comparison.is_playing else (self.tr("Play"), "play")
+            letter.setPalette(_highlighted(self.palette()) if is_current else self.palette())
+            icon_name = "speak" if is_current and comparison.is_playing else "play"
+            letter.setIcon(icon(icon_name, letter.palette().color(QPalette.ColorRole.ButtonText).name()))
+        words, icon_name = (self.tr("Stop"), "stop") if comparison.is_playing else (self.tr("Play"), "play")
         self._play.setText(words)
-        self._play.setIcon(icon(picture))
+        self._play.setIcon(icon(icon_name))
         if comparison.is_playing:
             self._outcome.clear()
             self._problem.clear()
-        letter_of_current = comparison.contenders[comparison.current].letter
-        self._prefer.setText(self.tr("Prefer {letter}").format(letter=letter_of_current))
-        self._show_contenders()
+        letter_of_current = comparison.entries[comparison.current].letter
+        self._prefer.setText(self.tr("Choose {letter}").format(letter=letter_of_current))
+        self._show_entries()
 
-    def _show_place(self, share: float) -> None:
-        self._place.setValue(round(_STEPS * share))
+    def _show_position(self, share: float) -> None:
+        self._position.setValue(round(_STEPS * share))
 
     def _show_levels(self) -> None:
         self._prefer.setEnabled(True)
-        loudest = self._comparison.most_turned_down_db
+        loudest = self._comparison.largest_attenuation_db
         if loudest < 0.05:
-            self._levels.setText(self.tr("All are equally loud as they are."))
+            self._levels.setText(self.tr("All takes are equally loud"))
         else:
             self._levels.setText(
-                self.tr("Made equally loud: the loudest is played {difference} quieter than it is.").format(
-                    difference=f"{loudest:.1f} dB"
-                )
+                self.tr("Loudness matched (loudest take -{difference})").format(difference=f"{loudest:.1f} dB")
             )
-        self._show_contenders()
+        self._show_entries()
 
-    # What a person does.
+    # User actions.
 
-    def _hear(self, index: int, _is_checked: bool = False) -> None:
-        self._comparison.hear(index)
-        self._show_heard()  # the letter that is heard stays pressed
+    def _switch_to(self, index: int, _is_checked: bool = False) -> None:
+        self._comparison.switch_to(index)
+        self._show_current()  # the button of the current take stays pressed
 
     def _on_blind(self, is_blind: bool) -> None:
         self._has_decided = False
         self._outcome.clear()
         self._comparison.set_blind(is_blind)
         self.blindness_changed.emit(is_blind)
-        self._show_heard()
+        self._show_current()
 
     def _on_preferred(self) -> None:
         if not self._comparison.is_ready:
             return
-        contender = self._comparison.contenders[self._comparison.current]
+        entry = self._comparison.entries[self._comparison.current]
         self._comparison.pause()
-        was_chosen = self._chosen_take() == contender.take.id
-        self.preferred.emit(contender.take.id)
+        was_chosen = self._chosen_take() == entry.take.id
+        self.preferred.emit(entry.take.id)
         if was_chosen:
-            words = self.tr("{letter} is take {number}, which was chosen already.")
-        elif self._chosen_take() == contender.take.id:
-            words = self.tr("{letter} is take {number}: it is the take of the line now.")
+            words = self.tr("{letter} is take {number}, which is already chosen.")
+        elif self._chosen_take() == entry.take.id:
+            words = self.tr("{letter} is take {number}. The line uses it now.")
         else:
             words = self.tr("{letter} is take {number}. The line is locked and keeps its take.")
-        self._outcome.setText(words.format(letter=contender.letter, number=contender.take.number))
+        self._outcome.setText(words.format(letter=entry.letter, number=entry.take.number))
         self._has_decided = True
-        self._show_heard()
+        self._show_current()
         self._close.setDefault(True)
         self._close.setFocus()
 
     # Qt.
 
     def event(self, event: QEvent) -> bool:
-        # Space presses the button or the box somebody has gone to with Tab; the letters play with Enter as with Space.
+        # Space activates a button or check box focused with Tab, except the letters, where it plays like elsewhere.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             focus = QApplication.focusWidget()
             is_press = event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton)
@@ -277,8 +274,8 @@ class CompareDialog(QDialog):
         return super().event(event)
 
 
-def _standing_out(palette: QPalette) -> QPalette:
-    """Of the letter that is heard; icon, word and pressed button say it as well."""
+def _highlighted(palette: QPalette) -> QPalette:
+    """Return the palette of the current take's button, which also differs by its icon and pressed state."""
     marked = QPalette(palette)
     marked.setColor(QPalette.ColorRole.Button, palette.color(QPalette.ColorRole.Highlight))
     marked.setColor(QPalette.ColorRole.ButtonText, palette.color(QPalette.ColorRole.HighlightedText))

@@ -1,4 +1,4 @@
-"""The inspector: everything about the chosen line, in one column."""
+"""Inspector: settings, normalized text and takes of the current line."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from studio.project.takes import Take
 
 
 class Inspector(QWidget):
-    """Shows what it is given; everything a person does comes out as a signal."""
+    """Displays the current line and reports the user's actions as signals."""
 
     field_changed = Signal(list, str, object, str, bool)
     take_chosen = Signal(str)
     play_requested = Signal(str)
-    take_menu_requested = Signal(QPoint)  # on the screen; about the selected takes
+    take_menu_requested = Signal(QPoint)  # screen position; for the selected takes
 
     def __init__(
         self, styles: StyleList, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None
@@ -48,9 +48,9 @@ class Inspector(QWidget):
         self._spoken.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self._spoken.setContentsMargins(10, 0, 10, 8)
         self._spoken.setAccessibleName(self.tr("As spoken"))
-        self._doubt = _warning()
-        self._unspoken = ErrorLine()
-        self._unspoken.setContentsMargins(10, 0, 10, 8)
+        self._hint = _warning()
+        self._problem = ErrorLine()
+        self._problem.setContentsMargins(10, 0, 10, 8)
         self._takes_title = _title(self.tr("Takes"))
         upper = QWidget()
         column = QVBoxLayout(upper)
@@ -59,15 +59,15 @@ class Inspector(QWidget):
         column.addWidget(self.form)
         column.addWidget(_title(self.tr("As spoken")))
         column.addWidget(self._spoken)
-        column.addWidget(self._doubt)
-        column.addWidget(self._unspoken)
+        column.addWidget(self._hint)
+        column.addWidget(self._problem)
         column.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(upper)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the field that has it
-        # It scrolls up and down only: what is cut off at the side nobody can reach.
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused field by itself
+        # Without horizontal scrolling, anything cut off at the side would be unreachable.
         scroll.setMinimumWidth(upper.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         lower = QWidget()
         rows = QVBoxLayout(lower)
@@ -91,7 +91,7 @@ class Inspector(QWidget):
         self._takes.menu_requested.connect(self.take_menu_requested)
 
     def add_takes_action(self, action: QAction) -> None:
-        """A button beside the number of takes."""
+        """Add a button next to the number of takes."""
         button = QToolButton(autoRaise=True)
         button.setDefaultAction(action)
         button.setAccessibleName(action.text())
@@ -99,7 +99,7 @@ class Inspector(QWidget):
 
     @property
     def selected_takes(self) -> list[str]:
-        """Usually one, the chosen; several where a person means to compare them."""
+        """The selected takes: the chosen one, or several to compare."""
         return self._takes.selected_takes
 
     def show_line(
@@ -110,18 +110,18 @@ class Inspector(QWidget):
         self._takes.show_takes(takes, line.chosen_take if line else None)
         self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
 
-    def show_spoken(self, answer: str | StudioError, doubt: str = "") -> None:
-        """``doubt`` is what a person should know before they hear it."""
+    def show_spoken(self, answer: str | StudioError, hint: str = "") -> None:
+        """Show the normalized text or its error; ``hint`` is a warning to show before the line is spoken."""
         self._spoken.setText(answer if isinstance(answer, str) else "")
-        self._doubt.setText(doubt)
-        self._doubt.setVisible(bool(doubt))
-        self._unspoken.show_error(answer if isinstance(answer, StudioError) else None)
+        self._hint.setText(hint)
+        self._hint.setVisible(bool(hint))
+        self._problem.show_error(answer if isinstance(answer, StudioError) else None)
 
     @property
     def spoken_words(self) -> str:
         return self._spoken.text()
 
-    def picture_ready(self) -> None:
+    def update_thumbnails(self) -> None:
         self._takes.viewport().update()
 
 

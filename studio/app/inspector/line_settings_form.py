@@ -1,4 +1,4 @@
-"""The inspector's fields: voice, style, speed and the rest, of one line or of all selected lines."""
+"""Settings of one or several lines: voice, style, speed, seed, pause, file name and sampling."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
 from studio.voices.voice import name_key
 
-_SHORTEST_NAME = 9  # letters of a voice or a style that are seen however narrow the dock is
-_SPEED_STEPS = 20  # of the slider, a unit of speed
+_SHORTEST_NAME = 9  # letters of a voice or style name visible at any width of the dock
+_SPEED_STEPS = 20  # slider steps per unit of speed
 
 
 class LineSettingsForm(QWidget):
-    """Shows the current line. An edit is reported for all selected lines that do not have the value yet."""
+    """Shows the current line. An edit is reported for all selected lines."""
 
     # ids of the lines, field, value, title of the undo step, whether further steps merge
     field_changed = Signal(list, str, object, str, bool)
@@ -49,14 +49,14 @@ class LineSettingsForm(QWidget):
         self._mode = QLabel(wordWrap=True)
         self._mode.setProperty("role", "quiet")
         self._style = QComboBox()
-        self._own_words = QPlainTextEdit()
-        self._own_words.setPlaceholderText(self.tr("For example: speak with great joy"))
-        self._own_words.setTabChangesFocus(True)
-        self._own_words.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 10)
+        self._instruction = QPlainTextEdit()
+        self._instruction.setPlaceholderText(self.tr("For example: speak with great joy"))
+        self._instruction.setTabChangesFocus(True)
+        self._instruction.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 10)
         self._speed = NumberField(minimum=SLOWEST_SPEED, maximum=FASTEST_SPEED, step=0.05, decimals=2)
         self._speed_slider = QSlider(Qt.Orientation.Horizontal)
         self._speed_slider.setRange(round(SLOWEST_SPEED * _SPEED_STEPS), round(FASTEST_SPEED * _SPEED_STEPS))
-        self._has_own_seed = QCheckBox(self.tr("Always the same"))
+        self._is_seed_fixed = QCheckBox(self.tr("Fixed"))
         self._seed = QLineEdit()
         self._seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{1,19}"), self))
         self._pause = NumberField(maximum=LONGEST_PAUSE_SECONDS, step=0.1, decimals=1)
@@ -76,31 +76,31 @@ class LineSettingsForm(QWidget):
         self._voice.clear()
         self._voice.addItems(list(names))
         self._is_showing = False
-        self._show_again()
+        self._refresh()
 
-    def restyle(self) -> None:
-        """Another model knows other styles."""
+    def refresh_styles(self) -> None:
+        """Update the styles, which depend on the model."""
         self._is_showing = True
         self._style.clear()
         fill_style_box(self._style, self._styles)
         self._is_showing = False
-        self._show_again()
+        self._refresh()
 
     def leave(self, line_ids: Sequence[str]) -> None:
-        """Report what is still being typed if it is for other lines than these."""
+        """Report unfinished edits, unless all edited lines are in ``line_ids``."""
         if {line.id for line in self._lines} - set(line_ids):
             self.commit()
 
     def commit(self) -> None:
-        """Report what is still being typed."""
+        """Report unfinished edits."""
         self._speed.commit()
         self._pause.commit()
         self._sampling.commit()
 
     def show_lines(self, line: Line | None, selected: Sequence[Line], *, has_transcript: bool = False) -> None:
-        """Show the current ``line``, or that nothing is chosen; edits are for the ``selected`` lines.
+        """Show the current ``line``, if any; edits apply to the ``selected`` lines.
 
-        ``has_transcript`` is of the line's voice, and decides the mode.
+        ``has_transcript``: whether the line's voice has one, which selects the mode.
         """
         ids_before = self._shown_ids
         self._line = line
@@ -124,29 +124,27 @@ class LineSettingsForm(QWidget):
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
 
-    def write_own_words(self) -> None:
-        """To where free words about the style are written."""
+    def edit_instruction(self) -> None:
+        """Open the field for a custom style instruction."""
         self._style.setCurrentIndex(self._style.findData(OWN_WORDS))
-        self._own_words.show()
-        self._own_words.setFocus()
-
-    # Inside.
+        self._instruction.show()
+        self._instruction.setFocus()
 
     def _name_controls(self) -> None:
         for control, name in (
             (self._voice, self.tr("Voice")),
             (self._style, self.tr("Style")),
-            (self._own_words, self.tr("Style in my own words")),
+            (self._instruction, self.tr("Style instruction")),
             (self._speed, self.tr("Speed")),
             (self._speed_slider, self.tr("Speed, slider")),
-            (self._has_own_seed, self.tr("Always the same seed")),
+            (self._is_seed_fixed, self.tr("Fixed seed")),
             (self._seed, self.tr("Seed")),
             (self._pause, self.tr("Pause after the line")),
             (self._file_name, self.tr("File name")),
         ):
             control.setAccessibleName(name)
-        self._has_own_seed.setToolTip(
-            self.tr("With the same seed the same text becomes the same speech; otherwise each take is a new reading.")
+        self._is_seed_fixed.setToolTip(
+            self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
         )
 
     def _lay_out(self) -> None:
@@ -156,38 +154,40 @@ class LineSettingsForm(QWidget):
         form.addRow(self._scope)
         form.addRow(self.tr("Voice"), self._voice)
         form.addRow(self.tr("Style"), self._style)
-        form.addRow("", self._own_words)
+        form.addRow("", self._instruction)
         form.addRow("", self._mode)
         form.addRow(self.tr("Speed"), _side_by_side(self._speed_slider, self._speed))
-        form.addRow(self.tr("Seed"), _side_by_side(self._has_own_seed, self._seed))
+        form.addRow(self.tr("Seed"), _side_by_side(self._is_seed_fixed, self._seed))
         form.addRow(self.tr("Pause after"), self._pause)
         form.addRow(self.tr("File name"), self._file_name)
         form.addRow(self._sampling)
 
     def _connect(self) -> None:
-        self._voice.activated.connect(lambda _: self._tell("voice", self._voice.currentText(), self.tr("Change voice")))
+        self._voice.activated.connect(
+            lambda _: self._report_edit("voice", self._voice.currentText(), self.tr("Change voice"))
+        )
         self._style.activated.connect(lambda _: self._on_style_chosen())
-        self._own_words.textChanged.connect(self._on_own_words)
+        self._instruction.textChanged.connect(self._on_instruction)
         self._speed.number_changed.connect(self._on_speed)
         self._speed_slider.valueChanged.connect(lambda value: self._on_speed(value / _SPEED_STEPS))
-        self._has_own_seed.clicked.connect(self._on_own_seed)
+        self._is_seed_fixed.clicked.connect(self._on_own_seed)
         self._seed.textEdited.connect(self._on_seed)
         self._pause.number_changed.connect(
-            lambda value: self._tell("pause_after_seconds", value, self.tr("Change pause"), merges=True)
+            lambda value: self._report_edit("pause_after_seconds", value, self.tr("Change pause"), merges=True)
         )
         self._file_name.textEdited.connect(self._on_file_name)
         self._sampling.changed.connect(
-            lambda options: self._tell("sampling", options, self.tr("Change sampling"), merges=True)
+            lambda options: self._report_edit("sampling", options, self.tr("Change sampling"), merges=True)
         )
-        self._styles.changed.connect(self.restyle)
+        self._styles.changed.connect(self.refresh_styles)
 
-    def _tell(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
+    def _report_edit(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
         if not self._is_showing and any(getattr(line, field) != value for line in self._lines):
             self.field_changed.emit([line.id for line in self._lines], field, value, title, merges)
 
-    # What is shown.
+    # Display.
 
-    def _show_again(self) -> None:
+    def _refresh(self) -> None:
         self.show_lines(self._line, self._lines, has_transcript=self._has_transcript)
 
     @property
@@ -211,13 +211,13 @@ class LineSettingsForm(QWidget):
     def _show_style(self, line: Line, *, is_other: bool) -> None:
         is_mixed = self._is_mixed("style")
         has_no_words_yet = is_mixed or line.style.is_plain
-        wants_own_words = self._style.currentData() == OWN_WORDS and not is_other and has_no_words_yet
-        if is_mixed and not wants_own_words:
+        wants_instruction = self._style.currentData() == OWN_WORDS and not is_other and has_no_words_yet
+        if is_mixed and not wants_instruction:
             self._style.setPlaceholderText(self.tr("(mixed)"))
             self._style.setCurrentIndex(-1)
-        elif not wants_own_words:
+        elif not wants_instruction:
             show_style(self._style, line.style)
-        self._show_own_words("" if is_mixed else line.style.instruct or "")
+        self._show_instruction("" if is_mixed else line.style.instruct or "")
 
     def _show_speed(self, line: Line) -> None:
         self._speed.show_number(line.speed, is_mixed=self._is_mixed("speed"))
@@ -226,8 +226,8 @@ class LineSettingsForm(QWidget):
     def _show_seed(self, line: Line, *, is_other: bool) -> None:
         is_mixed = len({each.seed is None for each in self._lines}) > 1
         state = Qt.CheckState.Unchecked if line.seed is None else Qt.CheckState.Checked
-        self._has_own_seed.setTristate(is_mixed)
-        self._has_own_seed.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
+        self._is_seed_fixed.setTristate(is_mixed)
+        self._is_seed_fixed.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
         self._seed.setEnabled(line.seed is not None and not is_mixed)
         self._seed.setPlaceholderText(self.tr("(mixed)") if self._is_mixed("seed") else "")
         wanted = None if self._is_mixed("seed") else line.seed
@@ -237,71 +237,71 @@ class LineSettingsForm(QWidget):
 
     def _show_file_name(self, line: Line, *, is_other: bool) -> None:
         is_mixed = self._is_mixed("file_name")
-        by_pattern = self.tr("by the pattern of the export")
-        self._file_name.setPlaceholderText(self.tr("(mixed)") if is_mixed else by_pattern)
+        from_pattern = self.tr("from the export's name pattern")
+        self._file_name.setPlaceholderText(self.tr("(mixed)") if is_mixed else from_pattern)
         wanted = None if is_mixed else line.file_name
         is_being_typed = self._file_name.hasFocus() and not is_other and self._typed_file_name() == wanted
         if not is_being_typed:
             self._file_name.setText(wanted or "")
 
     def _row_of_voice(self, name: str) -> int:
-        """As in the library, upper and lower case are the same; -1 where there is none."""
+        """Return the row of a voice, ignoring case as the library does; -1 if there is none."""
         rows = range(self._voice.count())
         return next((row for row in rows if name_key(self._voice.itemText(row)) == name_key(name)), -1)
 
-    # What is edited.
+    # Editing.
 
     def _on_style_chosen(self) -> None:
         chosen = self._style.currentData()
         if chosen == OWN_WORDS:
-            self.write_own_words()
+            self.edit_instruction()
         else:
-            self._tell("style", LineStyle(preset=chosen or None), self.tr("Change style"))
-            self._show_own_words("")
+            self._report_edit("style", LineStyle(preset=chosen or None), self.tr("Change style"))
+            self._show_instruction("")
 
-    def _on_own_words(self) -> None:
+    def _on_instruction(self) -> None:
         if self._style.currentData() == OWN_WORDS:
-            words = self._own_words.toPlainText().strip()
-            self._tell("style", LineStyle(instruct=words or None), self.tr("Change style"), merges=True)
+            words = self._instruction.toPlainText().strip()
+            self._report_edit("style", LineStyle(instruct=words or None), self.tr("Change style"), merges=True)
 
-    def _show_own_words(self, words: str) -> None:
-        if self._own_words.toPlainText().strip() != words:
-            self._own_words.setPlainText(words)
-        self._own_words.setVisible(self._style.currentData() == OWN_WORDS)
+    def _show_instruction(self, words: str) -> None:
+        if self._instruction.toPlainText().strip() != words:
+            self._instruction.setPlainText(words)
+        self._instruction.setVisible(self._style.currentData() == OWN_WORDS)
 
     def _on_speed(self, speed: float) -> None:
-        self._tell("speed", round(speed, 2), self.tr("Change speed"), merges=True)
+        self._report_edit("speed", round(speed, 2), self.tr("Change speed"), merges=True)
 
     def _on_own_seed(self) -> None:
-        has_own = self._has_own_seed.isChecked()
-        self._tell("seed", self._typed_seed() if has_own else None, self.tr("Change seed"))
+        has_own = self._is_seed_fixed.isChecked()
+        self._report_edit("seed", self._typed_seed() if has_own else None, self.tr("Change seed"))
 
     def _on_seed(self) -> None:
-        self._tell("seed", self._typed_seed(), self.tr("Change seed"), merges=True)
+        self._report_edit("seed", self._typed_seed(), self.tr("Change seed"), merges=True)
 
     def _typed_seed(self) -> int:
         return min(int(self._seed.text() or 0), LARGEST_SEED)
 
     def _on_file_name(self) -> None:
-        self._tell("file_name", self._typed_file_name(), self.tr("Change file name"), merges=True)
+        self._report_edit("file_name", self._typed_file_name(), self.tr("Change file name"), merges=True)
 
     def _typed_file_name(self) -> str | None:
         return self._file_name.text().strip() or None
 
     def _mode_text(self, line: Line, has_transcript: bool) -> str:
         if line.voice is not None and self._row_of_voice(line.voice) < 0:
-            return self.tr("There is no voice called {name} here. Choose another, or add one of this name.").format(
+            return self.tr("Voice {name} not found. Choose another voice, or add one with this name.").format(
                 name=line.voice
             )
         if line.style.instruct:
-            return self.tr("Instruct mode: the model follows your words, and takes the voice's sound as it is.")
+            return self.tr("Instruct mode: the model follows your instruction.")
         if line.style.preset:
-            return self.tr("Instruct mode, because a style is chosen.")
+            return self.tr("Instruct mode: a style is selected.")
         if line.voice is None:
             return self.tr("Choose a voice first.")
         if has_transcript:
-            return self.tr("Zero-shot mode: the voice has a transcript, which gives the best likeness.")
-        return self.tr("Cross-lingual mode: the voice has no transcript. With one the likeness gains.")
+            return self.tr("Zero-shot mode. Best likeness: this voice has a transcript.")
+        return self.tr("Cross-lingual mode. Add a transcript for a closer likeness.")
 
 
 def _side_by_side(first: QWidget, second: QWidget) -> QWidget:

@@ -1,4 +1,4 @@
-"""What the model will really read: the words of the dictionary in their places, numbers and signs in words."""
+"""Preview of the text the model reads, after the dictionary and text normalization."""
 
 from __future__ import annotations
 
@@ -13,71 +13,71 @@ from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
 from studio.project.requests import request_text
 
-_PATIENCE_MILLISECONDS = 300
+_DEBOUNCE_MILLISECONDS = 300
 
 
 class NormalizedTextPreview(QObject):
-    """``show`` asks, ``ready`` answers, for the last text only: the words, or why there are none; and what to doubt."""
+    """Normalizes the line given to ``show`` in the worker, and emits ``ready`` for the latest one."""
 
-    ready = Signal(object, str)  # str or StudioError; a sentence or nothing
+    ready = Signal(object, str)  # text or StudioError; a hint, or ""
 
     def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._line: Line | None = None
         self._dictionary = PronunciationDictionary()
-        self._working: asyncio.Task[None] | None = None
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(_PATIENCE_MILLISECONDS)
-        self._patience.timeout.connect(self._begin)
+        self._task: asyncio.Task[None] | None = None
+        self._debounce = QTimer(self)
+        self._debounce.setSingleShot(True)
+        self._debounce.setInterval(_DEBOUNCE_MILLISECONDS)
+        self._debounce.timeout.connect(self._start)
         bridge.engine_changed.connect(self._on_engine_changed)
 
     def show(self, line: Line | None, dictionary: PronunciationDictionary) -> None:
-        """Answers a moment after the last key."""
+        """Request the preview of ``line``, after a short delay for further edits."""
         self._line, self._dictionary = line, dictionary
-        self._patience.start()
+        self._debounce.start()
 
     def stop(self) -> None:
-        """Nothing is asked for any more: the window closes."""
-        self._patience.stop()
-        if self._working is not None:
-            self._working.cancel()
+        """Cancel the pending request, when the window closes."""
+        self._debounce.stop()
+        if self._task is not None:
+            self._task.cancel()
 
     def _on_engine_changed(self, engine: Engine) -> None:
-        """Another model may be told otherwise; for one that goes to sleep no process is woken."""
+        """Update the preview, which depends on the model. Unloading does not start a worker."""
         if engine.state is EngineState.READY:
-            self._patience.start()
+            self._debounce.start()
 
     @property
-    def _wanted(self) -> str:
+    def _requested_text(self) -> str:
         engine = self._bridge.engine.description
         generation = engine.generation if engine is not None else ""
         return "" if self._line is None else request_text(self._line, self._dictionary, generation)
 
-    def _begin(self) -> None:
-        if self._working is None:
-            self._working = self._bridge.run(self._work())
-            self._working.add_done_callback(self._rest)
+    def _start(self) -> None:
+        if self._task is None:
+            self._task = self._bridge.run(self._normalize())
+            self._task.add_done_callback(self._on_finished)
 
-    def _rest(self, _: object) -> None:
-        self._working = None
+    def _on_finished(self, _: object) -> None:
+        self._task = None
 
-    async def _work(self) -> None:
+    async def _normalize(self) -> None:
         while True:
-            text = self._wanted
+            text = self._requested_text
             answer: str | StudioError
             try:
                 answer = await self._bridge.spell_out(text) if text.strip() else ""
             except StudioError as error:
                 answer = error
-            if text == self._wanted:
+            if text == self._requested_text:
                 self._show(answer)
                 return
 
     def _show(self, answer: str | StudioError) -> None:
         engine = self._bridge.engine.description
-        doubt = (
+        hint = (
             unsupported_script_hint(engine.model_name, answer) if engine is not None and isinstance(answer, str) else ""
         )
-        self.ready.emit(answer, doubt)
+        self.ready.emit(answer, hint)

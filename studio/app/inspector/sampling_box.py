@@ -12,13 +12,13 @@ _INDENT_PIXELS = 20
 
 
 class SamplingOptionsBox(QWidget):
-    """Checked: options of the line's own; else those of the released models."""
+    """Custom sampling options of a line; unchecked, the defaults of the released models apply."""
 
     changed = Signal(object)  # SamplingOptions or None
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._has_own = QCheckBox(self.tr("Sampling of its own"))
+        self._is_custom = QCheckBox(self.tr("Custom sampling"))
         self._top_p = NumberField(minimum=0.01, maximum=1.0, step=0.05, decimals=2)
         self._top_k = NumberField(minimum=1, maximum=1000, decimals=0)
         self._window = NumberField(minimum=1, maximum=1000, decimals=0)
@@ -28,10 +28,14 @@ class SamplingOptionsBox(QWidget):
         form = QFormLayout(self._inside)
         form.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
         for name, tip, control in (
-            (self.tr("Probability kept"), self.tr("Lower: calmer; higher: livelier (top p)"), self._top_p),
-            (self.tr("Tokens kept"), self.tr("How many candidates there are at most (top k)"), self._top_k),
-            (self.tr("Looks back"), self.tr("Repetition is looked for among so many tokens"), self._window),
-            (self.tr("Repetition allowed"), self.tr("The share of them that may be the same token"), self._ratio),
+            (
+                self.tr("Top p"),
+                self.tr("Cumulative probability kept: lower is calmer, higher is livelier"),
+                self._top_p,
+            ),
+            (self.tr("Top k"), self.tr("Maximum number of candidate tokens"), self._top_k),
+            (self.tr("Repetition window"), self.tr("Number of recent tokens checked for repetition"), self._window),
+            (self.tr("Repetition limit"), self.tr("Largest share of one token in the window"), self._ratio),
         ):
             control.setAccessibleName(name)
             control.setToolTip(tip)
@@ -39,16 +43,16 @@ class SamplingOptionsBox(QWidget):
             form.addRow(name, control)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._has_own)
+        column.addWidget(self._is_custom)
         column.addWidget(self._inside)
-        self._has_own.clicked.connect(self._on_clicked)
+        self._is_custom.clicked.connect(self._on_clicked)
         self.show_options(None)
 
     def show_options(self, options: SamplingOptions | None, *, is_mixed: bool = False) -> None:
-        """``is_mixed``: several lines are meant, and ``options`` are those of one of them."""
+        """Show ``options``; None are the defaults. ``is_mixed``: the selected lines differ."""
         state = Qt.CheckState.Checked if options is not None else Qt.CheckState.Unchecked
-        self._has_own.setTristate(is_mixed)
-        self._has_own.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
+        self._is_custom.setTristate(is_mixed)
+        self._is_custom.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
         self._inside.setVisible(options is not None and not is_mixed)
         shown = options or SamplingOptions()
         self._top_p.show_number(shown.top_p)
@@ -57,17 +61,17 @@ class SamplingOptionsBox(QWidget):
         self._ratio.show_number(shown.repetition_ratio)
 
     def commit(self) -> None:
-        """Report digits that are still being typed."""
+        """Report unfinished edits."""
         for field in self._fields:
             field.commit()
 
     def _on_clicked(self) -> None:
-        has_own = self._has_own.isChecked()
-        self._inside.setVisible(has_own)
-        self.changed.emit(self._options() if has_own else None)
+        is_custom = self._is_custom.isChecked()
+        self._inside.setVisible(is_custom)
+        self.changed.emit(self._options() if is_custom else None)
 
     def _on_number(self) -> None:
-        if self._has_own.isChecked():
+        if self._is_custom.isChecked():
             self.changed.emit(self._options())
 
     def _options(self) -> SamplingOptions:

@@ -1,4 +1,4 @@
-"""The takes that were removed, to be had back: undo reaches them only backwards through all that was done since."""
+"""Removed takes, which can be restored without undoing later edits."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from studio.project.takes import Take
 
 
 class TakeTrash(QObject):
-    """Knows them until the script is closed: so long the working copy has their sound."""
+    """Keeps removed takes until the script is closed; the working copy keeps their audio as long."""
 
     changed = Signal()
 
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._takes: dict[str, Take] = {}  # by id, in the order in which they went
+        self._takes: dict[str, Take] = {}  # by id, in the order of removal
         editor.script_changed.connect(self._on_script_changed)
         editor.project_replaced.connect(self._forget)
 
-    def of(self, line_id: str) -> tuple[Take, ...]:
-        """Of one line, the last that went first."""
+    def takes_of(self, line_id: str) -> tuple[Take, ...]:
+        """Return the removed takes of a line, the latest first."""
         return tuple(take for take in reversed(self._takes.values()) if take.line_id == line_id)
 
     def _on_script_changed(self, before: Script, after: Script) -> None:
-        """Whoever did it: a person, undo, redo."""
+        """Track removals and restorations, including undo and redo."""
         if before.takes is after.takes:
             return
         lost = {

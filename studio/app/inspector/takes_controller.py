@@ -1,4 +1,4 @@
-"""The takes of the chosen line: which one counts, which ones stay, comparing two of them."""
+"""Commands on the takes of the current line: choose, keep, compare, remove and restore."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.project.takes import Take
 
 
 class TakesController(QObject):
-    """Shows the chosen take in the large waveform; while something is heard that, until a person goes to another line."""
+    """Also selects the take shown in the waveform panel: the playing one, else the chosen one."""
 
     status_message = Signal(str)  # for the status bar
 
@@ -26,24 +26,24 @@ class TakesController(QObject):
         self._shown_take: str | None = None
         self._last_shown: tuple[StreamingAudio | None, str] = (None, "")
         self._chosen_before: dict[str, str] = {}
-        self._removed = session.take_trash
+        self._trash = session.take_trash
         session.sound_shown.connect(self._on_shown)
         session.transport.started.connect(self._on_started)
         session.transport.ended.connect(self._on_ended)
 
     @property
     def takes(self) -> tuple[Take, ...]:
-        """Of the chosen line, in order of number."""
+        """Takes of the current line, by number."""
         return self._session.editor.project.takes_of(self._line.id) if self._line else ()
 
     @property
-    def removed(self) -> tuple[Take, ...]:
-        """Of the chosen line, since the script was opened; the last that went first."""
-        return self._removed.of(self._line.id) if self._line else ()
+    def removed_takes(self) -> tuple[Take, ...]:
+        """Takes of the current line removed since the script was opened, the latest first."""
+        return self._trash.takes_of(self._line.id) if self._line else ()
 
     @property
     def text(self) -> str:
-        """Of the chosen line."""
+        """Text of the current line."""
         return self._line.text if self._line else ""
 
     @property
@@ -58,39 +58,38 @@ class TakesController(QObject):
     def show_line(self, line: Line | None) -> None:
         is_other = (line.id if line else None) != (self._line.id if self._line else None)
         self._line = line
-        heard = self._heard
+        heard = self._now_playing
         if heard is not None and (
             (line is not None and heard.line_id == line.id) or (not is_other and heard.take_id == self._shown_take)
         ):
             self._shown_take = heard.take_id
-            self._session.sound_shown.emit(heard.sound, heard.line_id)
+            self._session.sound_shown.emit(heard.audio, heard.line_id)
             return
         take_id = line.chosen_take if line else None
         if take_id != self._shown_take or (line is not None and take_id is None):
             self._shown_take = take_id
             self._session.bridge.run(self._show(line.id if line else "", take_id))
-        else:  # the line may have another number or other words now
+        else:  # the number or text of the line may have changed
             self._session.sound_shown.emit(*self._last_shown)
 
     def _on_shown(self, sound: StreamingAudio | None, line_id: str) -> None:
         self._last_shown = (sound, line_id)
 
     def _on_started(self, heard: NowPlaying) -> None:
-        """The session has it shown already."""
         self._shown_take = heard.take_id
 
     def _on_ended(self) -> None:
-        """What was heard need not be what is chosen; of a take that is still being made the project will tell."""
+        """Show the chosen take again, unless the shown take is still being generated."""
         is_being_made = any(
             job.synthesis is not None and job.synthesis.take_id == self._shown_take
-            for job in self._session.queue.speaking
+            for job in self._session.queue.running
         )
         if not is_being_made:
             self.show_line(self._line)
 
     @property
-    def _heard(self) -> NowPlaying | None:
-        return self._session.transport.heard if self._session.transport.is_playing else None
+    def _now_playing(self) -> NowPlaying | None:
+        return self._session.transport.now_playing if self._session.transport.is_playing else None
 
     async def _show(self, line_id: str, take_id: str | None) -> None:
         try:
@@ -99,11 +98,11 @@ class TakesController(QObject):
             if take_id == self._shown_take:
                 self._session.sound_shown.emit(None, line_id)
             raise
-        is_heard = self._heard is not None and self._heard.take_id == take_id
-        if take_id == self._shown_take and not is_heard:
+        is_now_playing = self._now_playing is not None and self._now_playing.take_id == take_id
+        if take_id == self._shown_take and not is_now_playing:
             self._session.sound_shown.emit(sound, line_id)
 
-    # What a person can do.
+    # Commands.
 
     def choose(self, take_id: str, line_id: str | None = None) -> None:
         """Make it the take that is played and exported, by default of the current line; play it if one was playing.
@@ -111,24 +110,24 @@ class TakesController(QObject):
         A locked line keeps its take.
         """
         line = self._line if line_id is None else self._session.editor.script.line(line_id)
-        if line is None or line.chosen_take == take_id or self._refuses(line):
+        if line is None or line.chosen_take == take_id or self._is_locked(line):
             return
         if line.chosen_take is not None:
             self._chosen_before[line.id] = line.chosen_take
-        was_heard = self._session.transport.is_playing and self._session.queue.current is None
+        was_now_playing = self._session.transport.is_playing and self._session.queue.current is None
         self._session.editor.push(ChooseTake(line.id, take_id), self.tr("Choose take"))
-        if was_heard:
+        if was_now_playing:
             self._session.play_take(take_id)
 
     def step(self, step: int) -> None:
-        """To the take before or after, around the end."""
+        """Choose the previous or next take, cyclically."""
         takes, chosen = self.takes, self.chosen
         if takes:
             index = takes.index(chosen) if chosen in takes else -1
             self.choose(takes[(index + step) % len(takes)].id)
 
     def compare(self) -> None:
-        """Back and forth between the chosen take and the one chosen before, each heard from the beginning."""
+        """Switch between the chosen take and the one chosen before, and play it from the beginning."""
         line, takes = self._line, self.takes
         if line is None or len(takes) < 2:
             return
@@ -141,8 +140,8 @@ class TakesController(QObject):
         self.choose(before)
         self._session.play_take(before)
 
-    def to_compare(self, selected: list[str]) -> list[Take]:
-        """The ``selected`` takes where these are several, else all; the newest where there are too many to tell apart."""
+    def takes_to_compare(self, selected: list[str]) -> list[Take]:
+        """Return the takes to compare: the ``selected`` ones if several, else all; at most the ``MOST_TAKES`` newest."""
         chosen = [take for take in self.takes if take.id in selected]
         return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
 
@@ -154,37 +153,37 @@ class TakesController(QObject):
 
     def remove_chosen(self) -> None:
         take = self.chosen
-        if take is not None and self._line is not None and not self._refuses(self._line):
+        if take is not None and self._line is not None and not self._is_locked(self._line):
             self._session.transport.stop()
             self._session.editor.push(RemoveTakes((take.id,)), self.tr("Remove take"))
             self.status_message.emit(
-                self.tr("Take {number} is removed. The menu Play can bring it back.").format(number=take.number)
+                self.tr("Take {number} removed. Restore it from the Play menu.").format(number=take.number)
             )
 
     def restore_last(self) -> None:
-        """Of the takes of the chosen line the one that was removed last."""
-        for take in self.removed[:1]:
+        """Restore the take of the current line that was removed last."""
+        for take in self.removed_takes[:1]:
             self.restore(take)
 
     def restore(self, take: Take) -> None:
         """Restore a removed take of the current line and choose it; a locked line keeps the take it has."""
-        if self._line is not None and take in self.removed:
+        if self._line is not None and take in self.removed_takes:
             change: Change = RestoreTakes((take,), {})
             if not self._line.is_locked:
                 change = CompositeChange((change, ChooseTake(take.line_id, take.id)))
-            self._session.editor.push(change, self.tr("Have back a take"))
+            self._session.editor.push(change, self.tr("Restore take"))
 
-    def _refuses(self, line: Line) -> bool:
-        """Whether the line is locked, which the user is told."""
+    def _is_locked(self, line: Line) -> bool:
+        """Return whether the line is locked, and show a message if it is."""
         if line.is_locked:
-            self.status_message.emit(self.tr("This line is locked and keeps its take: Ctrl+L unlocks it."))
+            self.status_message.emit(self.tr("This line is locked. Press Ctrl+L to unlock it."))
         return line.is_locked
 
     def play_from(self, seconds: float) -> None:
-        """From where a person pointed in the waveform; in a sound that is being made, only what is there."""
-        heard = self._session.transport.heard
+        """Play the shown take from ``seconds``; no effect while it is being generated."""
+        heard = self._session.transport.now_playing
         if heard is not None and heard.take_id == self._shown_take:
-            if heard.sound.is_complete:
+            if heard.audio.is_complete:
                 self._session.transport.play(heard, start_seconds=seconds)
         elif self._shown_take is not None:
             self._session.play_take(self._shown_take, start_seconds=seconds)

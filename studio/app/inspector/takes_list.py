@@ -1,4 +1,4 @@
-"""The takes of the chosen line: small waveforms to choose from."""
+"""List of the takes of the current line, with waveform thumbnails."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from studio.project.takes import Take
 
 _TAKE_ROLE = Qt.ItemDataRole.UserRole
 _MARGIN = 8
-_WAVE_HEIGHT = 30
+_WAVEFORM_HEIGHT = 30
 
 
 class TakesList(QListWidget):
-    """``outline_of`` gives the picture of a take, or None while it is not there yet (then ``update`` later)."""
+    """``outline_of`` returns the thumbnail of a take, or None until it is computed (then call ``update``)."""
 
     take_chosen = Signal(str)
     play_requested = Signal(str)
-    menu_requested = Signal(QPoint)  # on the screen; about the selected takes, or those there are no more
+    menu_requested = Signal(QPoint)  # screen position; for the selected and the removed takes
 
     def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,21 +53,21 @@ class TakesList(QListWidget):
 
     @property
     def selected_takes(self) -> list[str]:
-        """The newest first; usually one, the chosen."""
+        """The selected takes, the newest first."""
         return [item.data(_TAKE_ROLE).id for item in sorted(self.selectedItems(), key=self.row)]
 
     def show_takes(self, takes: tuple[Take, ...], chosen: str | None) -> None:
-        """The newest on top."""
+        """Show takes, the newest on top."""
         self._is_showing = True
         shown = [self.item(row).data(_TAKE_ROLE) for row in range(self.count())]
         if shown == list(reversed(takes)) and chosen == self._chosen:
             self._is_showing = False
-            return  # several may be selected, to be compared
+            return  # keep a selection of several takes to compare
         self._chosen = chosen
         if shown != list(reversed(takes)):
             self.clear()
             for take in reversed(takes):
-                item = QListWidgetItem(self._words(take))
+                item = QListWidgetItem(self._title(take))
                 item.setData(_TAKE_ROLE, take)
                 item.setToolTip(self._details(take))
                 self.addItem(item)
@@ -94,21 +94,21 @@ class TakesList(QListWidget):
         super().keyPressEvent(event)
 
     def _on_selection_changed(self) -> None:
-        """A single selected take is to be the chosen one; several are to be compared."""
+        """Choose a single selected take; several are selected to compare them."""
         selected = self.selected_takes
         if len(selected) == 1 and not self._is_showing:
             self.take_chosen.emit(selected[0])
             if self._chosen != selected[0]:  # refused: the line is locked
-                QTimer.singleShot(0, self, self._select_chosen)  # Qt is not done with the click yet
+                QTimer.singleShot(0, self, self._select_chosen)  # after Qt has handled the click
 
     def _on_menu(self, position: QPoint) -> None:
-        """Beside the takes too: a line whose takes were all removed may want one back."""
+        """Open the menu, also without a take below the mouse: it restores removed takes."""
         item = self.itemAt(position)
         if item is not None and not item.isSelected():
             self.setCurrentItem(item)
         self.menu_requested.emit(self.viewport().mapToGlobal(position))
 
-    def _words(self, take: Take) -> str:
+    def _title(self, take: Take) -> str:
         words = self.tr("Take {number}").format(number=take.number)
         if take.is_kept:
             words += ", " + self.tr("kept")
@@ -117,7 +117,7 @@ class TakesList(QListWidget):
         return words
 
     def _details(self, take: Take) -> str:
-        """What a person may want to know; None is not shown."""
+        """Return the tool tip of a take."""
         created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
         rows = [
             self.tr("Length: {seconds:.1f} s").format(seconds=take.audio_seconds),
@@ -127,24 +127,24 @@ class TakesList(QListWidget):
             self.tr("Spoken: {when}").format(when=created),
         ]
         if take.first_audio_seconds is not None:
-            rows.append(self.tr("First sound after {seconds:.2f} s").format(seconds=take.first_audio_seconds))
+            rows.append(self.tr("Latency: {seconds:.2f} s").format(seconds=take.first_audio_seconds))
         if take.real_time_factor is not None:
             rows.append(self.tr("Real-time factor: {factor:.2f}").format(factor=take.real_time_factor))
         if take.num_underruns is not None:
-            rows.append(self.tr("Gaps while it was heard: {count}").format(count=take.num_underruns))
+            rows.append(self.tr("Dropouts: {count}").format(count=take.num_underruns))
         return "\n".join(rows)
 
 
 @paints_safely
 class _TakeDelegate(QStyledItemDelegate):
-    """Number, length and seed over the waveform; a star for what is kept."""
+    """Paints number and length above the waveform, with a mark for kept takes."""
 
     def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QListWidget) -> None:
         super().__init__(parent)
         self._outline_of = outline_of
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002, N802
-        return QSize(160, option.fontMetrics.lineSpacing() + _WAVE_HEIGHT + 2 * _MARGIN)
+        return QSize(160, option.fontMetrics.lineSpacing() + _WAVEFORM_HEIGHT + 2 * _MARGIN)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -173,6 +173,6 @@ class _TakeDelegate(QStyledItemDelegate):
         outline = self._outline_of(take.id)
         if outline is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            wave = QRectF(area.left(), head.bottom() + 4, area.width(), _WAVE_HEIGHT)
+            wave = QRectF(area.left(), head.bottom() + 4, area.width(), _WAVEFORM_HEIGHT)
             paint_outline(painter, wave, outline, ink if is_selected else Colours.of(palette).sound)
         painter.restore()

@@ -1,4 +1,4 @@
-"""Small pictures of takes, made beside the window's thread and kept."""
+"""Cache of waveform thumbnails of takes, computed on other threads."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _log = logging.getLogger(__name__)
 
 
 class WaveformThumbnails(QObject):
-    """Asking for a picture that is not there begins to make it."""
+    """Thumbnails by take. ``outline`` starts computing a missing one, and ``ready`` reports it."""
 
     ready = Signal(str)  # take id
 
     def __init__(self, editor: ProjectEditor, run: Run, parent: QObject | None = None) -> None:
-        """``run`` lets work go on beside the window (``WorkerBridge.run``)."""
+        """``run`` starts a coroutine (``WorkerBridge.run``)."""
         super().__init__(parent)
         self._run = run
         self._editor = editor
@@ -44,7 +44,7 @@ class WaveformThumbnails(QObject):
         try:
             outline = await asyncio.to_thread(lambda: outline_of(project.samples_of(take_id), MINI_COLUMNS))
         except StudioError as error:
-            _log.info("no picture of take %s: %s", take_id, error)
+            _log.info("no thumbnail of take %s: %s", take_id, error)
             return
         self._outlines[take_id] = outline
         self.ready.emit(take_id)

@@ -1,4 +1,4 @@
-"""What a person is told about the loudspeaker, once each time it matters."""
+"""Notices about the output device."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from studio.errors import StudioError
 
 
 class AudioDeviceNotifier(QObject):
-    """Listens to the transport. All are hints: play goes on by itself, or waits until somebody asks for it again."""
+    """Shows each problem of the output device once, as a hint."""
 
     def __init__(self, transport: Transport, notices: NotificationBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._transport = transport
         self._notices = notices
         self._is_lost = False
-        self._told = ""  # not again with every take that is heard on another device
+        self._last_hint = ""  # not repeated for every take
         transport.started.connect(self._on_started)
         transport.device_lost.connect(self._on_device_lost)
         transport.ended.connect(self._on_ended)
@@ -31,24 +31,22 @@ class AudioDeviceNotifier(QObject):
     def _on_device_lost(self, error: StudioError) -> None:
         device = self._transport.device
         if device is None:
-            words = self.tr("{sentence} Play is tried once more.").format(sentence=error_message(error))
+            words = self.tr("{sentence} Trying once more.").format(sentence=error_message(error))
         else:
             words = self.tr(
-                "The sound device {device} cannot be used now. Play goes on with the one the system chooses."
+                "The sound device {device} is not available. Playback continues on the system default."
             ).format(device=device)
-        if not self._is_lost and words != self._told:
-            self._told = words
+        if not self._is_lost and words != self._last_hint:
+            self._last_hint = words
             self._notices.show_hint(words)
         self._is_lost = True
 
     def _on_ended(self, end: PlaybackEnd) -> None:
         if end is PlaybackEnd.NO_DEVICE:
-            self._told = ""
-            self._notices.show_hint(
-                self.tr("Play was paused: there is no sound device. The take is kept all the same.")
-            )
+            self._last_hint = ""
+            self._notices.show_hint(self.tr("Playback stopped: no sound device is available. The take is kept."))
         elif not self._is_lost:
-            self._told = ""
+            self._last_hint = ""
 
     def _on_buffer_grown(self) -> None:
-        self._notices.show_hint(self.tr("The sound device ran dry several times. It is given more sound ahead now."))
+        self._notices.show_hint(self.tr("Playback stuttered; the buffer has been enlarged."))

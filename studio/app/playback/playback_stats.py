@@ -1,4 +1,4 @@
-"""What the status bar measures: of the take at work, and of the session."""
+"""Measurements for the status bar."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlaybackStats:
-    """None where nothing was measured yet. ``num_underruns`` is of the whole session."""
+    """Measurements of the current take, None if not measured; ``num_underruns`` and ``num_takes`` are per session."""
 
     first_audio_seconds: float | None = None
     real_time_factor: float | None = None

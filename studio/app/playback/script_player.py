@@ -1,4 +1,4 @@
-"""Line after line, from one to the end: stored takes, and those that are still being made."""
+"""Playback of the script line by line: stored takes, and takes that are being generated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.errors import StudioError
 
 
 class ScriptPlayer(QObject):
-    """Follows the script as it is when each line's turn comes; lines with no sound and no order are passed over."""
+    """Plays the lines in the current order of the script, skipping lines without a take or a job."""
 
     line_changed = Signal(str)
     ended = Signal()
@@ -32,7 +32,7 @@ class ScriptPlayer(QObject):
         run: Callable[[Coroutine[Any, Any, Any]], object],
         parent: QObject | None = None,
     ) -> None:
-        """``run`` lets work go on beside the window (``WorkerBridge.run``)."""
+        """``run`` starts a coroutine (``WorkerBridge.run``)."""
         super().__init__(parent)
         self._run = run
         self._editor = editor
@@ -40,13 +40,13 @@ class ScriptPlayer(QObject):
         self._transport = transport
         self._line_id: str | None = None
         self._is_waiting = False
-        # What is followed while it is being made. It may be made anew: the worker died, or had no memory for it.
-        self._order: SynthesisJob | None = None
+        # The job being played while it runs. It may be retried, after the worker died or ran out of memory.
+        self._job: SynthesisJob | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._next)
         transport.ended.connect(self._on_ended)
-        queue.making_started.connect(self._on_synthesis_started)
+        queue.synthesis_started.connect(self._on_synthesis_started)
         queue.job_finished.connect(self._on_job_finished)
 
     @property
@@ -55,19 +55,19 @@ class ScriptPlayer(QObject):
 
     def start(self, line_id: str) -> None:
         self.stop()
-        self._take_turn(line_id)
+        self._play_line(line_id)
 
     def stop(self) -> None:
-        """Does not stop what is being heard."""
+        """Stop after the current line, whose playback continues."""
         self._pause.stop()
-        self._is_waiting, self._order = False, None
+        self._is_waiting, self._job = False, None
         if self._line_id is not None:
             self._line_id = None
             self.ended.emit()
 
-    def _take_turn(self, line_id: str) -> None:
+    def _play_line(self, line_id: str) -> None:
         self._line_id = line_id
-        self._is_waiting, self._order = False, None
+        self._is_waiting, self._job = False, None
         job, take = self._queue.job_of(line_id), self._editor.project.chosen_take(line_id)
         if job is not None:
             self._is_waiting = True
@@ -91,38 +91,38 @@ class ScriptPlayer(QObject):
         if self._line_id == line_id:
             self._transport.play(NowPlaying(line_id, take_id, StreamingAudio.of(samples, sample_rate)))
 
-    def _on_synthesis_started(self, making: TakeSynthesis) -> None:
-        is_made_anew = self._order is not None and self._order.synthesis is making
-        if is_made_anew or (self._is_waiting and making.line.id == self._line_id):
+    def _on_synthesis_started(self, synthesis: TakeSynthesis) -> None:
+        is_retry = self._job is not None and self._job.synthesis is synthesis
+        if is_retry or (self._is_waiting and synthesis.line.id == self._line_id):
             self._is_waiting = False
-            self._order = next(job for job in self._queue.speaking if job.synthesis is making)
-            self._transport.follow(making)
+            self._job = next(job for job in self._queue.running if job.synthesis is synthesis)
+            self._transport.follow(synthesis)
 
     def _on_job_finished(self, job: SynthesisJob) -> None:
         if job.line_id != self._line_id or self._transport.is_playing or self._pause.isActive():
             return
-        if job is self._order and self._was_heard(job):
-            self._rest()
-        elif job is self._order or (self._is_waiting and self._queue.job_of(job.line_id) is None):
-            self._next()  # it was never heard: it failed, or was taken back
+        if job is self._job and self._was_played(job):
+            self._start_pause()
+        elif job is self._job or (self._is_waiting and self._queue.job_of(job.line_id) is None):
+            self._next()  # it failed or was cancelled before it was played
 
     def _on_ended(self, end: PlaybackEnd) -> None:
         if self._line_id is None:
             return
-        heard = self._transport.heard
-        if end is PlaybackEnd.FINISHED and heard is not None and heard.line_id == self._line_id:
-            # Else it may be that this was not all: the end of the order tells.
-            if self._order is None or self._order.state.is_over:
-                self._rest()
+        playing = self._transport.now_playing
+        if end is PlaybackEnd.FINISHED and playing is not None and playing.line_id == self._line_id:
+            # Otherwise the job may be retried: wait for its end.
+            if self._job is None or self._job.state.is_over:
+                self._start_pause()
         elif end is PlaybackEnd.NO_DEVICE:
             self.stop()
 
-    def _was_heard(self, job: SynthesisJob) -> bool:
-        heard, making = self._transport.heard, job.synthesis
-        return heard is not None and making is not None and heard.take_id == making.take_id
+    def _was_played(self, job: SynthesisJob) -> bool:
+        playing, synthesis = self._transport.now_playing, job.synthesis
+        return playing is not None and synthesis is not None and playing.take_id == synthesis.take_id
 
-    def _rest(self) -> None:
-        """Until the next line."""
+    def _start_pause(self) -> None:
+        """Wait for the pause after the current line."""
         script = self._editor.script
         known = self._line_id is not None and self._line_id in script.index_of
         pause = script.line(self._line_id or "").pause_after_seconds if known else 0.0
@@ -134,4 +134,4 @@ class ScriptPlayer(QObject):
         if index is None or index + 1 >= len(lines):
             self.stop()
         else:
-            self._take_turn(lines[index + 1].id)
+            self._play_line(lines[index + 1].id)

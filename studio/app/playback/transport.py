@@ -1,4 +1,4 @@
-"""What is heard: one sound at a time, a stored take or one that is still being made."""
+"""Transport: playback of one take at a time, stored or still being generated."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _LEVEL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class NowPlaying:
-    """What is being played: a take of a line; ``take_id`` of a take that is not finished is known already."""
+    """The take being played, which may still be growing."""
 
     line_id: str
     take_id: str
-    sound: StreamingAudio
+    audio: StreamingAudio
 
 
 class Transport(QObject):
-    """Belongs to the window's thread; sound is played on threads of its own."""
+    """Belongs to the GUI thread; audio is played on the players' threads."""
 
-    started = Signal(object)  # Heard: play was asked for; it may have to wait
-    moved = Signal(float)  # seconds into the sound, while it is heard
+    started = Signal(object)  # NowPlaying: playback was requested, and may still have to wait
+    moved = Signal(float)  # position in seconds
     ended = Signal(object)  # PlaybackEnd
-    device_lost = Signal(object)  # StudioError: play is tried on the default one next
-    buffer_grown = Signal()  # once a session: the device needs a longer one
+    device_lost = Signal(object)  # StudioError: the default device is tried next
+    buffer_grown = Signal()  # once per session: the device needs a longer buffer
     _lost = Signal(object, object)
     _over = Signal(object, object)
 
@@ -48,36 +48,36 @@ class Transport(QObject):
         self.outputs = outputs
         self._device: str | None = None
         self._buffer = LatencyPolicy()
-        self._least_buffer_seconds = self._buffer.seconds
-        self._heard: NowPlaying | None = None
+        self._initial_buffer_seconds = self._buffer.seconds
+        self._now_playing: NowPlaying | None = None
         self._player: Player | None = None
-        self._making: TakeSynthesis | None = None
-        self._ahead: Player | None = None  # of ``_making`` until its first sound: its device is open already
+        self._synthesis: TakeSynthesis | None = None
+        self._prepared_player: Player | None = None  # for ``_synthesis`` until its first chunk; has an open device
         self._start_at: float | None = None
         self._underruns_before = 0
         self._start_timer = QTimer(self)
         self._start_timer.setSingleShot(True)
-        self._start_timer.timeout.connect(self._begin)
+        self._start_timer.timeout.connect(self._allow_start)
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
         self._tick.timeout.connect(self._on_tick)
         self._lost.connect(self._on_device_lost)
         self._over.connect(self._on_over)
 
-    # What is going on.
+    # State.
 
     @property
     def device(self) -> str | None:
-        """The one that was asked for, whether it is there or not; None is the system's default."""
+        """The requested device, connected or not; None is the system default."""
         return self._device
 
     @property
-    def heard(self) -> NowPlaying | None:
-        return self._heard
+    def now_playing(self) -> NowPlaying | None:
+        return self._now_playing
 
     @property
     def is_playing(self) -> bool:
-        """Also while play waits for its moment."""
+        """Also true while playback waits to start."""
         return self._player is not None
 
     @property
@@ -86,90 +86,88 @@ class Transport(QObject):
 
     @property
     def buffered_seconds(self) -> float | None:
-        """How much of a sound that is being made has not been heard yet; None where nothing is being made."""
-        if self._player is None or self._player.sound.is_complete:
+        """Generated audio that has not been played; None unless the take is being generated."""
+        if self._player is None or self._player.audio.is_complete:
             return None
         return self._player.buffered_seconds
 
     @property
     def starts_in_seconds(self) -> float | None:
-        """None once it is heard, or while nobody knows."""
-        if self._player is None or self._player.is_heard or self._start_at is None:
+        """Time until playback starts; None if it has started or the time is unknown."""
+        if self._player is None or self._player.has_started or self._start_at is None:
             return None
         return max(0.0, self._start_at - asyncio.get_event_loop().time())
 
     @property
     def num_underruns(self) -> int:
-        """Of this session."""
+        """Number of dropouts in this session."""
         return self._underruns_before + (self._player.num_underruns if self._player else 0)
 
     @property
     def level(self) -> float:
-        """The loudest sample around what is heard now, 0..1."""
-        if self._player is None or not self._player.is_heard:
+        """Peak level at the playback position, 0..1."""
+        if self._player is None or not self._player.has_started:
             return 0.0
-        sound, end = self._player.sound, round(self._player.position_seconds * self._player.sound.sample_rate)
-        samples = sound.between(end - round(_LEVEL_SECONDS * sound.sample_rate), end)
+        audio, end = self._player.audio, round(self._player.position_seconds * self._player.audio.sample_rate)
+        samples = audio.between(end - round(_LEVEL_SECONDS * audio.sample_rate), end)
         return float(np.abs(samples).max()) if len(samples) else 0.0
 
-    # What can be asked for.
+    # Commands.
 
     def use_device(self, device: str | None) -> None:
-        """By its name; None is the system's default. What is being played goes on there."""
+        """Select a device by name, None for the system default; running playback continues there."""
         if device == self._device:
             return
         self._device = device
-        if self._ahead is not None:
-            self._ahead.use_device(device)
-        if self._heard is None or self._player is None:
+        if self._prepared_player is not None:
+            self._prepared_player.use_device(device)
+        if self._now_playing is None or self._player is None:
             return
-        if not self._player.is_heard:
+        if not self._player.has_started:
             self._player.use_device(device)
         else:
-            self.play(self._heard, start_seconds=self._player.position_seconds)
+            self.play(self._now_playing, start_seconds=self._player.position_seconds)
 
-    def play(self, heard: NowPlaying, *, start_seconds: float = 0.0) -> None:
-        """A sound that is there, from ``start_seconds`` on."""
-        self._open(heard, start_sample=round(start_seconds * heard.sound.sample_rate))
-        self._begin()
+    def play(self, now_playing: NowPlaying, *, start_seconds: float = 0.0) -> None:
+        """Play complete audio from ``start_seconds`` on."""
+        self._open(now_playing, start_sample=round(start_seconds * now_playing.audio.sample_rate))
+        self._allow_start()
 
-    def follow(self, making: TakeSynthesis) -> None:
-        """A take that is being made, from the moment it can be heard without a gap."""
+    def follow(self, synthesis: TakeSynthesis) -> None:
+        """Play a take while it is generated, from the time it can play without a gap."""
         self.stop()
-        self._making = making
-        making.prepared.connect(partial(self._on_making_prepared, making))
-        making.start_time_known.connect(partial(self._on_start_known, making))
-        making.audio_started.connect(partial(self._on_synthesis_begun, making))
-        self._on_making_prepared(making)
-        if making.sound is not None and making.sound.num_samples:
-            self._on_synthesis_begun(making)
+        self._synthesis = synthesis
+        synthesis.prepared.connect(partial(self._on_prepared, synthesis))
+        synthesis.start_time_known.connect(partial(self._on_start_time_known, synthesis))
+        synthesis.audio_started.connect(partial(self._on_audio_started, synthesis))
+        self._on_prepared(synthesis)
+        if synthesis.audio is not None and synthesis.audio.num_samples:
+            self._on_audio_started(synthesis)
 
-    def synthesis_ended(self, making: TakeSynthesis) -> None:
-        """Nothing more comes: what there is can be heard at once."""
-        if making is self._making:
-            self._making = None
-            self._close_ahead()
-            self._begin()
+    def synthesis_ended(self, synthesis: TakeSynthesis) -> None:
+        """Start playback now, since no more audio will be generated."""
+        if synthesis is self._synthesis:
+            self._synthesis = None
+            self._close_prepared_player()
+            self._allow_start()
 
     def stop(self) -> None:
-        """Silence at once."""
-        self._making = None
-        self._close_ahead()
+        """Stop at once."""
+        self._synthesis = None
+        self._close_prepared_player()
         self._start_timer.stop()
         self._start_at = None
         if self._player is not None:
             self._player.stop()
             self._close(PlaybackEnd.STOPPED)
 
-    # Inside.
-
-    def _open(self, heard: NowPlaying, *, start_sample: int = 0) -> None:
+    def _open(self, now_playing: NowPlaying, *, start_sample: int = 0) -> None:
         self.stop()
-        self._show(heard, self._new_player(heard.sound, start_sample))
+        self._show(now_playing, self._new_player(now_playing.audio, start_sample))
 
-    def _new_player(self, sound: StreamingAudio, start_sample: int = 0) -> Player:
+    def _new_player(self, audio: StreamingAudio, start_sample: int = 0) -> Player:
         return Player(
-            sound,
+            audio,
             self.outputs,
             device=self._device,
             start_sample=start_sample,
@@ -178,38 +176,38 @@ class Transport(QObject):
             on_end=self._over.emit,
         )
 
-    def _show(self, heard: NowPlaying, player: Player) -> None:
-        self._heard, self._player = heard, player
-        self.started.emit(heard)
+    def _show(self, now_playing: NowPlaying, player: Player) -> None:
+        self._now_playing, self._player = now_playing, player
+        self.started.emit(now_playing)
         self._tick.start()
 
-    def _close_ahead(self) -> None:
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            ahead.stop()
+    def _close_prepared_player(self) -> None:
+        prepared, self._prepared_player = self._prepared_player, None
+        if prepared is not None:
+            prepared.stop()
 
-    def _begin(self) -> None:
+    def _allow_start(self) -> None:
         self._start_timer.stop()
         if self._player is not None:
             self._player.allow_start()
 
-    def _on_making_prepared(self, making: TakeSynthesis) -> None:
-        """Open the device while the first sound is being made."""
-        if making is self._making and making.sound is not None and self._ahead is None:
-            self._ahead = self._new_player(making.sound)
+    def _on_prepared(self, synthesis: TakeSynthesis) -> None:
+        """Open the device while the first chunk is being generated."""
+        if synthesis is self._synthesis and synthesis.audio is not None and self._prepared_player is None:
+            self._prepared_player = self._new_player(synthesis.audio)
 
-    def _on_synthesis_begun(self, making: TakeSynthesis) -> None:
-        if making is not self._making or making.take_id is None or self._ahead is None:
+    def _on_audio_started(self, synthesis: TakeSynthesis) -> None:
+        if synthesis is not self._synthesis or synthesis.take_id is None or self._prepared_player is None:
             return
-        ahead, self._ahead = self._ahead, None
-        self._show(NowPlaying(making.line.id, making.take_id, ahead.sound), ahead)
-        making.num_underruns = self._playback_underruns
-        if ahead.sound.is_complete:
-            self._begin()
+        prepared, self._prepared_player = self._prepared_player, None
+        self._show(NowPlaying(synthesis.line.id, synthesis.take_id, prepared.audio), prepared)
+        synthesis.num_underruns = self._playback_underruns
+        if prepared.audio.is_complete:
+            self._allow_start()
 
-    def _on_start_known(self, making: TakeSynthesis, start: StartTime) -> None:
-        """The last word counts, until play has begun."""
-        if making is self._making and self._player is not None and not self._player.is_heard:
+    def _on_start_time_known(self, synthesis: TakeSynthesis, start: StartTime) -> None:
+        """Schedule the start; the last estimate before playback starts counts."""
+        if synthesis is self._synthesis and self._player is not None and not self._player.has_started:
             self._start_at = start.loop_time
             self._start_timer.start(round(1000 * start_in_seconds(start)))
 
@@ -217,13 +215,13 @@ class Transport(QObject):
         return self._player.num_underruns if self._player else None
 
     def _on_tick(self) -> None:
-        self._look_at_buffer()
-        if self._player is not None and self._player.is_heard:
+        self._check_buffer()
+        if self._player is not None and self._player.has_started:
             self.moved.emit(self._player.position_seconds)
 
-    def _look_at_buffer(self) -> None:
-        if self._least_buffer_seconds < self._buffer.seconds:
-            self._least_buffer_seconds = float("inf")
+    def _check_buffer(self) -> None:
+        if self._initial_buffer_seconds < self._buffer.seconds:
+            self._initial_buffer_seconds = float("inf")
             self.buffer_grown.emit()
 
     def _on_device_lost(self, player: Player, error: StudioError) -> None:
@@ -238,7 +236,7 @@ class Transport(QObject):
         player, self._player = self._player, None
         self._tick.stop()
         self._start_at = None
-        self._look_at_buffer()
+        self._check_buffer()
         if player is not None:
             self._underruns_before += player.num_underruns
             self.ended.emit(end)

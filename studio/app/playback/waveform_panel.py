@@ -1,4 +1,4 @@
-"""The take that is chosen or heard, large: its waveform with a cursor, its level, and where play is."""
+"""Panel with the waveform, level and playback position of the current take."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.waveform import Waveform
 from studio.audio.streaming_audio import StreamingAudio
 
-# Sound arrives in chunks of half a second and more.
+# Audio arrives in chunks of half a second and more.
 _GROW_MILLISECONDS = 120
 _LEVEL_PIXELS = 160
 
 
 class WaveformPanel(QWidget):
-    """Shows one sound; ``seek_requested`` is where a person pointed, in seconds."""
+    """Shows one take; ``seek_requested`` is the clicked position, in seconds."""
 
     seek_requested = Signal(float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._sound: StreamingAudio | None = None
+        self._audio: StreamingAudio | None = None
         self._num_shown = 0
         self._number: int | None = None
         self._text = ""  # of the line
         self._title = ElidedLabel()
         self._time = QLabel()
         self._time.setProperty("role", "quiet")
-        self._time.setAccessibleName(self.tr("Place in the take"))
+        self._time.setAccessibleName(self.tr("Playback position"))
         self.waveform = Waveform()
-        self.waveform.set_empty_text(self.tr("The chosen line has no take yet"))
+        self.waveform.set_empty_text(self.tr("This line has not been spoken yet"))
         self._level = LevelMeter(has_marks=False)
         self._growth = QTimer(self)
         self._growth.setInterval(_GROW_MILLISECONDS)
@@ -63,31 +63,31 @@ class WaveformPanel(QWidget):
 
     @property
     def sound(self) -> StreamingAudio | None:
-        """What is shown."""
-        return self._sound
+        """The audio shown."""
+        return self._audio
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """In a narrow panel the words have more need of the room."""
+        """In a narrow panel, leave more space for the title."""
         self._level.setMaximumWidth(min(_LEVEL_PIXELS, self.width() // 5))
         super().resizeEvent(event)
 
-    def show_sound(self, sound: StreamingAudio | None, number: int | None = None, text: str = "") -> None:
-        """Of the line with this ``number``. ``sound`` may still be growing; None: there is nothing to show."""
+    def show_sound(self, audio: StreamingAudio | None, number: int | None = None, text: str = "") -> None:
+        """Show audio, complete or growing, of the line with this ``number``; None clears the panel."""
         self._number, self._text = number, " ".join(text.split())
         self._show_title()
-        if sound is self._sound:
+        if audio is self._audio:
             return
-        self._sound = sound
+        self._audio = audio
         self._num_shown = 0
         self._growth.stop()
         self._time.setText("")
-        if sound is None:
+        if audio is None:
             self.waveform.clear()
-        elif sound.is_complete:
-            self._num_shown = sound.num_samples
-            self.waveform.show_sound(sound.all(), sound.sample_rate)
+        elif audio.is_complete:
+            self._num_shown = audio.num_samples
+            self.waveform.show_sound(audio.all(), audio.sample_rate)
         else:
-            self.waveform.begin(sound.sample_rate)
+            self.waveform.begin(audio.sample_rate)
             self._grow()
             self._growth.start()
 
@@ -97,19 +97,19 @@ class WaveformPanel(QWidget):
 
     def show_position(self, seconds: float | None) -> None:
         self.waveform.set_cursor(seconds)
-        if seconds is not None and self._sound is not None:
-            self._time.setText(f"{_clock(seconds)} / {_clock(self._sound.seconds)}")
+        if seconds is not None and self._audio is not None:
+            self._time.setText(f"{_clock(seconds)} / {_clock(self._audio.seconds)}")
 
     def show_level(self, level: float) -> None:
-        """The loudest sample, 0..1."""
+        """Show the peak level, 0..1."""
         self._level.set_level(20 * math.log10(level) if level > 1e-6 else -120.0)
 
     def _grow(self) -> None:
-        assert self._sound is not None, "the timer runs while there is a sound"
-        is_complete = self._sound.is_complete  # before looking: what comes last is appended before this is set
-        end = self._sound.num_samples
+        assert self._audio is not None, "the timer runs while there is audio"
+        is_complete = self._audio.is_complete  # read first: the last samples are appended before this is set
+        end = self._audio.num_samples
         if end > self._num_shown:
-            self.waveform.append(self._sound.between(self._num_shown, end))
+            self.waveform.append(self._audio.between(self._num_shown, end))
             self._num_shown = end
         if is_complete:
             self._growth.stop()

@@ -1,4 +1,4 @@
-"""Tells of a take that was just heard and whose length does not fit its text, and offers to speak the line again."""
+"""Notices about takes whose length does not fit their text, with an offer to speak the line again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.app.synthesis.queue import SynthesisJob
 
 
 class LengthNotices(QObject):
-    """Only of lines that were spoken to be heard at once; the list of lines shows the others."""
+    """Shows notices for takes the user has just heard; the script table marks the others."""
 
     def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,6 +1,6 @@
-"""Lines waiting to be spoken: a failure does not stop the next.
+"""Synthesis queue: jobs run one after the other, or concurrently if the engine benefits from it.
 
-One after the other, or several at once where the engine gains by that; what is to be heard waits for none of those.
+A failed job does not stop the next one. Urgent jobs, whose audio the user waits for, start before all others.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class JobState(Enum):
 
 @dataclass(slots=True, eq=False)
 class SynthesisJob:
-    """One take that was asked for. ``text`` is the line's at that moment, for the list.
+    """Request for one take. ``text`` is the line's text at the time of the request.
 
-    ``source``: a recording that is to be said in the line's voice, instead of its text. ``is_urgent``: somebody
-    waits to hear it. ``ran_concurrently``: others were at work meanwhile; ``is_exclusive``: none must be, for beside
-    others it failed for what may have been another's fault.
+    ``source``: a recording to convert, instead of speaking the text. ``is_urgent``: the user waits to hear it.
+    ``ran_concurrently``: other jobs ran at the same time. ``is_exclusive``: run without other jobs, because the
+    first attempt may have failed because of another job.
     """
 
     line_id: str
@@ -69,12 +69,12 @@ class SynthesisJob:
 
 
 class SynthesisQueue(QObject):
-    """Orders in the order they are worked on. Belongs to the thread of the window."""
+    """Jobs in the order they run. Belongs to the GUI thread."""
 
-    jobs_added = Signal(list, int)  # Orders, and where the first of them stands among all
-    job_changed = Signal(object)  # Order
-    orders_removed = Signal(list)
-    making_started = Signal(object)  # TakeSynthesis: whoever wants to hear or see it connects now
+    jobs_added = Signal(list, int)  # jobs, and where the first of them stands among all
+    job_changed = Signal(object)  # SynthesisJob
+    jobs_removed = Signal(list)
+    synthesis_started = Signal(object)  # TakeSynthesis, before its first signal
     job_finished = Signal(object)
     became_idle = Signal()
 
@@ -91,57 +91,57 @@ class SynthesisQueue(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._editor = editor
-        self._live_states = line_statuses
+        self._line_statuses = line_statuses
         self._find_voice = find_voice
         self._settings = settings
-        self._orders: list[SynthesisJob] = []
-        self._of_line: dict[str, list[SynthesisJob]] = {}
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._jobs: list[SynthesisJob] = []
+        self._jobs_of_line: dict[str, list[SynthesisJob]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._is_paused = False
-        self.pace = SpeechRateEstimator()
-        bridge.engine_changed.connect(self._start_next)  # only a model that is loaded says how many it speaks at once
+        self.rate_estimator = SpeechRateEstimator()
+        bridge.engine_changed.connect(self._start_next)  # max_concurrent_lines is known once a model is loaded
 
     @property
     def jobs(self) -> tuple[SynthesisJob, ...]:
-        return tuple(self._orders)
+        return tuple(self._jobs)
 
     @property
     def current(self) -> SynthesisJob | None:
-        """What is being spoken; of several, what somebody waits for, else the first."""
-        return min(self.speaking, key=lambda job: not job.is_urgent, default=None)
+        """The urgent job among those running, else the first."""
+        return min(self.running, key=lambda job: not job.is_urgent, default=None)
 
     @property
-    def speaking(self) -> tuple[SynthesisJob, ...]:
-        return tuple(job for job in self._orders if job.state is JobState.SPEAKING)
+    def running(self) -> tuple[SynthesisJob, ...]:
+        return tuple(job for job in self._jobs if job.state is JobState.SPEAKING)
 
     @property
     def waiting(self) -> tuple[SynthesisJob, ...]:
-        return tuple(job for job in self._orders if job.state is JobState.WAITING)
+        return tuple(job for job in self._jobs if job.state is JobState.WAITING)
 
     @property
     def is_paused(self) -> bool:
         return self._is_paused
 
     def job_of(self, line_id: str) -> SynthesisJob | None:
-        """The line's order that is at work, else the next that waits."""
-        ours = [job for job in self._of_line.get(line_id, ()) if not job.state.is_over]
+        """Return the running job of a line, else its next waiting one."""
+        ours = [job for job in self._jobs_of_line.get(line_id, ()) if not job.state.is_over]
         return next((job for job in ours if job.state is JobState.SPEAKING), ours[0] if ours else None)
 
     @property
     def remaining_seconds(self) -> float | None:
-        """Of work; None while the pace is not known."""
+        """Estimated time until the queue is empty; None before the first measurement."""
         rest = 0.0
-        for job in self._orders:
+        for job in self._jobs:
             if job.state.is_over:
                 continue
-            seconds = self.pace.work_seconds(job.text)
+            seconds = self.rate_estimator.work_seconds(job.text)
             if seconds is None:
                 return None
             rest += seconds * (1 - job.share)
-        return rest / max(1, len(self._at_work))  # the pace of each is that of a line in company
+        return rest / max(1, len(self._tasks))  # the rates are measured with this many jobs at once
 
     def speak(self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False) -> list[SynthesisJob]:
-        """Asks for ``num_takes`` of each line, with seeds of their own where the line has none."""
+        """Add ``num_takes`` jobs for each line, with random seeds where the line has none."""
         added: list[SynthesisJob] = []
         for line_id in line_ids:
             line = self._editor.project.line(line_id)
@@ -151,28 +151,28 @@ class SynthesisQueue(QObject):
         return self._add(added, goes_first=goes_first)
 
     def convert(self, line_id: str, source: Path) -> SynthesisJob:
-        """Asks for a take of ``line_id`` that says what is said in the recording ``source``."""
+        """Add a job that converts the recording ``source`` to the voice of the line."""
         text = self._editor.project.line(line_id).text
         job = SynthesisJob(line_id, text, secrets.randbelow(_LARGEST_DRAWN_SEED), source=source, is_urgent=True)
         return self._add([job], goes_first=True)[0]
 
     def _add(self, added: list[SynthesisJob], *, goes_first: bool) -> list[SynthesisJob]:
-        place = _place_in(self._orders, goes_first=goes_first)
-        self._orders[place:place] = added
+        position = _insert_position(self._jobs, goes_first=goes_first)
+        self._jobs[position:position] = added
         lines = {job.line_id: list[SynthesisJob]() for job in added}
         for job in added:
             lines[job.line_id].append(job)
         for line_id, ours in lines.items():
-            of_line = self._of_line.setdefault(line_id, [])
-            place_of_ours = _place_in(of_line, goes_first=goes_first)
-            of_line[place_of_ours:place_of_ours] = ours
+            line_jobs = self._jobs_of_line.setdefault(line_id, [])
+            line_position = _insert_position(line_jobs, goes_first=goes_first)
+            line_jobs[line_position:line_position] = ours
             self._show_line(line_id)
-        self.jobs_added.emit(added, place)
+        self.jobs_added.emit(added, position)
         self._start_next()
         return added
 
     def retry(self, job: SynthesisJob) -> None:
-        """Asks again for what failed or was cancelled."""
+        """Add a failed or cancelled job again."""
         if job.state.is_over:
             self.remove(job)
             if not self._editor.project.has_line(job.line_id):
@@ -183,14 +183,14 @@ class SynthesisQueue(QObject):
                 self.speak([job.line_id])
 
     def cancel(self, job: SynthesisJob) -> None:
-        """Takes it back; what was already spoken of it stays as a take."""
+        """Cancel a job; the audio of a running one is kept as an incomplete take."""
         if job.state is JobState.WAITING:
             self._end(job, JobState.CANCELLED)
         elif job.synthesis is not None:
             job.synthesis.stop()
 
     def cancel_all(self) -> None:
-        for job in list(self._orders):
+        for job in list(self._jobs):
             if not job.state.is_over:
                 self.cancel(job)
 
@@ -199,107 +199,107 @@ class SynthesisQueue(QObject):
             self.cancel(job)
 
     def remove(self, job: SynthesisJob) -> None:
-        """From the list, once it is over."""
-        if job.state.is_over and job in self._orders:
-            self._take_away([job])
+        """Remove a job that is over from the list."""
+        if job.state.is_over and job in self._jobs:
+            self._remove_jobs([job])
 
     def clear_finished(self) -> None:
-        self._take_away([job for job in self._orders if job.state.is_over])
+        self._remove_jobs([job for job in self._jobs if job.state.is_over])
 
-    def _take_away(self, jobs: list[SynthesisJob]) -> None:
+    def _remove_jobs(self, jobs: list[SynthesisJob]) -> None:
         gone = set(jobs)
-        self._orders = [job for job in self._orders if job not in gone]
-        self.orders_removed.emit(jobs)
+        self._jobs = [job for job in self._jobs if job not in gone]
+        self.jobs_removed.emit(jobs)
         for line_id in {job.line_id for job in jobs}:
-            left = [job for job in self._of_line.pop(line_id, ()) if job not in gone]
+            left = [job for job in self._jobs_of_line.pop(line_id, ()) if job not in gone]
             if left:
-                self._of_line[line_id] = left
+                self._jobs_of_line[line_id] = left
             self._show_line(line_id)
 
     def set_paused(self, is_paused: bool) -> None:
-        """What is at work is finished first."""
+        """Pause or resume starting jobs; running ones finish."""
         self._is_paused = is_paused
         self._start_next()
 
     def forget_project(self) -> None:
-        """Before another project takes the place of this one."""
+        """Cancel and remove all jobs, before another project is opened."""
         self.cancel_all()
         self.clear_finished()
-        self._live_states.clear()
+        self._line_statuses.clear()
 
     async def finished(self) -> None:
-        """Until nothing is at work any more."""
-        while self._at_work:
-            await asyncio.wait(self._at_work)
+        """Wait until no job is running."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     def _start_next(self) -> None:
         for job in self.waiting:
             if self._is_paused:
                 return
-            if job.state is not JobState.WAITING:  # taken back when another was
+            if job.state is not JobState.WAITING:  # cancelled while an earlier one started
                 continue
             if not self._editor.project.has_line(job.line_id):
                 self._end(job, JobState.CANCELLED)
-            elif self._has_room_for(job):
+            elif self._can_start(job):
                 self._begin(job)
             else:
                 return
 
     def _begin(self, job: SynthesisJob) -> None:
         line = self._editor.project.line(job.line_id)
-        making = TakeSynthesis(
+        synthesis = TakeSynthesis(
             line,
             job.seed,
-            self.pace,
+            self.rate_estimator,
             source=job.source,
             in_batch=not job.is_urgent,
             keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
         )
-        job.synthesis, job.state = making, JobState.SPEAKING
-        if self._at_work:
-            for each in self.speaking:
+        job.synthesis, job.state = synthesis, JobState.SPEAKING
+        if self._tasks:
+            for each in self.running:
                 each.ran_concurrently = True
-        speaking = self._bridge.run(self._speak(job, making))
-        self._at_work.add(speaking)
+        speaking = self._bridge.run(self._speak(job, synthesis))
+        self._tasks.add(speaking)
         speaking.add_done_callback(self._on_spoken)
 
-    def _has_room_for(self, job: SynthesisJob) -> bool:
-        if job.is_exclusive or any(each.is_exclusive for each in self.speaking):
-            return not self._at_work
+    def _can_start(self, job: SynthesisJob) -> bool:
+        if job.is_exclusive or any(each.is_exclusive for each in self.running):
+            return not self._tasks
         num_at_once = self._bridge.max_concurrent_lines
-        return not self._at_work or (num_at_once > 1 and (job.is_urgent or len(self._at_work) < num_at_once))
+        return not self._tasks or (num_at_once > 1 and (job.is_urgent or len(self._tasks) < num_at_once))
 
     def _on_spoken(self, speaking: asyncio.Task[None]) -> None:
-        self._at_work.discard(speaking)
+        self._tasks.discard(speaking)
         self._start_next()
-        if not self._at_work:
+        if not self._tasks:
             self.became_idle.emit()
 
-    async def _speak(self, job: SynthesisJob, making: TakeSynthesis) -> None:
-        making.progressed.connect(lambda stage, share: self._on_progress(job, stage, share))
+    async def _speak(self, job: SynthesisJob, synthesis: TakeSynthesis) -> None:
+        synthesis.progressed.connect(lambda stage, share: self._on_progress(job, stage, share))
         self._show(job)
-        self.making_started.emit(making)
+        self.synthesis_started.emit(synthesis)
         try:
-            job.take = await making.run(self._bridge, self._editor, self._find_voice)
+            job.take = await synthesis.run(self._bridge, self._editor, self._find_voice)
         except StudioError as error:
-            may_be_anothers_fault = job.ran_concurrently and isinstance(error, WorkerDied | OutOfMemory)
-            if may_be_anothers_fault and not making.is_stopped:
-                self._wait_alone(job)
+            may_be_caused_by_others = job.ran_concurrently and isinstance(error, WorkerDied | OutOfMemory)
+            if may_be_caused_by_others and not synthesis.is_stopped:
+                self._retry_alone(job)
             else:
                 job.error = error
                 self._end(job, JobState.FAILED)
-        except Exception as error:  # noqa: BLE001 - the end of a task: the order reports it
-            _log.exception("unexpected error in a line")
+        except Exception as error:  # noqa: BLE001 - top level of a task: the job reports it
+            _log.exception("unexpected error in a job")
             job.error = InternalError(
                 "Something unexpected happened: {reason}.", remedy="The log tab has the rest.", reason=error
             )
             self._end(job, JobState.FAILED)
         else:
-            # Taken back by the person; or broken off: another model was chosen, or the line is gone.
+            # Cancelled by the user, or stopped because the model was changed or the line was deleted.
             is_whole = job.take is not None and job.take.is_complete
-            self._end(job, JobState.DONE if is_whole and not making.is_stopped else JobState.CANCELLED)
+            self._end(job, JobState.DONE if is_whole and not synthesis.is_stopped else JobState.CANCELLED)
 
-    def _wait_alone(self, job: SynthesisJob) -> None:
+    def _retry_alone(self, job: SynthesisJob) -> None:
         job.state, job.share = JobState.WAITING, 0.0
         job.ran_concurrently, job.is_exclusive = False, True
         self._show(job)
@@ -309,7 +309,7 @@ class SynthesisQueue(QObject):
         self._show(job)
         self.job_finished.emit(job)
         if job.synthesis is not None:
-            job.synthesis.forget_sound()  # of a long script it would fill the memory
+            job.synthesis.release_audio()  # the audio of a long script would fill the memory
 
     def _on_progress(self, job: SynthesisJob, stage: str, share: float) -> None:
         job.stage, job.share = stage, share if stage == "speech" else 0.0
@@ -320,19 +320,19 @@ class SynthesisQueue(QObject):
         self.job_changed.emit(job)
 
     def _show_line(self, line_id: str) -> None:
-        """A line that is at work says so; its last failure is shown until it is asked for again."""
-        ours = self._of_line.get(line_id)
+        """Update the status of a line; its last failure is shown until the next request."""
+        ours = self._jobs_of_line.get(line_id)
         at_work = self.job_of(line_id)
         if at_work is not None:
             state = LineState.SPEAKING if at_work.state is JobState.SPEAKING else LineState.QUEUED
-            self._live_states.set(line_id, LineStatus(state, at_work.share))
+            self._line_statuses.set(line_id, LineStatus(state, at_work.share))
         elif ours and ours[-1].state is JobState.FAILED:
-            self._live_states.set(line_id, LineStatus(LineState.FAILED, error=ours[-1].error))
+            self._line_statuses.set(line_id, LineStatus(LineState.FAILED, error=ours[-1].error))
         else:
-            self._live_states.set(line_id, None)
+            self._line_statuses.set(line_id, None)
 
 
-def _place_in(jobs: list[SynthesisJob], *, goes_first: bool) -> int:
-    """Where further ones belong: after all, or before those that wait."""
-    waiting = (place for place, job in enumerate(jobs) if job.state is JobState.WAITING)
+def _insert_position(jobs: list[SynthesisJob], *, goes_first: bool) -> int:
+    """Return where to insert jobs: at the end, or before the waiting ones."""
+    waiting = (position for position, job in enumerate(jobs) if job.state is JobState.WAITING)
     return next(waiting, len(jobs)) if goes_first else len(jobs)

@@ -1,4 +1,4 @@
-"""The queue as a list: what is spoken now, what waits, what failed and why."""
+"""Panel with the synthesis queue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TEXT_CHARACTERS = 120
 
 
 class QueuePanel(QWidget):
-    """Follows the queue; its buttons and menu act on it."""
+    """List of the jobs with their state, progress and errors."""
 
     def __init__(self, queue: SynthesisQueue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,29 +48,29 @@ class QueuePanel(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self._list.setColumnWidth(0, 130)
         self._list.setColumnWidth(1, 150)
-        self._rest = QLabel()
-        self._rest.setProperty("role", "quiet")
-        # Rather a short sentence than a window that cannot be made narrow.
-        self._rest.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._summary = QLabel()
+        self._summary.setProperty("role", "quiet")
+        # The text must not limit how narrow the window can be.
+        self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._copy = CopyReportButton()
         self._retry = self._button(self.tr("Try again"), "retry")
         self._cancel = self._button(self.tr("Cancel"), "close")
         self._clear = self._button(self.tr("Clear finished"), "remove")
         buttons = QHBoxLayout()
-        buttons.addWidget(self._rest, 1)
+        buttons.addWidget(self._summary, 1)
         for button in (self._copy, self._retry, self._cancel, self._clear):
             buttons.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 8)
         layout.addWidget(self._list, 1)
         layout.addLayout(buttons)
-        self._soon = QTimer(self)  # once, however many orders change at the same time
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self._show_whole)
+        self._update_timer = QTimer(self)  # one update for many changes
+        self._update_timer.setSingleShot(True)
+        self._update_timer.timeout.connect(self._update_summary)
         queue.jobs_added.connect(self._on_added)
         queue.job_changed.connect(self._on_changed)
-        queue.orders_removed.connect(self._on_removed)
-        queue.became_idle.connect(self._soon.start)
+        queue.jobs_removed.connect(self._on_removed)
+        queue.became_idle.connect(self._update_timer.start)
         self._retry.clicked.connect(self._retry_chosen)
         self._cancel.clicked.connect(self._cancel_chosen)
         self._clear.clicked.connect(queue.clear_finished)
@@ -78,13 +78,13 @@ class QueuePanel(QWidget):
         self._list.customContextMenuRequested.connect(self._open_menu)
         self._on_added(list(queue.jobs), 0)
 
-    def _on_added(self, jobs: list[SynthesisJob], place: int) -> None:
+    def _on_added(self, jobs: list[SynthesisJob], position: int) -> None:
         items = [QTreeWidgetItem() for _ in jobs]
         for job, item in zip(jobs, items, strict=True):
             self._items[job] = item
             item.setData(0, Qt.ItemDataRole.UserRole, job)
             item.setSizeHint(1, self._row_size)
-        self._list.insertTopLevelItems(place, items)
+        self._list.insertTopLevelItems(position, items)
         for job in jobs:
             self._on_changed(job)
 
@@ -92,16 +92,16 @@ class QueuePanel(QWidget):
         item = self._items.get(job)
         if item is None:
             return
-        item.setText(0, self._words(job))
+        item.setText(0, self._state_text(job))
         item.setIcon(0, icon(_ICONS[job.state]))
         item.setToolTip(0, format_error(job.error) if job.error else "")
         item.setText(2, format_error(job.error) if job.error else job.text[:_TEXT_CHARACTERS])
         item.setToolTip(2, job.text)
         self._show_progress(job, item)
-        self._soon.start()
+        self._update_timer.start()
 
     def _show_progress(self, job: SynthesisJob, item: QTreeWidgetItem) -> None:
-        """A bar where something moves: thousands of them would take seconds to make."""
+        """Show a progress bar for running jobs only: creating thousands would take seconds."""
         bar = self._list.itemWidget(item, 1)
         if job.state is not JobState.SPEAKING:
             if bar is not None:
@@ -114,7 +114,7 @@ class QueuePanel(QWidget):
             bar.setAccessibleName(self.tr("Progress"))
             item.setText(1, "")
             self._list.setItemWidget(item, 1, bar)
-            if not self._list.selectedItems():  # else somebody is busy with those
+            if not self._list.selectedItems():  # do not scroll away from a selection
                 self._list.scrollToItem(item)
         bar.setMaximum(100 if job.share else 0)
         bar.setValue(round(100 * job.share))
@@ -124,13 +124,13 @@ class QueuePanel(QWidget):
             item = self._items.pop(job, None)
             if item is not None:
                 self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
-        self._soon.start()
+        self._update_timer.start()
 
-    def _show_whole(self) -> None:
-        self._show_rest()
+    def _update_summary(self) -> None:
+        self._show_summary()
         self._show_buttons()
 
-    def _words(self, job: SynthesisJob) -> str:
+    def _state_text(self, job: SynthesisJob) -> str:
         match job.state:
             case JobState.WAITING:
                 return self.tr("Waiting")
@@ -144,7 +144,7 @@ class QueuePanel(QWidget):
                 return self.tr("Stopped")
 
     def stage_text(self, stage: str) -> str:
-        """What is being done of an order right now."""
+        """Return the text for a stage of a job."""
         match stage:
             case "load":
                 return self.tr("Loading the model")
@@ -154,7 +154,7 @@ class QueuePanel(QWidget):
                 return self.tr("Speaking")
 
     def _chosen(self) -> list[SynthesisJob]:
-        """From above to below, in whatever order they were clicked."""
+        """Return the selected jobs, from top to bottom."""
         rows = sorted(self._list.selectionModel().selectedRows())
         return [row.data(Qt.ItemDataRole.UserRole) for row in rows]
 
@@ -173,16 +173,16 @@ class QueuePanel(QWidget):
         self._clear.setEnabled(any(job.state.is_over for job in self._queue.jobs))
         self._copy.offer_for(next((job.error for job in chosen if job.error is not None), None))
 
-    def _show_rest(self) -> None:
+    def _show_summary(self) -> None:
         num_left = sum(not job.state.is_over for job in self._queue.jobs)
         if not num_left:
-            self._rest.setText(self.tr("Nothing is waiting to be spoken."))
+            self._summary.setText(self.tr("The queue is empty."))
             return
-        words = self.tr("%n line(s) to go", "", num_left)
+        words = self.tr("%n line(s) left", "", num_left)
         seconds = self._queue.remaining_seconds
         if seconds is not None:
             words += ", " + self.tr("about {time}").format(time=duration_text(seconds))
-        self._rest.setText(words)
+        self._summary.setText(words)
 
     def _open_menu(self) -> None:
         menu = QMenu(self)
@@ -207,7 +207,7 @@ _ICONS = {
 
 
 def duration_text(seconds: float) -> str:
-    """Minutes and seconds, as on a clock."""
+    """Format a duration as ``m:ss`` or ``h:mm:ss``."""
     whole = round(seconds)
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

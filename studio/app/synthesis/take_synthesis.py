@@ -1,7 +1,6 @@
-"""One take being made: from what the line says to a take in the project. Lasts as long as the request.
+"""Synthesis of one take, from a line to a take in the project.
 
-Sound goes from the worker's reading thread straight into the recorder and to whoever plays or draws it:
-both are given the very same samples.
+Audio goes from the worker's reader thread directly to the recorder and to the player; both get the same samples.
 """
 
 from __future__ import annotations
@@ -37,18 +36,18 @@ from studio.project.takes import Take
 if TYPE_CHECKING:
     from studio.worker.request_handle import RequestHandle, StartTime
 
-# Speech of so many letters takes about a second; only for the first line, then it is measured.
-_LETTERS_A_SECOND = 14.0
-# With each further line: one short or foreign line must not turn minutes into seconds.
-_REMEMBERED = 0.9
-# Of a film, say, whose length is known only once it has been read.
-_USUAL_RECORDING_SECONDS = 10.0
-_NEVER_DONE_BEFORE_THE_END = 0.97
+# Estimate for the first line, until the rate is measured.
+_LETTERS_PER_SECOND = 14.0
+# Weight of the earlier lines: one short or foreign line must not distort the estimate.
+_DECAY = 0.9
+# For files whose length is not known before they are decoded, such as videos.
+_TYPICAL_RECORDING_SECONDS = 10.0
+_LARGEST_SHARE_BEFORE_END = 0.97
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedVoice:
-    """A voice as the worker is told of it, and what a take remembers of it."""
+    """Voice reference for the worker, and the facts a take records about the voice."""
 
     reference: VoiceReference
     sha256: str
@@ -59,99 +58,102 @@ FindVoice = Callable[[str], ResolvedVoice]
 
 
 class SpeechRateEstimator:
-    """How much speech a letter makes and how long that takes, as seen in this session: of late more than before."""
+    """Running estimate of the speech per letter and the work per second of speech in this session."""
 
     def __init__(self) -> None:
         self._letters = self._audio_seconds = self._work_seconds = 0.0
 
-    def saw(self, text: str, report: SynthesisReport) -> None:
+    def add(self, text: str, report: SynthesisReport) -> None:
         if text and report.audio_seconds:
-            self._letters = _REMEMBERED * self._letters + len(text)
-            self._audio_seconds = _REMEMBERED * self._audio_seconds + report.audio_seconds
-            self._work_seconds = _REMEMBERED * self._work_seconds + report.total_seconds
+            self._letters = _DECAY * self._letters + len(text)
+            self._audio_seconds = _DECAY * self._audio_seconds + report.audio_seconds
+            self._work_seconds = _DECAY * self._work_seconds + report.total_seconds
 
     def audio_seconds(self, text: str) -> float:
-        seconds_a_letter = self._audio_seconds / self._letters if self._letters else 1 / _LETTERS_A_SECOND
-        return max(0.5, len(text) * seconds_a_letter)
+        seconds_per_letter = self._audio_seconds / self._letters if self._letters else 1 / _LETTERS_PER_SECOND
+        return max(0.5, len(text) * seconds_per_letter)
 
     def work_seconds(self, text: str) -> float | None:
-        """None while nothing has been measured."""
+        """Return the estimated work for ``text``; None before the first measurement."""
         if not self._audio_seconds:
             return None
         return self.audio_seconds(text) * self._work_seconds / self._audio_seconds
 
 
 class TakeSynthesis(QObject):
-    """Signals come on the window's thread; ``sound`` grows on the worker's reading thread."""
+    """Signals are emitted on the GUI thread; ``audio`` grows on the worker's reader thread."""
 
-    prepared = Signal()  # ``sound`` is there, still empty: speech is about to be made
-    audio_started = Signal()  # the first sound is there
-    progressed = Signal(str, float)  # stage ("load", "voice", "speech"), share 0..1
-    start_time_known = Signal(object)  # StartTime: later ones take the place of earlier ones
+    prepared = Signal()  # ``audio`` exists and is still empty
+    audio_started = Signal()  # the first chunk has arrived
+    progressed = Signal(str, float)  # stage ("load", "voice", "speech"), progress 0..1
+    start_time_known = Signal(object)  # StartTime; the last one counts
 
     def __init__(
         self,
         line: Line,
         seed: int,
-        pace: SpeechRateEstimator,
+        rate_estimator: SpeechRateEstimator,
         parent: QObject | None = None,
         *,
         source: Path | None = None,
         in_batch: bool = False,
         keeps_leading_silence: bool = False,
     ) -> None:
-        """``source``: a recording to be said in the voice of ``line``, instead of its text.
+        """``source``: a recording to convert to the voice of ``line``, instead of speaking its text.
 
-        ``in_batch``: nobody waits to hear it, and others may be made at the same time.
+        ``in_batch``: not played while it is generated, and may run concurrently with others.
         """
         super().__init__(parent)
         self.line = line
         self.source = source
         self.seed = seed
-        self.sound: StreamingAudio | None = None
+        self.audio: StreamingAudio | None = None
         self.take_id: str | None = None
         self.number = 0
         self.report: SynthesisReport | None = None
         self.first_audio_seconds: float | None = None
         self.num_underruns: Callable[[], int | None] = lambda: None
-        self._pace = pace
+        self._rate_estimator = rate_estimator
         self._in_batch = in_batch
         self._keeps_leading_silence = keeps_leading_silence
         self._recorder: TakeRecorder | None = None
         self._request: RequestHandle | None = None
         self._stopped = asyncio.Event()
-        self._expected_seconds = pace.audio_seconds(line.text)
+        self._expected_seconds = rate_estimator.audio_seconds(line.text)
         self._began = 0.0
         self._loop = asyncio.get_event_loop()
 
     def stop(self) -> None:
-        """No more is made; what there is stays as a take."""
+        """Stop generating; the audio so far is kept as an incomplete take."""
         self._stopped.set()
         if self._request is not None:
             self._request.cancel()
 
-    def forget_sound(self) -> None:
-        """It is in the project now; who is still hearing it holds on to it."""
-        self.sound = self._recorder = None
+    def release_audio(self) -> None:
+        """Drop the audio, which is in the project now; a player keeps its own reference."""
+        self.audio = self._recorder = None
 
     @property
     def is_stopped(self) -> bool:
         return self._stopped.is_set()
 
     @property
-    def pace_so_far(self) -> float | None:
-        """Seconds of work for a second of speech, while it is being made."""
-        if self.sound is None or not self.sound.num_samples:
+    def real_time_factor(self) -> float | None:
+        """Seconds of work per second of speech so far."""
+        if self.audio is None or not self.audio.num_samples:
             return None
-        return (time.monotonic() - self._began) / self.sound.seconds
+        return (time.monotonic() - self._began) / self.audio.seconds
 
     async def run(self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice) -> Take | None:
-        """The take, which is then in the project; None if it was stopped before it said anything. Raises StudioError."""
+        """Generate the take, add it to the project and return it; None if stopped before the first audio.
+
+        Raises ``StudioError``.
+        """
         from studio.worker.request_handle import Callbacks  # noqa: PLC0415 - after the first paint
 
         line = self.line
         if self.source is None and not line.text.strip():
-            raise NothingToSpeak("This line is empty.", remedy="Write what is to be spoken.")
+            raise NothingToSpeak("This line is empty.", remedy="Write some text first.")
         if line.voice is None:
             raise VoiceNotFound(
                 "This line has no voice.", remedy="Choose one, or drop a recording of a voice on the window."
@@ -167,7 +169,7 @@ class TakeSynthesis(QObject):
             request = ConversionRequest(self.source, voice.reference, speed=line.speed, seed=self.seed)
             from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - after the first paint
 
-            self._expected_seconds = await asyncio.to_thread(clip_seconds, self.source) or _USUAL_RECORDING_SECONDS
+            self._expected_seconds = await asyncio.to_thread(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
         else:
             request = synthesis_request(
                 line,
@@ -189,7 +191,7 @@ class TakeSynthesis(QObject):
         recorder = project.begin_take(line.id, recipe, description.sample_rate)
         self.take_id, self.number = recorder.take_id, recorder.number
         self._recorder = recorder
-        self.sound = StreamingAudio(description.sample_rate)
+        self.audio = StreamingAudio(description.sample_rate)
         self._began = time.monotonic()
         self.prepared.emit()
         hooks = Callbacks(self._on_audio, self.progressed.emit, self.start_time_known.emit)
@@ -199,22 +201,22 @@ class TakeSynthesis(QObject):
                 self._request = bridge.convert(request, hooks)
             else:
                 self._request = bridge.speak(request, hooks, in_batch=self._in_batch)
-            if self.is_stopped:  # meanwhile
+            if self.is_stopped:  # while the recording was measured
                 self._request.cancel()
             self.report = await self._request.finished()
-        except BaseException as error:  # noqa: BLE001 - raised again, once what was made is safe
+        except BaseException as error:  # noqa: BLE001 - raised again after the audio is saved
             failure = error
             if isinstance(error, WorkerDied):
                 bridge.worker_died()
         finally:
-            self.sound.complete()
-        take = await self._keep(editor, recorder)
+            self.audio.complete()
+        take = await self._save_take(editor, recorder)
         if failure is not None:
             raise failure
         return take
 
     async def _unless_stopped(self, loading: Coroutine[Any, Any, EngineDescription]) -> EngineDescription | None:
-        """Loading may take a minute, and goes on for others when this is stopped: then None."""
+        """Return the result of ``loading``, or None if stopped; loading then continues for other requests."""
         loaded = asyncio.ensure_future(loading)
         stopped = asyncio.ensure_future(self._stopped.wait())
         try:
@@ -224,17 +226,17 @@ class TakeSynthesis(QObject):
             raise
         finally:
             stopped.cancel()
-            loaded.add_done_callback(_hear_failure)
+            loaded.add_done_callback(_ignore_failure)
         return None if self.is_stopped else loaded.result()
 
-    async def _keep(self, editor: ProjectEditor, recorder: TakeRecorder) -> Take | None:
-        """What was made is kept, however it ended; a line that is gone takes its takes with it."""
+    async def _save_take(self, editor: ProjectEditor, recorder: TakeRecorder) -> Take | None:
+        """Save the audio as a take, complete or not, unless the line has been deleted."""
         if not editor.project.has_line(self.line.id):
             await asyncio.to_thread(recorder.discard)
             return None
         if self.report is not None:
             if self.source is None:
-                self._pace.saw(self.line.text, self.report)
+                self._rate_estimator.add(self.line.text, self.report)
             report = self.report
             take: Take | None = await asyncio.to_thread(
                 lambda: recorder.finish(report, num_underruns=self.num_underruns())
@@ -249,36 +251,36 @@ class TakeSynthesis(QObject):
         return take
 
     def _on_audio(self, chunk: AudioChunk) -> None:
-        """On the worker's reading thread."""
-        assert self.sound is not None and self._recorder is not None  # noqa: PT018
-        is_first = not self.sound.num_samples
-        self.sound.append(chunk.samples)
+        """Runs on the worker's reader thread."""
+        assert self.audio is not None and self._recorder is not None  # noqa: PT018
+        is_first = not self.audio.num_samples
+        self.audio.append(chunk.samples)
         self._recorder.append(chunk.samples)
-        share = min(self.sound.seconds / self._expected_seconds, _NEVER_DONE_BEFORE_THE_END)
+        share = min(self.audio.seconds / self._expected_seconds, _LARGEST_SHARE_BEFORE_END)
         if chunk.num_sentences > 1:
             share = max(share, chunk.sentence_index / chunk.num_sentences)
         if is_first:
             self.first_audio_seconds = time.monotonic() - self._began
-        self._loop.call_soon_threadsafe(self._tell, is_first, share)
+        self._loop.call_soon_threadsafe(self._emit_progress, is_first, share)
 
-    def _tell(self, is_first: bool, share: float) -> None:
+    def _emit_progress(self, is_first: bool, share: float) -> None:
         if is_first:
             self.audio_started.emit()
         self.progressed.emit("speech", share)
 
 
 def _has_odd_take(project: Project, line: Line) -> bool:
-    """The chosen take is too short or too long for its text: this time the length is judged before it is heard."""
+    """Return whether the chosen take has an odd length; the new one is then checked before playback starts."""
     chosen = project.chosen_take(line.id) if project.has_line(line.id) else None
     return chosen is not None and chosen.recipe.odd_length is not None
 
 
-def _hear_failure(loaded: asyncio.Future[EngineDescription]) -> None:
-    """Where nobody waits for it any more, the bridge tells of it."""
+def _ignore_failure(loaded: asyncio.Future[EngineDescription]) -> None:
+    """Mark a failed load as handled; the bridge reports it."""
     if not loaded.cancelled():
         loaded.exception()
 
 
 def start_in_seconds(start: StartTime) -> float:
-    """From now until play may begin."""
+    """Return the time until playback may start."""
     return max(0.0, start.loop_time - asyncio.get_event_loop().time())

@@ -1,4 +1,4 @@
-"""What the status bar says is being done: the most important thing first."""
+"""Text and progress of the current task, for the status bar."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _COUNTDOWN_MILLISECONDS = 250
 
 
 class TaskReporter(QObject):
-    """Watches the session; ``show`` may be called when in doubt."""
+    """Reports the most important task of the session. ``show`` may be called at any time."""
 
-    task_changed = Signal(str, object, bool)  # words or nothing, share or None, whether it can be cancelled
+    task_changed = Signal(str, object, bool)  # text or "", progress 0..1 or None, whether it can be cancelled
     message_changed = Signal(str)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -30,24 +30,23 @@ class TaskReporter(QObject):
         self._countdown = QTimer(self)
         self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
         self._countdown.timeout.connect(self.show)
-        self._soon = QTimer(self)  # once, however many orders change at the same time
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self.show)
+        self._update_timer = QTimer(self)  # one update for many changes
+        self._update_timer.setSingleShot(True)
+        self._update_timer.timeout.connect(self.show)
         session.queue.job_changed.connect(self._on_job_changed)
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(self.show)
 
     def _on_job_changed(self) -> None:
-        self._soon.start()
+        self._update_timer.start()
 
     def show_message(self, words: str) -> None:
-        """A short word about what was done; it goes by itself, and makes way for a task."""
+        """Show a temporary message, unless a task is running."""
         if not self._task():
             self.message_changed.emit(words)
             self._message.start()
 
     def clear_message(self) -> None:
-        """What was told last has been seen."""
         self._message.stop()
         self.message_changed.emit("")
 
@@ -56,7 +55,7 @@ class TaskReporter(QObject):
         self.show()
 
     def show_model_task(self, words: str | None, share: float | None) -> None:
-        """It has a page of its own, where it can be ended."""
+        """Show a task of the models page, where it can be cancelled."""
         self._model_task = (words, share) if words is not None else None
         self.show()
 
@@ -91,15 +90,15 @@ class TaskReporter(QObject):
                 words = self.tr("Line {number}: preparing the voice")
             case _:
                 words = self.tr("Speaking line {number}")
-        told = words.format(number=number)
+        text = words.format(number=number)
         seconds = self._session.transport.starts_in_seconds
-        if seconds is not None and seconds > 0.5:  # shorter waits are not worth a word
-            told += ", " + self.tr("heard without a gap in {seconds:.0f} s").format(seconds=seconds)
-        num_beside = len(self._session.queue.speaking) - 1
+        if seconds is not None and seconds > 0.5:  # shorter waits are not worth mentioning
+            text += ", " + self.tr("playback starts in {seconds:.0f} s").format(seconds=seconds)
+        num_beside = len(self._session.queue.running) - 1
         if num_beside > 0:
-            told += ", " + self.tr("%n other(s) at the same time", "", num_beside)
+            text += ", " + self.tr("%n more in parallel", "", num_beside)
         num_waiting = len(self._session.queue.waiting)
         if num_waiting:
-            told += ", " + self.tr("%n waiting", "", num_waiting)
-            told += " " + self.tr("(Esc twice takes back what waits)")
-        return told
+            text += ", " + self.tr("%n waiting", "", num_waiting)
+            text += " " + self.tr("(Esc twice clears the queue)")
+        return text

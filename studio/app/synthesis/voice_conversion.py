@@ -1,4 +1,4 @@
-"""Recordings that are said again in the voice of a line: each becomes a line of its own."""
+"""Voice conversion of recordings: each becomes a new line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.project.lines import Line, new_id
 
 
 class VoiceConversionController(QObject):
-    """The new line is called after its file; with its line, undo takes back its take."""
+    """Adds a line named after the recording; undo removes the line with its take."""
 
     failed = Signal(object)  # StudioError
 
@@ -30,13 +30,13 @@ class VoiceConversionController(QObject):
         voice = self._voice()
         if voice is None:
             return
-        title = self.tr("A recording to be said in the voice of {voice}").format(voice=voice)
+        title = self.tr("Convert a recording to the voice {voice}").format(voice=voice)
         dialog = QFileDialog(self._window, title, default_folder(QStandardPaths.StandardLocation.MusicLocation))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         patterns = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
         dialog.setNameFilters(
             [
-                self.tr("Sounds ({patterns})").format(patterns=patterns),
+                self.tr("Audio files ({patterns})").format(patterns=patterns),
                 self.tr("All files ({patterns})").format(patterns="*"),
             ]
         )
@@ -45,7 +45,7 @@ class VoiceConversionController(QObject):
         dialog.open()
 
     def speak(self, recording: Path) -> None:
-        """Below the current line and in its voice."""
+        """Convert ``recording`` to the voice of the current line, in a new line below it."""
         voice, current = self._voice(), self._script.current_line
         if voice is None or current is None:
             return

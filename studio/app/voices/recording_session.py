@@ -146,10 +146,10 @@ class RecordingSession(QObject):
         except StudioError as error:
             self._on_device_lost(error)
             return
-        self.heard.emit(new.heard)
+        self.heard.emit(new.samples)
         if self.state is SessionState.RECORDING and self._endpoint is not None:
-            self.recorded.emit(new.kept)
-            self._endpoint.add(new.kept)
+            self.recorded.emit(new.recorded)
+            self._endpoint.add(new.recorded)
             if not recorder.is_recording or (self._stops_by_itself and self._endpoint.is_over):
                 self.stop()
 

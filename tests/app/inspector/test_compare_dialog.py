@@ -1,4 +1,4 @@
-"""Which take is the better one is asked of the ears: letters for names, keys for everything, one step of undo."""
+"""The compare dialog: blind letters, keyboard control, one undo step."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def leave(bench: Bench, dialog: CompareDialog) -> None:
     bench.live(0.1)
 
 
-def test_names_stay_hidden_until_one_is_preferred_and_undo_takes_it_back(bench: Bench, window: MainWindow) -> None:
+def test_takes_stay_hidden_until_one_is_chosen_and_undo_reverts_it(bench: Bench, window: MainWindow) -> None:
     before = bench.lines[0].chosen_take
     dialog = open_dialog(bench, window)
     assert dialog._comparison.is_playing
     assert not any("Take" in words or "seed" in words for words in dialog.details)
-    others = [index for index, each in enumerate(dialog._comparison.contenders) if each.take.id != before]
+    others = [index for index, each in enumerate(dialog._comparison.entries) if each.take.id != before]
     press(bench, dialog, Qt.Key.Key_A + others[0])
     assert dialog._comparison.current == others[0]
-    assert "heard now" in dialog.details[others[0]]
-    wanted = dialog._comparison.contenders[others[0]].take
+    assert "playing" in dialog.details[others[0]]
+    wanted = dialog._comparison.entries[others[0]].take
     press(bench, dialog, Qt.Key.Key_Return)
     assert bench.lines[0].chosen_take == wanted.id
     assert f"Take {wanted.number}" in dialog.details[others[0]]
@@ -70,7 +70,7 @@ def test_names_stay_hidden_until_one_is_preferred_and_undo_takes_it_back(bench: 
     assert bench.lines[0].chosen_take == before
 
 
-def test_keys_switch_play_and_leave(bench: Bench, window: MainWindow) -> None:
+def test_keys_switch_play_and_close(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
     comparison = dialog._comparison
     press(bench, dialog, Qt.Key.Key_X)
@@ -89,9 +89,9 @@ def test_keys_switch_play_and_leave(bench: Bench, window: MainWindow) -> None:
     assert bench.session.editor.undo_stack.count() == steps
 
 
-def test_to_prefer_the_chosen_one_is_no_step_of_undo(bench: Bench, window: MainWindow) -> None:
+def test_choosing_the_chosen_take_adds_no_undo_step(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
-    ids = [contender.take.id for contender in dialog._comparison.contenders]
+    ids = [entry.take.id for entry in dialog._comparison.entries]
     dialog._letters[ids.index(bench.lines[0].chosen_take)].click()  # type: ignore[arg-type]
     steps = bench.session.editor.undo_stack.count()
     press(bench, dialog, Qt.Key.Key_Return)
@@ -100,7 +100,7 @@ def test_to_prefer_the_chosen_one_is_no_step_of_undo(bench: Bench, window: MainW
     leave(bench, dialog)
 
 
-def test_a_preference_counts_though_a_take_was_chosen_meanwhile(bench: Bench, window: MainWindow) -> None:
+def test_a_choice_wins_over_a_take_chosen_meanwhile(bench: Bench, window: MainWindow) -> None:
     before = bench.lines[0].chosen_take
     dialog = open_dialog(bench, window)
     assert not dialog._count.isVisible()
@@ -109,7 +109,7 @@ def test_a_preference_counts_though_a_take_was_chosen_meanwhile(bench: Bench, wi
     assert bench.lines[0].chosen_take == newer.id
     assert dialog._count.text() == "Comparing 3 of 4 takes of this line"
     assert dialog._count.isVisible()
-    ids = [contender.take.id for contender in dialog._comparison.contenders]
+    ids = [entry.take.id for entry in dialog._comparison.entries]
     dialog._letters[ids.index(before)].click()  # type: ignore[arg-type]
     press(bench, dialog, Qt.Key.Key_Return)
     assert bench.lines[0].chosen_take == before
@@ -117,9 +117,9 @@ def test_a_preference_counts_though_a_take_was_chosen_meanwhile(bench: Bench, wi
     leave(bench, dialog)
 
 
-def test_a_preference_is_for_the_line_whose_takes_were_compared(bench: Bench, window: MainWindow) -> None:
+def test_a_choice_applies_to_the_compared_line(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
-    takes = [contender.take for contender in dialog._comparison.contenders]
+    takes = [entry.take for entry in dialog._comparison.entries]
     other = next(index for index, take in enumerate(takes) if take.id != bench.lines[0].chosen_take)
     window.script.new_line()
     dialog._letters[other].click()
@@ -129,11 +129,11 @@ def test_a_preference_is_for_the_line_whose_takes_were_compared(bench: Bench, wi
     leave(bench, dialog)
 
 
-def test_a_locked_line_keeps_its_take_when_another_is_preferred(bench: Bench, window: MainWindow) -> None:
+def test_a_locked_line_keeps_its_take(bench: Bench, window: MainWindow) -> None:
     before = bench.lines[0].chosen_take
     window.script.toggle_lock()
     dialog = open_dialog(bench, window)
-    takes = [contender.take.id for contender in dialog._comparison.contenders]
+    takes = [entry.take.id for entry in dialog._comparison.entries]
     dialog._letters[next(index for index, take in enumerate(takes) if take != before)].click()
     press(bench, dialog, Qt.Key.Key_Return)
     assert bench.lines[0].chosen_take == before
@@ -141,7 +141,7 @@ def test_a_locked_line_keeps_its_take_when_another_is_preferred(bench: Bench, wi
     leave(bench, dialog)
 
 
-def test_seeing_the_names_is_a_switch_that_is_remembered(bench: Bench, window: MainWindow) -> None:
+def test_blind_mode_is_remembered(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
     bench.loop.call_soon(dialog._blind.click)
     bench.live(0.05)
@@ -152,19 +152,19 @@ def test_seeing_the_names_is_a_switch_that_is_remembered(bench: Bench, window: M
     leave(bench, dialog)
 
 
-def test_two_selected_takes_are_compared_and_selecting_them_chooses_none(bench: Bench, window: MainWindow) -> None:
+def test_selecting_two_takes_compares_them_and_chooses_none(bench: Bench, window: MainWindow) -> None:
     takes = window.inspector._takes
     chosen = bench.lines[0].chosen_take
     takes.item(1).setSelected(True)
     assert bench.lines[0].chosen_take == chosen
     assert len(window.inspector.selected_takes) == 2
     dialog = open_dialog(bench, window)
-    numbers = sorted(contender.take.number for contender in dialog._comparison.contenders)
+    numbers = sorted(entry.take.number for entry in dialog._comparison.entries)
     assert numbers == [2, 3]
     leave(bench, dialog)
 
 
-def test_a_take_is_chosen_by_a_click_as_before(bench: Bench, window: MainWindow) -> None:
+def test_a_click_chooses_a_take(bench: Bench, window: MainWindow) -> None:
     takes = window.inspector._takes
     place = takes.visualItemRect(takes.item(2)).center()
     bench.loop.call_soon(lambda: QTest.mouseClick(takes.viewport(), Qt.MouseButton.LeftButton, pos=place))
@@ -173,7 +173,7 @@ def test_a_take_is_chosen_by_a_click_as_before(bench: Bench, window: MainWindow)
     assert bench.lines[0].chosen_take == first.id
 
 
-def test_a_click_on_a_take_of_a_locked_line_only_says_why_it_is_not_chosen(bench: Bench, window: MainWindow) -> None:
+def test_a_click_on_a_take_of_a_locked_line_explains_the_lock(bench: Bench, window: MainWindow) -> None:
     window.script.toggle_lock()
     before, steps = bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()
     told: list[str] = []
@@ -192,17 +192,17 @@ def test_a_click_on_a_take_of_a_locked_line_only_says_why_it_is_not_chosen(bench
     assert len(window.takes.takes) == 3
 
 
-def test_a_take_of_a_locked_line_can_be_heard(bench: Bench, window: MainWindow) -> None:
+def test_a_take_of_a_locked_line_can_be_played(bench: Bench, window: MainWindow) -> None:
     window.script.toggle_lock()
     first = window.takes.takes[0]
     window.inspector._takes.setFocus()
     bench.loop.call_soon(lambda: QTest.keyClick(window.inspector._takes, Qt.Key.Key_1))
-    bench.until(lambda: bench.session.transport.heard is not None)
-    assert bench.session.transport.heard.take_id == first.id  # type: ignore[union-attr]
+    bench.until(lambda: bench.session.transport.now_playing is not None)
+    assert bench.session.transport.now_playing.take_id == first.id  # type: ignore[union-attr]
     assert bench.lines[0].chosen_take != first.id
 
 
-def test_a_removed_take_of_a_locked_line_comes_back_without_being_chosen(bench: Bench, window: MainWindow) -> None:
+def test_restoring_a_take_of_a_locked_line_does_not_choose_it(bench: Bench, window: MainWindow) -> None:
     bench.trigger("play.remove_take")
     before = bench.lines[0].chosen_take
     window.script.toggle_lock()
@@ -211,25 +211,25 @@ def test_a_removed_take_of_a_locked_line_comes_back_without_being_chosen(bench: 
     assert bench.lines[0].chosen_take == before
 
 
-def test_a_device_that_is_gone_is_told_until_something_plays(
+def test_a_missing_device_is_shown_until_playback_works(
     bench: Bench, window: MainWindow, report_of: Callable[[QWidget], str]
 ) -> None:
     dialog = open_dialog(bench, window)
     dialog._comparison.failed.emit(NoAudioDevice("The sound card is gone.", remedy="Connect it."))
     assert report_of(dialog).startswith("error: no-audio-device\n")
-    dialog._show_heard()
+    dialog._show_current()
     assert not dialog._problem.isVisible()
     leave(bench, dialog)
 
 
-def test_what_cannot_be_spoken_is_told_in_the_place_of_its_words(
+def test_an_error_replaces_the_normalized_text(
     bench: Bench, window: MainWindow, report_of: Callable[[QWidget], str]
 ) -> None:
     window.inspector.show_spoken(TextTooLong("The text has {count} letters.", remedy="Cut it.", count=9))
     assert window.inspector.spoken_words == ""
     assert report_of(window.inspector).startswith("error: text-too-long\n")
     window.inspector.show_spoken("nine letters")
-    assert not window.inspector._unspoken.isVisible()
+    assert not window.inspector._problem.isVisible()
 
 
 def test_one_take_alone_cannot_be_compared(bench: Bench, window: MainWindow) -> None:

@@ -1,4 +1,4 @@
-"""The inspector's fields, typed into with real keys, for one line and for many."""
+"""Typing into the inspector's fields, for one line and for several."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def type_in(field: NumberField | QLineEdit, keys: str) -> None:
 
 
 def make_lines(bench: Bench, window: MainWindow, *lines: Line) -> None:
-    """As many lines as given; the last one is the current one, and all are selected."""
+    """Select as many lines as given; the last one is current."""
     for _ in lines[1:]:
         window.script.new_line()
     edits = {
@@ -61,7 +61,7 @@ LINE = Line(id="", text="Words.", voice="Anna")
     ("_speed", "speed", 1.0, "0.85", 0.85),
     ("_pause", "pause_after_seconds", 0.3, "2.5", 2.5),
 ])  # fmt: skip
-def test_a_typed_number_is_the_number_of_the_line(
+def test_a_typed_number_is_applied_to_the_line(
     bench: Bench,
     window: MainWindow,
     form: LineSettingsForm,
@@ -84,16 +84,16 @@ def test_a_typed_number_is_the_number_of_the_line(
     ("_window", "window_tokens", "12", 12),
     ("_ratio", "repetition_ratio", "0.25", 0.25),
 ])  # fmt: skip
-def test_a_typed_sampling_option_is_that_of_the_line(
+def test_a_typed_sampling_option_is_applied_to_the_line(
     bench: Bench, form: LineSettingsForm, field: str, name: str, keys: str, value: float
 ) -> None:
-    form._sampling._has_own.click()
+    form._sampling._is_custom.click()
     type_in(getattr(form._sampling, field), keys)
     form._speed.setFocus()  # leaving the field
     assert bench.lines[0].sampling == replace(SamplingOptions(), **{name: value})
 
 
-def test_digits_are_left_alone_while_a_take_arrives(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+def test_a_new_take_does_not_disturb_typing(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     type_in(form._speed, "1.2")
     bench.session.editor.all_lines_changed()
     QTest.keyClicks(form._speed, "5")
@@ -106,7 +106,7 @@ def test_digits_are_left_alone_while_a_take_arrives(bench: Bench, window: MainWi
     ("file.save", "documents", "save_as"),
     ("file.export", "pages", "open_export"),
 ])  # fmt: skip
-def test_an_action_takes_over_the_number_that_is_being_typed(
+def test_an_action_commits_the_typed_number(
     bench: Bench,
     window: MainWindow,
     form: LineSettingsForm,
@@ -122,7 +122,7 @@ def test_an_action_takes_over_the_number_that_is_being_typed(
     assert speeds == [1.25]
 
 
-def test_closing_takes_over_the_number_that_is_being_typed(
+def test_closing_commits_the_typed_number(
     bench: Bench, window: MainWindow, form: LineSettingsForm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(window._closing, "begin", lambda: None)
@@ -131,9 +131,7 @@ def test_closing_takes_over_the_number_that_is_being_typed(
     assert bench.lines[0].speed == 1.25
 
 
-def test_a_number_being_typed_is_of_the_line_it_was_typed_for(
-    bench: Bench, window: MainWindow, form: LineSettingsForm
-) -> None:
+def test_a_typed_number_belongs_to_its_line(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     make_lines(bench, window, LINE, LINE)
     first, second = bench.lines
     window.script.view.go_to(first.id)
@@ -143,13 +141,13 @@ def test_a_number_being_typed_is_of_the_line_it_was_typed_for(
     assert form._speed.value() == 1.0
 
 
-def test_file_name_and_seed_are_taken_over_as_they_are_typed(bench: Bench, form: LineSettingsForm) -> None:
+def test_file_name_and_seed_are_applied_while_typing(bench: Bench, form: LineSettingsForm) -> None:
     type_in(form._file_name, "my file ")
     assert bench.lines[0].file_name == "my file"
     assert form._file_name.text() == "my file "
     QTest.keyClicks(form._file_name, "2")
     assert bench.lines[0].file_name == "my file 2"
-    form._has_own_seed.click()
+    form._is_seed_fixed.click()
     type_in(form._seed, "007")
     assert bench.lines[0].seed == 7
     assert form._seed.text() == "007"
@@ -157,7 +155,7 @@ def test_file_name_and_seed_are_taken_over_as_they_are_typed(bench: Bench, form:
 
 
 @pytest.mark.parametrize(("setting", "keys"), [(EXPORT_PAUSE_SECONDS, "1.5"), (IDLE_RELEASE_MINUTES, "15")])
-def test_numbers_of_settings_are_those_that_were_typed(qtbot: Any, setting: Any, keys: str) -> None:
+def test_typed_preferences_are_applied(qtbot: Any, setting: Any, keys: str) -> None:
     editor = editor_for(setting)
     qtbot.addWidget(editor.control)
     editor.control.show()
@@ -168,7 +166,7 @@ def test_numbers_of_settings_are_those_that_were_typed(qtbot: Any, setting: Any,
 # Several lines.
 
 
-def test_a_bulk_edit_counts_though_the_current_line_has_the_value(
+def test_a_bulk_edit_applies_when_the_current_line_has_the_value(
     bench: Bench, window: MainWindow, form: LineSettingsForm
 ) -> None:
     happy = replace(LINE, style=LineStyle(instruct="happily"))
@@ -182,7 +180,7 @@ def test_a_bulk_edit_counts_though_the_current_line_has_the_value(
     assert [line.style.instruct for line in bench.lines] == [None, "happily", "happily"]
 
 
-def test_a_typed_number_that_the_current_line_has_is_for_the_others(
+def test_a_typed_equal_number_applies_to_the_other_lines(
     bench: Bench, window: MainWindow, form: LineSettingsForm
 ) -> None:
     make_lines(bench, window, LINE, replace(LINE, speed=1.5), replace(LINE, speed=1.5))
@@ -195,7 +193,7 @@ def test_a_typed_number_that_the_current_line_has_is_for_the_others(
     assert form._speed.text() == "1.00"
 
 
-def test_the_form_says_what_differs_and_how_many_lines_an_edit_changes(
+def test_the_form_shows_mixed_values_and_the_number_of_lines(
     bench: Bench, window: MainWindow, form: LineSettingsForm
 ) -> None:
     make_lines(bench, window, replace(LINE, seed=1), replace(LINE, voice="Berta"), LINE)
@@ -203,15 +201,15 @@ def test_the_form_says_what_differs_and_how_many_lines_an_edit_changes(
     assert form._scope.text() == "Edits change 3 lines"
     assert form._voice.currentIndex() == -1
     assert form._voice.placeholderText() == "(mixed)"
-    assert form._has_own_seed.checkState() == Qt.CheckState.PartiallyChecked
+    assert form._is_seed_fixed.checkState() == Qt.CheckState.PartiallyChecked
     assert form._speed.text() == "1.00"
     window.script.view.go_to(bench.lines[1].id)
     assert not form._scope.isVisibleTo(form)
     assert form._voice.currentText() == "Berta"
-    assert form._has_own_seed.checkState() == Qt.CheckState.Unchecked
+    assert form._is_seed_fixed.checkState() == Qt.CheckState.Unchecked
 
 
-def test_locked_lines_are_left_out_of_a_bulk_edit(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+def test_a_bulk_edit_skips_locked_lines(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     make_lines(bench, window, LINE, LINE, LINE)
     bench.session.editor.apply(EditLines({bench.lines[0].id: {"is_locked": True}}))
     assert form.isEnabled()
@@ -223,7 +221,9 @@ def test_locked_lines_are_left_out_of_a_bulk_edit(bench: Bench, window: MainWind
     assert [line.voice for line in bench.lines] == ["Anna", "Berta", "Berta"]
 
 
-def test_a_locked_line_keeps_its_voice_and_says_why(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+def test_a_locked_line_keeps_its_voice_with_an_explanation(
+    bench: Bench, window: MainWindow, form: LineSettingsForm
+) -> None:
     make_lines(bench, window, LINE)
     told: list[str] = []
     window.script.message.connect(told.append)
@@ -236,9 +236,7 @@ def test_a_locked_line_keeps_its_voice_and_says_why(bench: Bench, window: MainWi
     assert not bench.lines[0].is_locked
 
 
-def test_a_voice_is_found_whatever_the_case_of_its_letters(
-    bench: Bench, window: MainWindow, form: LineSettingsForm
-) -> None:
+def test_voice_names_ignore_case(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
     window.script.assign_voice("anna")
     assert form._voice.currentText() == "Anna"
     assert "Zero-shot" in form._mode.text()

@@ -1,4 +1,4 @@
-"""Who writes what the model cannot read is told before they hear it."""
+"""Hints about scripts that the model does not support."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ ENGLISH, MANY = frozenset({"en"}), frozenset({"zh", "en", "ja", "ko"})
         (ENGLISH, "", True),
     ],
 )
-def test_what_can_be_read(languages: frozenset[str], text: str, is_read: bool) -> None:
+def test_supported_scripts(languages: frozenset[str], text: str, is_read: bool) -> None:
     assert is_script_supported(languages, text) is is_read
 
 
-def test_the_model_that_comes_with_the_program_is_told_of() -> None:
+def test_the_bundled_model_shows_a_hint() -> None:
     assert unsupported_script_hint("studio-mini", "Good morning.") == ""
-    assert "studio-mini knows English only" in unsupported_script_hint("studio-mini", "今天天气很好。")
+    assert "studio-mini supports English only" in unsupported_script_hint("studio-mini", "今天天气很好。")
     assert unsupported_script_hint("CosyVoice2-0.5B", "今天天气很好。") == ""
     assert unsupported_script_hint("a model of my own", "今天天气很好。") == ""
 
 
-def test_nobody_is_sent_to_another_model_that_cannot_read_it_either() -> None:
+def test_other_models_are_suggested_only_if_they_support_the_script() -> None:
     assert "Other models" in unsupported_script_hint("studio-mini", "Привет.")
     for model in ("studio-mini", "Fun-CosyVoice3-0.5B-2512"):
         told = unsupported_script_hint(model, "مرحبا")
@@ -47,11 +47,11 @@ def test_nobody_is_sent_to_another_model_that_cannot_read_it_either() -> None:
 
 
 @pytest.mark.slow
-def test_the_inspector_shows_it_in_the_language_of_the_window(
+def test_the_inspector_shows_the_hint_in_the_window_language(
     bench: Bench, qapp: QApplication, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = bench.open_window()
-    shown = window.inspector._doubt
+    shown = window.inspector._hint
     bench.until(lambda: bench.session.is_ready)
     engine = bench.session.bridge.engine.description
     assert engine is not None

@@ -1,4 +1,4 @@
-"""A take that was removed is had back from the menu, whatever was done since."""
+"""Removed takes can be restored from the menu after other edits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chosen(bench: Bench) -> Take | None:
     return bench.session.editor.project.chosen_take(bench.lines[0].id)
 
 
-def test_the_last_removed_take_comes_back_and_is_chosen(bench: Bench, window: MainWindow) -> None:
+def test_the_last_removed_take_is_restored_and_chosen(bench: Bench, window: MainWindow) -> None:
     restore = window.actions_by_id["play.restore_take"]
     assert not restore.isEnabled()
     for _ in range(2):
@@ -51,7 +51,7 @@ def test_the_last_removed_take_comes_back_and_is_chosen(bench: Bench, window: Ma
     assert restore.isEnabled()
 
 
-def test_the_menu_of_the_takes_names_those_that_were_removed(bench: Bench, window: MainWindow) -> None:
+def test_the_takes_menu_lists_removed_takes(bench: Bench, window: MainWindow) -> None:
     for _ in range(2):
         bench.trigger("play.remove_take")
     bench.loop.call_soon(window.pages.open_take_menu, window.takes, window.rect().center())
@@ -66,9 +66,9 @@ def test_the_menu_of_the_takes_names_those_that_were_removed(bench: Bench, windo
     assert takes(bench) == [2]
 
 
-def test_another_script_knows_none_of_them(bench: Bench, window: MainWindow) -> None:
+def test_opening_another_script_clears_the_trash(bench: Bench, window: MainWindow) -> None:
     bench.trigger("play.remove_take")
     line_id = bench.lines[0].id
-    assert [take.number for take in window.takes.removed] == [2]
+    assert [take.number for take in window.takes.removed_takes] == [2]
     bench.session.editor.project_replaced.emit()
-    assert window.takes._removed.of(line_id) == ()
+    assert window.takes._trash.takes_of(line_id) == ()

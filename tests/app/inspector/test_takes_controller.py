@@ -1,4 +1,4 @@
-"""The large waveform shows what is heard while it is heard, then what is chosen; never one with the cursor of another."""
+"""The waveform panel shows the playing take, else the chosen one, with the matching cursor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATE = 24_000
 
 @pytest.fixture
 def window(bench: Bench) -> MainWindow:
-    """Line 1 with a long take and a short one, which is chosen; line 2 with one that lasts long enough to be left."""
+    """Line 1 with a long take and a short chosen one; line 2 with a take long enough to leave it while it plays."""
     bench.add_voice()
     other = Line("other", text="The second line.", voice="Anna")
     bench.session.editor.apply(InsertLines(1, (other,)))
@@ -47,12 +47,12 @@ def title(window: MainWindow) -> str:
 def play(bench: Bench, window: MainWindow, line: int, take: int) -> NowPlaying:
     bench.session.play_take(bench.session.editor.project.takes_of(bench.lines[line].id)[take].id)
     bench.until(lambda: bench.session.transport.position_seconds > 0)
-    heard = bench.session.transport.heard
+    heard = bench.session.transport.now_playing
     assert heard is not None
     return heard
 
 
-def test_another_line_is_shown_without_the_cursor_of_what_is_heard(bench: Bench, window: MainWindow) -> None:
+def test_another_line_shows_no_playback_cursor(bench: Bench, window: MainWindow) -> None:
     window.script.view.go_to(bench.lines[1].id)
     heard = play(bench, window, line=1, take=0)
     bench.until(lambda: window.waveform_panel.waveform.cursor_seconds is not None)
@@ -63,29 +63,29 @@ def test_another_line_is_shown_without_the_cursor_of_what_is_heard(bench: Bench,
     bench.until(lambda: positions)
     assert window.waveform_panel.waveform.cursor_seconds is None
     window.script.view.go_to(bench.lines[1].id)
-    bench.until(lambda: window.waveform_panel.sound is heard.sound)
+    bench.until(lambda: window.waveform_panel.sound is heard.audio)
     assert title(window).startswith("Line 2")
     bench.until(lambda: window.waveform_panel.waveform.cursor_seconds is not None)
 
 
-def test_once_it_is_over_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
+def test_after_playback_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
     first, second = bench.session.editor.project.takes_of(bench.lines[0].id)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, first.id))
     bench.until(lambda: shown_seconds(window) == 30)
     heard = play(bench, window, line=0, take=0)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, second.id))
-    assert window.waveform_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.audio
     bench.session.transport.play(heard, start_seconds=29.8)
-    assert window.waveform_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.audio
     bench.until(lambda: not bench.session.transport.is_playing)
     bench.until(lambda: shown_seconds(window) == 2)
 
 
-def test_what_is_heard_stays_shown_whatever_changes_in_the_script(bench: Bench, window: MainWindow) -> None:
+def test_the_playing_take_stays_shown_during_edits(bench: Bench, window: MainWindow) -> None:
     heard = play(bench, window, line=1, take=0)
-    assert window.waveform_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.audio
     window.script.set_field("text", "Other words.", "Edit")
-    assert window.waveform_panel.sound is heard.sound
+    assert window.waveform_panel.sound is heard.audio
     assert title(window).startswith("Line 2")
     bench.session.stop()
     bench.until(lambda: shown_seconds(window) == 2)

@@ -1,4 +1,4 @@
-"""Several readings, one of them heard: switching keeps the place, makes no gap and no click."""
+"""Switching between tracks keeps the position, without gaps or clicks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def levels(samples: Samples, part_samples: int = 160) -> Samples:
     return np.sqrt((parts**2).mean(axis=1))
 
 
-def test_what_is_heard_are_the_samples_of_the_reading_after_a_short_fade() -> None:
+def test_the_samples_of_a_track_follow_a_short_fade() -> None:
     reading = tone(1.0)
     sound = loaded(reading, tone(1.0))
     assert not heard(sound, 640).any(), "nothing before play"
@@ -49,8 +49,8 @@ def test_what_is_heard_are_the_samples_of_the_reading_after_a_short_fade() -> No
 
 
 @pytest.mark.parametrize("block_samples", [32, 64, 480])
-def test_a_switch_makes_no_gap(block_samples: int) -> None:
-    """Two readings with nothing in common: noise of one loudness."""
+def test_switching_leaves_no_gap(block_samples: int) -> None:
+    """Two uncorrelated tracks: noise of equal loudness."""
     draw = np.random.default_rng(1)
     first, second = (draw.standard_normal(RATE).astype(np.float32) * 0.2 for _ in range(2))
     sound = loaded(first, second)
@@ -64,17 +64,17 @@ def test_a_switch_makes_no_gap(block_samples: int) -> None:
     np.testing.assert_array_equal(after[FADE:], second[2880 + FADE : 5760])
 
 
-def test_the_same_place_is_the_same_share_of_what_is_spoken() -> None:
-    """The second is twice as slow and begins half a second later: at its middle is the middle of the first."""
+def test_the_matching_position_is_the_same_share_of_the_speech() -> None:
+    """The second is half as fast and starts half a second later; their middles match."""
     first, second = ABTrack.of(tone(1.0)), ABTrack.of(tone(2.0, silence_seconds=0.5))
-    middle = second.place_like(first, RATE // 2)
+    middle = second.matching_position(first, RATE // 2)
     assert middle == pytest.approx(0.5 * RATE + RATE, abs=0.01 * RATE)
-    assert first.place_like(second, middle) == pytest.approx(RATE // 2, abs=0.01 * RATE)
-    assert first.place_like(second, 0) == 0
-    assert first.place_like(second, second.last + 40) == first.last + 40
+    assert first.matching_position(second, middle) == pytest.approx(RATE // 2, abs=0.01 * RATE)
+    assert first.matching_position(second, 0) == 0
+    assert first.matching_position(second, second.last + 40) == first.last + 40
 
 
-def test_a_pause_fades_and_play_goes_on_from_there() -> None:
+def test_pause_fades_out_and_play_resumes() -> None:
     sound = loaded(tone(1.0), tone(1.0))
     sound.play()
     heard(sound, 1600)
@@ -83,14 +83,14 @@ def test_a_pause_fades_and_play_goes_on_from_there() -> None:
     assert output[:16].any()
     assert not output[FADE + 64 :].any()
     assert sound.is_silent
-    share = sound.share
+    share = sound.progress
     assert 0.15 < share < 0.3
     sound.play()
     heard(sound, 640)
-    assert share < sound.share < 0.35
+    assert share < sound.progress < 0.35
 
 
-def test_it_repeats_after_half_a_second() -> None:
+def test_a_track_repeats_after_half_a_second() -> None:
     reading = tone(0.5)
     sound = loaded(reading, tone(0.5))
     sound.play()
@@ -99,7 +99,7 @@ def test_it_repeats_after_half_a_second() -> None:
     np.testing.assert_array_equal(output[8000:12_000], reading)
 
 
-def test_in_turn_each_is_heard_once_and_then_there_is_silence() -> None:
+def test_play_in_turn_plays_each_track_once() -> None:
     first, second = tone(0.25, level=0.2), tone(0.25, level=0.6)
     sound = loaded(first, second)
     sound.play_in_turn()
@@ -112,7 +112,7 @@ def test_in_turn_each_is_heard_once_and_then_there_is_silence() -> None:
     assert not sound.is_in_turn
 
 
-def test_silence_is_a_reading_too() -> None:
+def test_a_silent_track_is_supported() -> None:
     sound = loaded(np.zeros(RATE, np.float32), tone(1.0))
     sound.play()
     assert not heard(sound, 800).any()

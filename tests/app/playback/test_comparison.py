@@ -1,4 +1,4 @@
-"""Takes are compared by ear: equally loud, at one place, without their names."""
+"""Comparison of takes: equal loudness, same position, blind mode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tone(hertz: float, level: float, seconds: float = 3.0) -> Samples:
 
 
 def strength(samples: Samples, hertz: float) -> float:
-    """The amplitude of one tone in ``samples``."""
+    """Return the amplitude of one tone in ``samples``."""
     times = np.arange(len(samples)) / RATE
     return float(2 * abs(np.mean(samples * np.exp(-2j * np.pi * hertz * times))))
 
@@ -64,7 +64,7 @@ def compare(bench: Bench) -> Any:
         bench.run(comparison.close())
 
 
-def test_the_louder_ones_are_turned_down_to_the_quietest() -> None:
+def test_louder_takes_are_attenuated_to_the_quietest() -> None:
     assert matching_gains([-30.0, -24.0, -27.0]) == [0.0, -6.0, -3.0]
     assert matching_gains([None, -20.0, None]) == [0.0, 0.0, 0.0]
     assert matching_gains([None, None]) == [0.0, 0.0]
@@ -74,13 +74,13 @@ def test_a_failed_take_does_not_make_the_others_inaudible() -> None:
     assert matching_gains([-60.0, -20.0, -30.0]) == [0.0, -12.0, -2.0]
 
 
-def test_what_is_heard_is_equally_loud_and_one_at_a_time(bench: Bench, takes: list[Take], compare: Any) -> None:
+def test_takes_play_one_at_a_time_at_equal_loudness(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = compare(takes, is_blind=False)
     bench.until(lambda: len(bench.card.heard) > 9_000)
-    assert comparison.most_turned_down_db == pytest.approx(10.3, abs=0.5)
+    assert comparison.largest_attenuation_db == pytest.approx(10.3, abs=0.5)
     heard = []
     for index in (1, 2, 0):
-        comparison.hear(index)
+        comparison.switch_to(index)
         bench.live(0.1)
         begin = len(bench.card.heard)
         bench.until(lambda start=begin: len(bench.card.heard) > start + 4_800)
@@ -93,11 +93,11 @@ def test_what_is_heard_is_equally_loud_and_one_at_a_time(bench: Bench, takes: li
     assert max(loudnesses) - min(loudnesses) < 0.5  # type: ignore[type-var, operator]
 
 
-def test_switching_goes_on_at_the_same_place(bench: Bench, takes: list[Take], compare: Any) -> None:
+def test_switching_keeps_the_position(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = compare(takes, is_blind=False)
     listener = Listener(comparison)
     bench.until(lambda: listener.shares and listener.shares[-1] > 0.2)
-    comparison.hear_next()
+    comparison.switch_to_next()
     assert comparison.current == 1
     bench.live(0.1)
     assert 0.2 < listener.shares[-1] < 0.9
@@ -109,23 +109,23 @@ def test_switching_goes_on_at_the_same_place(bench: Bench, takes: list[Take], co
     assert len(bench.card.heard) == num_heard
 
 
-def test_blind_takes_are_dealt_by_chance_and_dealt_anew(bench: Bench, takes: list[Take], compare: Any) -> None:
+def test_blind_mode_shuffles_the_takes(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = compare(takes, is_blind=True, job=np.random.default_rng(3))
-    ids = [contender.take.id for contender in comparison.contenders]
+    ids = [entry.take.id for entry in comparison.entries]
     assert ids != [take.id for take in takes]
     assert sorted(ids) == sorted(take.id for take in takes)
     comparison.set_blind(False)
-    assert [contender.take.number for contender in comparison.contenders] == [1, 2, 3]
+    assert [entry.take.number for entry in comparison.entries] == [1, 2, 3]
     comparison.set_blind(True)
     assert comparison.current == 0
     begin = len(bench.card.heard)
     bench.until(lambda: len(bench.card.heard) > begin + 12_000)
-    hertz = list(TONES)[comparison.contenders[0].take.number - 1]
+    hertz = list(TONES)[comparison.entries[0].take.number - 1]
     assert strength(bench.card.heard[-4_800:], hertz) > 0.03
 
 
-def test_a_change_of_mind_waits_until_the_device_is_free(bench: Bench, takes: list[Take], compare: Any) -> None:
-    """The card of this bench can be had once: whoever closes it late silences what was opened meanwhile."""
+def test_switching_modes_waits_for_the_device(bench: Bench, takes: list[Take], compare: Any) -> None:
+    """The bench's device can be opened once: closing it late would silence a new stream."""
     comparison = compare(takes, is_blind=True)
     listener = Listener(comparison)
     bench.until(lambda: len(bench.card.heard) > 4_800)
@@ -139,15 +139,15 @@ def test_a_change_of_mind_waits_until_the_device_is_free(bench: Bench, takes: li
     assert listener.errors == []
 
 
-def test_in_turn_every_take_is_heard(bench: Bench, compare: Any) -> None:
+def test_play_in_turn_plays_every_take(bench: Bench, compare: Any) -> None:
     takes = [bench.add_take(tone(400.0, 0.1, 0.4), seed=number) for number in range(3)]
     comparison = compare(takes, is_blind=False)
-    comparison.hear_in_turn()
+    comparison.play_in_turn()
     bench.until(lambda: not comparison.is_playing)
-    assert all(comparison.was_heard(index) for index in range(3))
+    assert all(comparison.was_played(index) for index in range(3))
 
 
-def test_a_device_of_another_rate_plays_them_at_their_pitch(make_bench: Callable[..., Any]) -> None:
+def test_takes_are_resampled_to_the_device_rate(make_bench: Callable[..., Any]) -> None:
     class Studio48(SoundCard):
         def open(self, sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:
             return super().open(48_000, fill)
@@ -162,19 +162,17 @@ def test_a_device_of_another_rate_plays_them_at_their_pitch(make_bench: Callable
     bench.until(lambda: not bench.card.is_running)
 
 
-def test_without_a_loudspeaker_it_says_so(bench: Bench, takes: list[Take], compare: Any) -> None:
+def test_without_a_device_an_error_is_reported(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = Comparison(takes, bench.session.waveform_of, NoOutputs(SoundCard()), bench.session.bridge.run)
     listener = Listener(comparison)
     comparison.open()
     bench.until(lambda: listener.errors)
     assert "No sound card" in str(listener.errors[0])
     assert not comparison.is_playing
-    assert not comparison.was_heard(0)
+    assert not comparison.was_played(0)
 
 
-def test_a_device_that_vanishes_pauses_and_play_goes_on_elsewhere(
-    bench: Bench, takes: list[Take], compare: Any
-) -> None:
+def test_a_disconnected_device_pauses_and_play_uses_another(bench: Bench, takes: list[Take], compare: Any) -> None:
     headset = SoundCard(vanishes_after=0.2)
     comparison = compare(takes, device="headset", outputs=CardOutputs(bench.card, headset=headset))
     listener = Listener(comparison)

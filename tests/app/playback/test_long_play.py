@@ -1,6 +1,6 @@
-"""Minutes of speech, streamed through a real sound server while somebody works in the window: not one gap.
+"""Long playback through a real sound server while the window is used, without dropouts.
 
-``TIMBRE_LONG_PLAY_SECONDS=600`` makes it the ten minutes of a long sitting; without it, a few seconds show that it works.
+The default is a few seconds; set ``TIMBRE_LONG_PLAY_SECONDS=600`` for ten minutes.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def outcome_of_play(folder: Path) -> dict[str, Any]:
     return outcome
 
 
-def test_long_play_has_no_gap_while_the_window_is_used(tmp_path: Path) -> None:
-    """A sitting has none at all. The few seconds may have one where other programs keep the sound server from its work."""
+def test_long_playback_has_no_dropout_while_the_window_is_used(tmp_path: Path) -> None:
+    """The long run allows no dropout. The short run allows one, for a busy sound server."""
     for attempt in range(1 if IS_SITTING else 3):
         outcome = outcome_of_play(tmp_path / str(attempt))
         if outcome["gaps"] == 0:

@@ -23,9 +23,7 @@ RATE = 24_000
 SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # every sample is another: what is heard tells where it was
 
 
-def test_the_window_tells_once_that_the_device_is_given_more_sound_ahead(
-    make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_larger_buffer_is_reported_once(make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     card = SoundCard(runs_dry_below=0.5)
     bench: Bench = make_bench(outputs=CardOutputs(card))
     bench.add_voice()
@@ -38,10 +36,10 @@ def test_the_window_tells_once_that_the_device_is_given_more_sound_ahead(
         bench.until(lambda: bench.session.transport.is_playing)
         bench.until(lambda: not bench.session.transport.is_playing)
     assert card.buffers == [0.15, 0.3, 0.6, 0.6], "the second sound begins with what the first one needed"
-    assert hints == ["The sound device ran dry several times. It is given more sound ahead now."]
+    assert hints == ["Playback stuttered; the buffer has been enlarged."]
 
 
-def test_the_window_tells_and_the_take_is_kept_where_nothing_can_be_heard(make_bench: Callable[..., Any]) -> None:
+def test_without_a_device_the_take_is_kept_and_a_hint_is_shown(make_bench: Callable[..., Any]) -> None:
     bench: Bench = make_bench(outputs=NoOutputs(SoundCard()))
     bench.add_voice()
     window = bench.open_window()
@@ -53,7 +51,7 @@ def test_the_window_tells_and_the_take_is_kept_where_nothing_can_be_heard(make_b
     assert take.is_complete
 
 
-def test_another_device_is_taken_up_while_it_plays(make_bench: Callable[..., Any]) -> None:
+def test_playback_moves_to_a_newly_selected_device(make_bench: Callable[..., Any]) -> None:
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
     bench.add_voice()
@@ -67,9 +65,7 @@ def test_another_device_is_taken_up_while_it_plays(make_bench: Callable[..., Any
     assert len(default.heard) < 15 * 2_400
 
 
-def test_the_window_tells_once_that_another_device_is_played_on(
-    make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fallback_device_is_reported_once(make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = DefaultOnlyOutputs(SoundCard())
     bench: Bench = make_bench(outputs=outputs)
     bench.add_voice()
@@ -90,7 +86,7 @@ def test_the_window_tells_once_that_another_device_is_played_on(
 
     play_once()
     play_once()
-    told = "The sound device headset cannot be used now. Play goes on with the one the system chooses."
+    told = "The sound device headset is not available. Playback continues on the system default."
     assert hints == [told]
     outputs.others["headset"] = SoundCard()
     monkeypatch.setattr(outputs, "open", partial(CardOutputs.open, outputs))  # it is connected again
@@ -102,7 +98,7 @@ def test_the_window_tells_once_that_another_device_is_played_on(
     assert set(ends) == {PlaybackEnd.FINISHED}
 
 
-def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhile(
+def test_waiting_playback_starts_on_the_device_selected_last(
     make_bench: Callable[..., Any],
 ) -> None:
     default, headset = SoundCard(), SoundCard()
@@ -111,14 +107,14 @@ def test_what_waits_for_its_moment_is_heard_on_the_device_that_is_chosen_meanwhi
     transport._open(NowPlaying("line", "take", StreamingAudio.of(SOUND[:2400], RATE)))
     bench.until(lambda: default.num_opened)
     transport.use_device("headset")
-    transport._begin()
+    transport._allow_start()
     bench.until(lambda: not transport.is_playing)
     assert len(default.heard) == 0
     bench.until(lambda: not default.is_running)
     np.testing.assert_array_equal(headset.heard, SOUND[:2400])
 
 
-def test_the_device_is_open_before_a_line_has_its_first_sound(make_bench: Callable[..., Any]) -> None:
+def test_the_device_opens_before_the_first_chunk_of_a_line(make_bench: Callable[..., Any]) -> None:
     card = SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(card))
     bench.add_voice()
@@ -130,10 +126,10 @@ def test_the_device_is_open_before_a_line_has_its_first_sound(make_bench: Callab
     bench.session.stop()
     bench.until(lambda: bench.session.queue.current is None)
     bench.until(lambda: not card.is_running)
-    assert bench.session.transport.heard is None
+    assert bench.session.transport.now_playing is None
 
 
-def test_a_clip_is_heard_on_the_device_that_is_chosen_now(make_bench: Callable[..., Any]) -> None:
+def test_a_clip_plays_on_the_selected_device(make_bench: Callable[..., Any]) -> None:
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
     player = bench.session.voice_sources().make_player(bench.session)
@@ -144,7 +140,7 @@ def test_a_clip_is_heard_on_the_device_that_is_chosen_now(make_bench: Callable[.
     np.testing.assert_array_equal(headset.heard, SOUND[:2400])
 
 
-def test_a_clip_that_is_heard_on_another_device_is_no_failure(make_bench: Callable[..., Any]) -> None:
+def test_a_clip_on_a_fallback_device_is_not_a_failure(make_bench: Callable[..., Any]) -> None:
     bench: Bench = make_bench()
     errors: list[StudioError] = []
     for outputs, num_errors in ((DefaultOnlyOutputs(SoundCard()), 0), (NoOutputs(SoundCard()), 1)):

@@ -1,4 +1,4 @@
-"""A take whose speech is too short or too long for its text is not shown as ready, and the window says why."""
+"""Takes of odd length are marked and reported."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def state(bench: Bench) -> LineState:
     return bench.session.editor.project.state_of(bench.lines[0].id)
 
 
-def test_a_heard_take_of_odd_length_is_to_be_checked_and_can_be_spoken_again(bench: Bench) -> None:
+def test_a_played_take_of_odd_length_offers_to_speak_again(bench: Bench) -> None:
     window = write(bench, "mumble two")
     speak(bench, is_heard=True)
     assert state(bench) is LineState.CHECK
@@ -52,21 +52,21 @@ def test_a_heard_take_of_odd_length_is_to_be_checked_and_can_be_spoken_again(ben
     assert shown(window) == "Ready"
 
 
-def test_a_line_that_is_made_in_the_background_is_judged_before_it_is_heard(bench: Bench) -> None:
+def test_a_background_take_is_checked_before_playback(bench: Bench) -> None:
     window = write(bench, "mumble two")
     speak(bench, is_heard=False)
     assert state(bench) is LineState.READY
     assert window.notices.words == ""
 
 
-def test_speak_all_that_changed_speaks_it_again(bench: Bench) -> None:
+def test_speak_changed_lines_includes_odd_lengths(bench: Bench) -> None:
     write(bench, "mumble two")
     speak(bench, is_heard=True)
     bench.session.speak_changed_lines()
     bench.until(lambda: state(bench) is LineState.READY)
 
 
-def test_of_lines_in_the_background_only_the_list_tells(bench: Bench) -> None:
+def test_background_takes_show_no_notice(bench: Bench) -> None:
     window = write(bench, "babble two")
     speak(bench, is_heard=False)
     assert state(bench) is LineState.CHECK

@@ -1,4 +1,4 @@
-"""Several lines are spoken at once where the engine gains by it, and what is to be heard passes them."""
+"""Concurrent jobs, and urgent jobs that start before them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = ("one wait", "one two wait", "one two three wait", "one two", "one")
 
 
 class Deadly(FakeModel):
-    """A word kills the worker while two others speak. The others wait for that, once."""
+    """A word that kills the worker while two other requests run; those wait for it once."""
 
     num_at_work = 0
     has_killed = False
@@ -64,16 +64,16 @@ def three_at_once(folder: Path) -> Path:
 
 @pytest.fixture
 def bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
-    """Its model speaks three lines at once."""
+    """A bench whose model supports three concurrent lines."""
     return written(make_bench, three_at_once(tmp_path))
 
 
 def speaking(bench: Bench) -> list[str]:
-    return [job.text for job in bench.session.queue.speaking]
+    return [job.text for job in bench.session.queue.running]
 
 
 def all_have_sound(bench: Bench) -> bool:
-    sounds = [job.synthesis and job.synthesis.sound for job in bench.session.queue.speaking]
+    sounds = [job.synthesis and job.synthesis.audio for job in bench.session.queue.running]
     return all(sound and sound.num_samples for sound in sounds)
 
 
@@ -82,21 +82,21 @@ def take_lengths(bench: Bench, line: int) -> list[int]:
     return [len(project.samples_of(take.id)) // CHUNK_SAMPLES for take in project.takes_of(bench.lines[line].id)]
 
 
-def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
+def test_three_jobs_run_and_a_fourth_follows(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(speaking(bench)) == 3)
     assert speaking(bench) == list(WORDS[:3])
     shown = [bench.session.line_statuses.of(line.id) for line in bench.lines[:5]]
     assert [live.state for live in shown if live] == 3 * [LineState.SPEAKING] + 2 * [LineState.QUEUED]
-    first = bench.session.queue.speaking[0]
-    bench.until(lambda: first.synthesis and first.synthesis.sound and first.synthesis.sound.num_samples)
+    first = bench.session.queue.running[0]
+    bench.until(lambda: first.synthesis and first.synthesis.audio and first.synthesis.audio.num_samples)
     bench.until(lambda: first.stage == "speech")
     told: list[str] = []
     assert bench.window
     bench.window.tasks.task_changed.connect(lambda words, *_: told.append(words))
     bench.window.tasks.show()
-    assert told[-1].startswith("Speaking line 1, 2 others at the same time, 2 waiting")
-    assert told[-1].endswith("2 waiting (Esc twice takes back what waits)")
+    assert told[-1].startswith("Speaking line 1, 2 more in parallel, 2 waiting")
+    assert told[-1].endswith("2 waiting (Esc twice clears the queue)")
     bench.session.queue.cancel(first)
     bench.until(lambda: [take_lengths(bench, line) for line in (3, 4)] == [[2], [1]])
     assert first.state is JobState.CANCELLED
@@ -107,7 +107,7 @@ def test_three_are_spoken_and_a_fourth_when_one_has_ended(bench: Bench) -> None:
     assert [take_lengths(bench, line) for line in (1, 2)] == [[2], [3]]
 
 
-def test_esc_twice_takes_back_what_waits_of_all_the_chosen_lines(bench: Bench) -> None:
+def test_esc_twice_cancels_all_waiting_jobs(bench: Bench) -> None:
     assert bench.window
     bench.window.script.view.select_lines([line.id for line in bench.lines[:5]])
     bench.trigger("speak.line")
@@ -121,7 +121,7 @@ def test_esc_twice_takes_back_what_waits_of_all_the_chosen_lines(bench: Bench) -
     bench.until(lambda: not speaking(bench))
 
 
-def test_what_is_to_be_heard_passes_them_and_stopping_it_leaves_them_alone(bench: Bench) -> None:
+def test_an_urgent_job_starts_first_and_stopping_it_keeps_the_others(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(speaking(bench)) == 3)
     session = bench.session
@@ -140,11 +140,11 @@ def test_what_is_to_be_heard_passes_them_and_stopping_it_leaves_them_alone(bench
     assert speaking(bench) == list(WORDS[:3])
 
 
-def test_pausing_lets_all_that_are_spoken_come_to_their_end(bench: Bench) -> None:
+def test_pausing_lets_running_jobs_finish(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(speaking(bench)) == 3)
     bench.session.queue.set_paused(True)
-    bench.session.queue.cancel(bench.session.queue.speaking[0])
+    bench.session.queue.cancel(bench.session.queue.running[0])
     bench.until(lambda: len(speaking(bench)) == 2)
     bench.live(0.05)
     assert speaking(bench) == list(WORDS[1:3])
@@ -152,21 +152,19 @@ def test_pausing_lets_all_that_are_spoken_come_to_their_end(bench: Bench) -> Non
     bench.until(lambda: take_lengths(bench, 4) == [1])
 
 
-def test_an_engine_that_gains_nothing_speaks_one_after_the_other(make_bench: Callable[..., Bench]) -> None:
+def test_without_a_concurrent_engine_jobs_run_one_by_one(make_bench: Callable[..., Bench]) -> None:
     bench = written(make_bench, noise_models.V3)
     bench.trigger("speak.stale")
     bench.until(lambda: speaking(bench))
-    first = bench.session.queue.speaking[0]
-    bench.until(lambda: first.synthesis and first.synthesis.sound and first.synthesis.sound.num_samples)
+    first = bench.session.queue.running[0]
+    bench.until(lambda: first.synthesis and first.synthesis.audio and first.synthesis.audio.num_samples)
     bench.live(0.05)
     assert speaking(bench) == [WORDS[0]]
     bench.session.queue.cancel(first)
     bench.until(lambda: speaking(bench) == [WORDS[1]])
 
 
-def test_a_line_that_kills_the_worker_takes_none_of_the_others_with_it(
-    make_bench: Callable[..., Bench], tmp_path: Path
-) -> None:
+def test_a_job_that_kills_the_worker_does_not_fail_the_others(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
     bench = written(
         make_bench,
         three_at_once(tmp_path),
@@ -184,7 +182,7 @@ def test_a_line_that_kills_the_worker_takes_none_of_the_others_with_it(
 
 
 class Mortal(FakeModel):
-    """Its first life speaks until it is ended; in the next one nothing is waited for."""
+    """The first worker speaks until it is killed; the next one does not wait."""
 
     lives = 0
 
@@ -203,7 +201,7 @@ def mortal(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
     return written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Mortal))
 
 
-def test_playing_all_goes_on_with_the_line_when_it_is_spoken_once_more(mortal: Bench) -> None:
+def test_script_playback_continues_with_a_retried_line(mortal: Bench) -> None:
     session, heard = mortal.session, []
     session.transport.started.connect(lambda sound: heard.append(sound.line_id))
     mortal.trigger("speak.stale")
@@ -216,7 +214,7 @@ def test_playing_all_goes_on_with_the_line_when_it_is_spoken_once_more(mortal: B
     assert heard == [ids[1], ids[1], *ids[2:5]]
 
 
-def test_what_was_to_be_heard_is_heard_when_it_is_spoken_once_more(mortal: Bench) -> None:
+def test_an_urgent_job_is_played_when_retried(mortal: Bench) -> None:
     session, heard = mortal.session, []
     session.transport.started.connect(lambda sound: heard.append(sound.take_id))
     mortal.trigger("speak.stale")
@@ -229,13 +227,13 @@ def test_what_was_to_be_heard_is_heard_when_it_is_spoken_once_more(mortal: Bench
     assert heard[-1] == session.editor.project.takes_of(mortal.lines[1].id)[-1].id
 
 
-def test_silence_ends_what_was_heard_also_where_the_worker_has_died(mortal: Bench) -> None:
+def test_stop_ends_the_played_job_after_the_worker_died(mortal: Bench) -> None:
     session = mortal.session
     session.speak([mortal.lines[1].id, mortal.lines[2].id], is_heard=False)
     mortal.until(lambda: len(speaking(mortal)) == 2 and all_have_sound(mortal))
     session.speak([mortal.lines[0].id])
     mortal.until(lambda: session.transport.is_playing and all_have_sound(mortal))
-    heard = next(job for job in session.queue.speaking if job.is_urgent)
+    heard = next(job for job in session.queue.running if job.is_urgent)
     session.queue.set_paused(True)
     ThreadWorker.made[-1].kill()
     mortal.until(lambda: len(session.queue.waiting) == 3)
@@ -246,7 +244,7 @@ def test_silence_ends_what_was_heard_also_where_the_worker_has_died(mortal: Benc
     assert take_lengths(mortal, 0) == [1], "only what was said of it before"
 
 
-def test_silence_leaves_a_line_alone_of_which_another_take_was_heard(bench: Bench) -> None:
+def test_stop_keeps_a_job_whose_line_plays_another_take(bench: Bench) -> None:
     session, samples = bench.session, np.full(2_400, 0.1, np.float32)
     take = bench.add_take(samples, line=0)
     session.play_take(take.id)
@@ -259,7 +257,7 @@ def test_silence_leaves_a_line_alone_of_which_another_take_was_heard(bench: Benc
     assert speaking(bench) == [WORDS[0]]
 
 
-def test_another_take_of_the_line_that_ends_first_does_not_end_its_turn(bench: Bench) -> None:
+def test_another_take_of_the_line_does_not_end_its_playback(bench: Bench) -> None:
     session = bench.session
     first, second = session.queue.speak([bench.lines[0].id], num_takes=2)
     bench.until(lambda: len(speaking(bench)) == 2)
@@ -275,12 +273,12 @@ def test_another_take_of_the_line_that_ends_first_does_not_end_its_turn(bench: B
     bench.until(lambda: turns == [bench.lines[1].id])
 
 
-def test_lines_broken_off_by_another_model_are_not_done(bench: Bench) -> None:
+def test_jobs_stopped_by_a_model_change_are_cancelled(bench: Bench) -> None:
     session = bench.session
     bench.trigger("speak.stale")
     bench.until(lambda: len(speaking(bench)) == 3)
     bench.until(lambda: all_have_sound(bench))
-    jobs = session.queue.speaking
+    jobs = session.queue.running
     session.queue.cancel_waiting()
     session.use_model(session.model_folder().name)
     bench.until(lambda: all(job.state.is_over for job in jobs))
@@ -296,9 +294,7 @@ class Held(FakeModel):
         super()._obey(word, control)
 
 
-def test_an_export_gives_up_when_a_line_is_removed_while_it_is_spoken(
-    make_bench: Callable[..., Bench], tmp_path: Path
-) -> None:
+def test_an_export_stops_when_a_pending_line_is_deleted(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
     Held.may_go.clear()
     model = three_at_once(tmp_path)
     bench = written(make_bench, model, ("one held", "two held"), start_worker=lambda: ThreadWorker(Held))
@@ -312,18 +308,18 @@ def test_an_export_gives_up_when_a_line_is_removed_while_it_is_spoken(
     dialog.reject()
 
 
-def test_what_is_taken_back_as_the_worker_dies_is_not_spoken_once_more(mortal: Bench) -> None:
+def test_a_job_cancelled_as_the_worker_dies_is_not_retried(mortal: Bench) -> None:
     session = mortal.session
     mortal.trigger("speak.stale")
     mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
     jobs = session.queue.jobs
     session.bridge.engine_changed.connect(session.queue.cancel_all, Qt.ConnectionType.SingleShotConnection)
     ThreadWorker.made[-1].kill()
-    mortal.until(lambda: all(job.state.is_over for job in jobs) and not session.queue._at_work)
+    mortal.until(lambda: all(job.state.is_over for job in jobs) and not session.queue._tasks)
     assert [take_lengths(mortal, row) for row in range(3)] == [[1], [2], [3]], "what was said of each before"
 
 
-def test_what_waits_for_the_model_can_be_taken_back(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
+def test_a_job_waiting_for_the_model_can_be_cancelled(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
     loaded = threading.Event()
 
     class Slow(FakeModel):

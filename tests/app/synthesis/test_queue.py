@@ -1,4 +1,4 @@
-"""The queue of lines to be spoken."""
+"""The synthesis queue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_unexpected_error_is_reported_once(
 
     bench.session.queue._find_voice = broken  # type: ignore[assignment]
     bench.trigger("speak.line")
-    bench.until(lambda: reported and not bench.session.queue._at_work)
+    bench.until(lambda: reported and not bench.session.queue._tasks)
     bench.live(0.05)
     (job,) = bench.session.queue.jobs
     assert job.state is JobState.FAILED
@@ -42,7 +42,7 @@ def test_an_unexpected_error_is_reported_once(
     assert record.exc_info
 
 
-def test_leading_silence_is_kept_where_the_setting_says_so(make_bench: Callable[..., Bench]) -> None:
+def test_the_setting_keeps_leading_silence(make_bench: Callable[..., Bench]) -> None:
     bench = make_bench()
     bench.add_voice()
     window = bench.open_window()

@@ -1,4 +1,4 @@
-"""The list of what is to be spoken: of a line that failed it has the report."""
+"""The queue panel."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from studio.project.changes import InsertLines
 from studio.project.lines import Line
 
 
-def test_a_line_that_failed_has_its_report(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
+def test_a_failed_job_has_a_report(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
     queue = bench.session.queue
     panel = QueuePanel(queue)
     panel.show()
     done = SynthesisJob("a", "Good morning.", 1, state=JobState.DONE)
     silent = SynthesisJob("b", "Good night.", 1, state=JobState.FAILED, error=NoSpeechMade("Nothing was said."))
     strange = SynthesisJob("c", "Good day.", 1, state=JobState.FAILED, error=VoiceNotFound("There is no voice."))
-    queue._orders += [done, silent, strange]
+    queue._jobs += [done, silent, strange]
     queue.jobs_added.emit([done, silent, strange], 0)
     panel._list.setCurrentItem(panel._items[done])
     assert panel._copy.isHidden()
@@ -45,9 +45,7 @@ def script_of(bench: Bench, num_lines: int) -> MainWindow:
     return bench.open_window()
 
 
-def test_a_long_script_is_not_looked_through_for_each_of_its_lines(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_script_is_not_scanned_for_each_line(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
     seconds = SynthesisQueue.remaining_seconds.fget
     assert seconds is not None
@@ -56,18 +54,18 @@ def test_a_long_script_is_not_looked_through_for_each_of_its_lines(
     queue, panel = bench.session.queue, window.queue_panel
     queue.set_paused(True)
     bench.trigger("speak.stale")
-    bench.until(lambda: panel._rest.text().startswith("200 lines"))
+    bench.until(lambda: panel._summary.text().startswith("200 lines"))
     assert not panel._list.findChildren(QProgressBar), "each would take time to make, and all of them to lay out"
     bench.trigger("speak.cancel")
-    bench.until(lambda: panel._rest.text().startswith("Nothing"))
+    bench.until(lambda: panel._summary.text().startswith("The queue"))
     panel._clear.click()
     bench.until(lambda: panel._list.topLevelItemCount() == 0)
     assert len(looks) < 20
     assert all(bench.session.line_statuses.of(line.id) is None for line in bench.lines)
 
 
-def test_what_is_tried_again_keeps_its_order(bench: Bench) -> None:
-    """However it was clicked together."""
+def test_retried_jobs_keep_their_order(bench: Bench) -> None:
+    """In any order of selection."""
     window = script_of(bench, 4)
     queue, panel = bench.session.queue, window.queue_panel
     queue.set_paused(True)
@@ -81,7 +79,7 @@ def test_what_is_tried_again_keeps_its_order(bench: Bench) -> None:
     assert [panel._list.topLevelItem(row).text(2)[-1] for row in range(4)] == ["1", "0", "2", "3"]
 
 
-def test_what_is_being_spoken_is_seen_in_the_list(bench: Bench) -> None:
+def test_the_running_job_is_scrolled_into_view(bench: Bench) -> None:
     window = script_of(bench, 30)
     window.resize(1200, 700)
     window.docks.tabs.setCurrentWidget(window.queue_panel)
@@ -92,37 +90,37 @@ def test_what_is_being_spoken_is_seen_in_the_list(bench: Bench) -> None:
         seen = panel._list.viewport().rect()
         num_done = sum(job.state is JobState.DONE for job in queue.jobs)
         return num_done >= 8 and any(
-            seen.intersects(panel._list.visualItemRect(panel._items[job])) for job in queue.speaking
+            seen.intersects(panel._list.visualItemRect(panel._items[job])) for job in queue.running
         )
 
     bench.until(is_seen_far_down)
     queue.cancel_all()
-    bench.until(lambda: not queue.speaking)
+    bench.until(lambda: not queue.running)
 
 
-def test_sound_that_is_in_the_project_is_not_kept_in_memory(bench: Bench) -> None:
+def test_saved_audio_is_released(bench: Bench) -> None:
     script_of(bench, 2)
     queue = bench.session.queue
     bench.trigger("speak.line")
     bench.until(lambda: bench.session.transport.is_playing)
-    bench.until(lambda: not queue.speaking and not bench.session.transport.is_playing)
+    bench.until(lambda: not queue.running and not bench.session.transport.is_playing)
     (job,) = queue.jobs
     assert job.state is JobState.DONE
     assert job.synthesis is not None
-    assert job.synthesis.sound is None
+    assert job.synthesis.audio is None
     assert len(bench.card.heard) > 0
 
 
-def test_one_line_does_not_overturn_what_is_known_of_the_pace() -> None:
+def test_one_line_does_not_distort_the_rate_estimate() -> None:
     pace = SpeechRateEstimator()
     assert pace.work_seconds("word") is None
     for _ in range(10):
-        pace.saw(40 * "x", report(4.0))
+        pace.add(40 * "x", report(4.0))
     assert pace.work_seconds(100 * "x") == pytest.approx(5.0)
-    pace.saw("x", report(2.0))
+    pace.add("x", report(2.0))
     assert pace.work_seconds(100 * "x") == pytest.approx(5.0, rel=0.15)
 
 
 def report(audio_seconds: float) -> SynthesisReport:
-    """Made in half the time it lasts."""
+    """A report with a real-time factor of 0.5."""
     return SynthesisReport(0.5, audio_seconds, audio_seconds / 2, 24_000, Mode.ZERO_SHOT, 50, {}, {})

@@ -1,4 +1,4 @@
-"""What the status bar says about the line that is being spoken."""
+"""Task texts of the status bar."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from studio.app.bridge import Engine, EngineState
     (EngineState.LOADING, "Line 1: loading the model"),
     (EngineState.READY, "Speaking line 1"),
 ])  # fmt: skip
-def test_loading_is_only_said_while_the_model_is_loaded(
+def test_loading_is_shown_only_while_the_model_loads(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, state: EngineState, words: str
 ) -> None:
-    """Each line asks for the model, which usually is there already."""
+    """Each job requests the model, which is usually loaded."""
     window = bench.open_window()
     window.script.set_field("text", "Words.", "Edit")
     bench.session.queue.set_paused(True)

@@ -1,4 +1,4 @@
-"""A recording is said again in the voice of a line: a line of its own, with a take, that undo takes back."""
+"""Voice conversion adds a line with a take; undo removes both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_over(bench: Bench) -> bool:
     return bench.session.queue.current is None and not bench.session.queue.waiting
 
 
-def test_a_chosen_file_becomes_a_line_with_a_take_that_is_heard(bench: Bench, window: MainWindow) -> None:
+def test_a_chosen_file_becomes_a_line_with_a_played_take(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "A line of words.", "Edit")
     recording = clip_of_noise(bench.folder / "A speech.wav", 2.0)
     bench.trigger("speak.recording")
@@ -52,7 +52,7 @@ def test_a_chosen_file_becomes_a_line_with_a_take_that_is_heard(bench: Bench, wi
     assert bench.session.editor.saved_state(line.id) is LineState.READY
 
 
-def test_the_progress_is_shown_and_it_can_be_cancelled_and_asked_for_again(bench: Bench, window: MainWindow) -> None:
+def test_a_conversion_shows_progress_and_can_be_cancelled_and_retried(bench: Bench, window: MainWindow) -> None:
     recording = clip_of_noise(bench.folder / "Long.wav")
     states: list[str] = []
     bench.session.line_statuses.changed.connect(states.append)
@@ -71,9 +71,7 @@ def test_the_progress_is_shown_and_it_can_be_cancelled_and_asked_for_again(bench
     assert take.recipe.mode == Mode.CONVERSION.value
 
 
-def test_cancelled_in_its_middle_what_was_said_stays_and_the_next_line_is_spoken(
-    bench: Bench, window: MainWindow
-) -> None:
+def test_a_cancelled_conversion_keeps_its_audio_and_the_next_job_runs(bench: Bench, window: MainWindow) -> None:
     bench.loop.call_soon(bench.parts.recordings.speak, clip_of_noise(bench.folder / "This will wait.wav"))
     bench.until(lambda: bench.card.heard.size > 2_400)
     assert bench.session.queue.current is not None
@@ -91,7 +89,7 @@ def test_cancelled_in_its_middle_what_was_said_stays_and_the_next_line_is_spoken
     bench.until(lambda: bench.lines[1].chosen_take is not None and is_over(bench))
 
 
-def test_a_recording_that_cannot_be_read_is_a_sentence_and_can_be_tried_again(bench: Bench, window: MainWindow) -> None:
+def test_an_unreadable_recording_is_reported_and_can_be_retried(bench: Bench, window: MainWindow) -> None:
     recording = bench.folder / "Letter.wav"
     recording.write_bytes(b"Dear all, this is no sound.")
     bench.loop.call_soon(bench.parts.recordings.speak, recording)

@@ -1,4 +1,4 @@
-"""Files held over the window: it says what would happen, and hands them on when let go."""
+"""The overlay for dragged files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEFT_HALF = QRect(0, 0, 150, 200)
 
 
 def describe(held: DraggedFiles) -> DropPrompt | None:
-    """Over the left half of the window Ctrl means something."""
+    """Ctrl changes the effect over the left half of the window."""
     sounds = [path for path in held.paths if path.suffix == ".wav"]
     if not sounds:
         return None
@@ -51,7 +51,7 @@ def enter(target: QWidget, mime: QMimeData, actions: Qt.DropAction = COPY) -> bo
     return event.isAccepted()
 
 
-def test_files_are_greeted_and_handed_on(window: QWidget, qtbot: QtBot) -> None:
+def test_dragged_files_are_accepted_and_reported(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
     mime = held(QUrl.fromLocalFile("/x/a b.wav"), QUrl.fromLocalFile("/x/声.wav"))
     assert enter(window, mime)
@@ -66,7 +66,7 @@ def test_files_are_greeted_and_handed_on(window: QWidget, qtbot: QtBot) -> None:
     assert not overlay.isVisible()
 
 
-def test_the_words_follow_the_mouse_and_the_keys(window: QWidget, qtbot: QtBot) -> None:
+def test_the_prompt_follows_mouse_and_keys(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
     mime = held(QUrl.fromLocalFile("/x/a.wav"))
     for target in (window, overlay):  # it lies over the window then
@@ -91,7 +91,7 @@ def test_the_words_follow_the_mouse_and_the_keys(window: QWidget, qtbot: QtBot) 
     assert dropped.args[0].has_control
 
 
-def test_a_file_is_never_moved_away_from_where_it_was(window: QWidget) -> None:
+def test_a_file_is_never_moved(window: QWidget) -> None:
     overlay = DropOverlay(window, describe)
     mime = held(QUrl.fromLocalFile("/x/a.wav"))
     both = COPY | Qt.DropAction.MoveAction
@@ -104,13 +104,13 @@ def test_a_file_is_never_moved_away_from_where_it_was(window: QWidget) -> None:
 
 
 @pytest.mark.parametrize("url", [QUrl.fromLocalFile("/x/a.exe"), QUrl("https://example.org/a.wav")])
-def test_what_cannot_be_used_is_not_welcome(window: QWidget, url: QUrl) -> None:
+def test_unusable_files_are_rejected(window: QWidget, url: QUrl) -> None:
     overlay = DropOverlay(window, describe)
     assert not enter(window, held(url))
     assert not overlay.isVisible()
 
 
-def test_it_goes_when_the_files_go_and_follows_the_window(window: QWidget, qtbot: QtBot) -> None:
+def test_the_overlay_hides_on_leave_and_follows_the_window(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
     mime = held(QUrl.fromLocalFile("/x/a.wav"))
     enter(window, mime)
@@ -121,7 +121,7 @@ def test_it_goes_when_the_files_go_and_follows_the_window(window: QWidget, qtbot
     assert not overlay.isVisible()
 
 
-def test_a_long_line_gets_dots_and_a_tool_tip(qtbot: QtBot) -> None:
+def test_long_text_is_elided_with_a_tool_tip(qtbot: QtBot) -> None:
     label = ElidedLabel("a rather long name of a voice")
     qtbot.addWidget(label)
     label.resize(60, 20)

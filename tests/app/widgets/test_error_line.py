@@ -1,4 +1,4 @@
-"""An error is shown where it belongs, in the language of the window, with its report; the doctor hears of it once."""
+"""Inline errors: language, report and log."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def too_short(seconds: float) -> StudioError:
     return ClipTooShort("It lasts {seconds:.1f} s.", remedy="Record more.", seconds=seconds)
 
 
-def test_it_is_seen_while_there_is_an_error(
+def test_the_line_is_visible_while_there_is_an_error(
     place: QWidget, line: ErrorLine, noted: list[str], report_of: Callable[[QWidget], str]
 ) -> None:
     assert not line.isVisible()
@@ -55,7 +55,7 @@ def test_it_is_seen_while_there_is_an_error(
     assert line.words == ""
 
 
-def test_one_that_changes_as_a_person_drags_is_noted_once_and_reported_as_it_is(
+def test_a_changing_error_is_logged_once_and_reported_as_shown(
     place: QWidget, line: ErrorLine, noted: list[str], report_of: Callable[[QWidget], str]
 ) -> None:
     for seconds in (0.4, 0.5, 0.6):

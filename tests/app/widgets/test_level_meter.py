@@ -1,4 +1,4 @@
-"""The level jumps up, falls slowly, says when it is too loud, and then rests."""
+"""The level meter: rise, fall, clipping warning and silence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def meter(qtbot: QtBot) -> LevelMeter:
     return widget
 
 
-def test_it_jumps_up_and_falls(meter: LevelMeter, qtbot: QtBot) -> None:
+def test_the_level_rises_at_once_and_falls_slowly(meter: LevelMeter, qtbot: QtBot) -> None:
     meter.on_samples(np.array([0.0, -0.5, 0.1], np.float32))
     assert meter.level_dbfs == pytest.approx(-6.02, abs=0.01)
     assert meter.accessibleDescription() == "-6 decibels"
@@ -25,7 +25,7 @@ def test_it_jumps_up_and_falls(meter: LevelMeter, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: meter.level_dbfs < -12.0)
 
 
-def test_too_loud_is_a_word(meter: LevelMeter) -> None:
+def test_clipping_shows_a_warning(meter: LevelMeter) -> None:
     meter.on_samples(np.array([0.9], np.float32))
     assert not meter.is_too_loud
     meter.on_samples(np.array([1.0], np.float32))
@@ -34,7 +34,7 @@ def test_too_loud_is_a_word(meter: LevelMeter) -> None:
     assert not meter.grab().isNull()
 
 
-def test_it_rests_in_silence(meter: LevelMeter, qtbot: QtBot) -> None:
+def test_the_timer_stops_in_silence(meter: LevelMeter, qtbot: QtBot) -> None:
     meter.set_level(-58.0)
     assert meter._timer.isActive()
     qtbot.waitUntil(lambda: not meter._timer.isActive())

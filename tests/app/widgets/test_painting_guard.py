@@ -1,4 +1,4 @@
-"""An error in what Qt calls while it paints is logged, and the window goes on."""
+"""Errors while painting are logged and do not stop the program."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ def test_a_broken_model_and_a_broken_delegate_are_painted(qtbot: QtBot, caplog: 
     assert len(told) == len(set(told)), "each defect is logged once"
 
 
-def test_a_painter_of_a_broken_paint_event_ends_before_qt_goes_on(
-    qtbot: QtBot, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_painter_of_a_failed_paint_event_is_destroyed(qtbot: QtBot, caplog: pytest.LogCaptureFixture) -> None:
     widget = BrokenWidget()
     qtbot.addWidget(widget)
     with caplog.at_level(logging.ERROR):

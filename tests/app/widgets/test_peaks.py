@@ -1,4 +1,4 @@
-"""The outline at any zoom is what one would find by looking at every sample."""
+"""Peaks at any zoom equal those of all samples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_each_column_spans_its_samples(num_samples: int, num_columns: int) -> No
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 40_000), min_size=1, max_size=12))
-def test_sound_that_arrives_in_pieces_looks_like_sound_that_was_there(lengths: list[int]) -> None:
+def test_appended_audio_has_the_same_peaks(lengths: list[int]) -> None:
     samples = noise(sum(lengths) + 1)
     growing = Peaks(RATE)
     start = 0
@@ -49,7 +49,7 @@ def test_sound_that_arrives_in_pieces_looks_like_sound_that_was_there(lengths: l
         np.testing.assert_array_equal(found.highs, expected.highs)
 
 
-def test_a_click_is_seen_however_far_away_one_looks() -> None:
+def test_a_click_is_visible_at_any_zoom() -> None:
     samples = np.zeros(60 * RATE, np.float32)
     samples[1_234_567] = 0.9
     outline = Peaks(RATE, samples).outline(0.0, 60.0, 100)
@@ -58,17 +58,17 @@ def test_a_click_is_seen_however_far_away_one_looks() -> None:
     assert outline.loudest == pytest.approx(0.9)
 
 
-def test_before_and_after_the_sound_it_is_flat() -> None:
+def test_peaks_are_zero_outside_the_audio() -> None:
     outline = Peaks(RATE, np.ones(RATE, np.float32)).outline(-1.0, 3.0, 8)
     assert outline.highs.tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
 
 
-def test_nothing_has_an_outline_too() -> None:
+def test_empty_audio_has_peaks() -> None:
     assert Peaks(RATE).outline(0.0, 1.0, 4).highs.tolist() == [0, 0, 0, 0]
     assert outline_of(np.zeros(0, np.float32), 3).loudest == 0.0
 
 
-def test_growing_leaves_the_samples_it_was_given_alone() -> None:
+def test_appending_does_not_change_the_given_samples() -> None:
     given_samples = np.ones(10, np.float32)
     peaks = Peaks(RATE, given_samples)
     peaks.append(np.zeros(5, np.float32))
@@ -76,8 +76,8 @@ def test_growing_leaves_the_samples_it_was_given_alone() -> None:
     assert peaks.num_samples == 15
 
 
-def test_an_hour_is_outlined_at_once() -> None:
-    """Not a measurement of time, which would depend on the machine, but of how much is looked at."""
+def test_an_hour_of_audio_is_fast_to_draw() -> None:
+    """Counts the values read instead of the time, which depends on the machine."""
     peaks = Peaks(RATE, np.zeros(60 * 60 * RATE, np.float32))
     block, low, _ = peaks._level_for(60 * 60 * RATE / 1000)
     assert len(low) < 30_000

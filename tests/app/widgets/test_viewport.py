@@ -1,4 +1,4 @@
-"""What is in view: all of it, a part, and a sound that grows."""
+"""Zoom, scrolling and selection limits of the waveform view."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.app.widgets.viewport import Viewport
 from studio.app.widgets.waveform_painting import Scale, paint_ruler
 
 
-def test_zoom_keeps_the_moment_under_the_pointer() -> None:
+def test_zoom_keeps_the_time_under_the_pointer() -> None:
     view = Viewport(10.0)
     view.zoom(2.0, around_seconds=2.5)
     assert (view.start_seconds, view.end_seconds) == (1.25, 6.25)
@@ -23,7 +23,7 @@ def test_zoom_keeps_the_moment_under_the_pointer() -> None:
     assert view.is_fitting
 
 
-def test_a_view_stays_within_the_sound() -> None:
+def test_the_view_stays_within_the_audio() -> None:
     view = Viewport(10.0)
     view.show(8.0, 12.0)
     assert (view.start_seconds, view.end_seconds) == (6.0, 10.0)
@@ -33,7 +33,7 @@ def test_a_view_stays_within_the_sound() -> None:
     assert view.visible_seconds == pytest.approx(0.005)
 
 
-def test_room_for_growing_sound_comes_in_steps() -> None:
+def test_the_reserve_for_growing_audio_grows_in_steps() -> None:
     view = Viewport(0.0, is_growing=True)
     ends = []
     for tenths in range(200):
@@ -45,7 +45,7 @@ def test_room_for_growing_sound_comes_in_steps() -> None:
     assert view.end_seconds == view.total_seconds
 
 
-def test_the_cursor_turns_the_page() -> None:
+def test_the_view_scrolls_with_the_cursor() -> None:
     view = Viewport(10.0)
     assert not view.reveal(9.0), "all is in view"
     view.show(0.0, 2.0)
@@ -54,7 +54,7 @@ def test_the_cursor_turns_the_page() -> None:
     assert view.start_seconds <= 3.0 <= view.end_seconds
 
 
-def test_handles_keep_their_distance() -> None:
+def test_handles_respect_the_limits() -> None:
     selection = ClipSelection(2.0, 6.0, 20.0, shortest_seconds=3.0, longest_seconds=10.0)
     assert selection.moved(Handle.START, 5.0).start_seconds == 3.0
     assert selection.moved(Handle.END, 19.0).end_seconds == 12.0
@@ -65,7 +65,7 @@ def test_handles_keep_their_distance() -> None:
     assert (moved.start_seconds, moved.end_seconds) == (16.0, 20.0)
 
 
-def test_marks_are_round_and_not_too_many() -> None:
+def test_ruler_marks_are_round_and_limited() -> None:
     assert ruler_marks(0.0, 4.2, 5) == [(0, "0:00"), (1, "0:01"), (2, "0:02"), (3, "0:03"), (4, "0:04")]
     for span in (0.004, 0.03, 1.0, 7.0, 90.0, 4000.0):
         marks = ruler_marks(0.0, span, 8)
@@ -77,11 +77,11 @@ def test_marks_are_round_and_not_too_many() -> None:
     ("seconds", "decimals", "words"),
     [(7.46, 1, "0:07.5"), (59.96, 1, "1:00.0"), (3725.0, 0, "1:02:05"), (0.0, 2, "0:00.00")],
 )
-def test_time_in_words(seconds: float, decimals: int, words: str) -> None:
+def test_time_formatting(seconds: float, decimals: int, words: str) -> None:
     assert time_text(seconds, decimals) == words
 
 
-def test_a_time_that_does_not_fit_beside_its_mark_is_not_written(qapp: Any) -> None:
+def test_a_label_that_does_not_fit_is_omitted(qapp: Any) -> None:
     class Painter(QPainter):
         def __init__(self, device: QImage) -> None:
             super().__init__(device)

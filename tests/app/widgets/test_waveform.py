@@ -1,4 +1,4 @@
-"""The waveform as a person uses it: looking, growing, pointing, dragging handles, zooming, by mouse and by keys."""
+"""The waveform view: growth, seeking, selection and zoom, by mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def waveform(qtbot: QtBot) -> Waveform:
 
 
 def sounding_columns(widget: Waveform | MiniWaveform) -> list[int]:
-    """Where the colour of sound is more than a thin line; the frame of the focus has it too."""
+    """Columns with the waveform colour; the focus frame, a thin line, has it too."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     wanted = Colours.of(widget.palette()).sound.rgb()
     return [
@@ -40,7 +40,7 @@ def sounding_columns(widget: Waveform | MiniWaveform) -> list[int]:
     ]
 
 
-def test_sound_is_seen_where_it_is(waveform: Waveform) -> None:
+def test_audio_is_drawn_at_its_position(waveform: Waveform) -> None:
     waveform.show_sound(np.concatenate([np.zeros(RATE, np.float32), tone(1.0)]), RATE)
     columns = sounding_columns(waveform)
     assert min(columns) in range(195, 206)
@@ -48,7 +48,7 @@ def test_sound_is_seen_where_it_is(waveform: Waveform) -> None:
     assert waveform.accessibleDescription() == "2.0 seconds of audio"
 
 
-def test_it_grows_while_sound_arrives(waveform: Waveform) -> None:
+def test_the_view_grows_while_audio_arrives(waveform: Waveform) -> None:
     assert "No audio yet" in waveform.accessibleDescription()
     waveform.begin(RATE)
     assert sounding_columns(waveform) == []
@@ -62,7 +62,7 @@ def test_it_grows_while_sound_arrives(waveform: Waveform) -> None:
     assert waveform.seconds == 3.0
 
 
-def test_pointing_asks_to_play_from_there(waveform: Waveform, qtbot: QtBot) -> None:
+def test_clicking_requests_a_seek(waveform: Waveform, qtbot: QtBot) -> None:
     waveform.show_sound(tone(4.0), RATE)
     with qtbot.waitSignal(waveform.seek_requested) as asked:
         QTest.mouseClick(waveform, Qt.MouseButton.LeftButton, pos=QPoint(100, 70))
@@ -141,7 +141,7 @@ def test_the_wheel_zooms_only_with_ctrl(waveform: Waveform) -> None:
         assert turn.isAccepted() == (visible < 9.0), "what it lies in may scroll"
 
 
-def test_so_near_that_samples_are_single_it_draws_a_curve(waveform: Waveform) -> None:
+def test_high_zoom_draws_a_curve(waveform: Waveform) -> None:
     waveform.show_sound(tone(2.0), RATE)
     for _ in range(30):
         waveform.zoom_in()
@@ -161,7 +161,7 @@ def test_colours_follow_the_palette(waveform: Waveform, ground: str) -> None:
     assert waveform.grab().toImage().pixelColor(390, 130) == QColor(ground)
 
 
-def test_small_pictures_show_the_whole(qtbot: QtBot) -> None:
+def test_thumbnails_show_all_audio(qtbot: QtBot) -> None:
     mini = MiniWaveform()
     qtbot.addWidget(mini)
     mini.resize(96, 24)
