@@ -94,9 +94,9 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
     form = window.inspector.form
     form._speed.setValue(1.5)
     form._pause.setValue(1.2)
-    form._has_own_seed.click()
+    form._is_seed_fixed.click()
     QTest.keyClicks(form._seed, "42")
-    form._sampling._has_own.click()
+    form._sampling._is_custom.click()
     form._sampling._top_k.setValue(7)
     line = bench.lines[0]
     assert (line.speed, line.pause_after_seconds, line.seed) == (1.5, 1.2, 42)
@@ -106,7 +106,7 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
     line = bench.lines[0]
     assert (line.speed, line.seed, line.sampling) == (1.0, None, None)
     assert form._speed.value() == 1.0
-    assert not form._has_own_seed.isChecked()
+    assert not form._is_seed_fixed.isChecked()
 
 
 def test_a_described_style_selects_instruct_mode(bench: Bench, window: MainWindow) -> None:
@@ -123,7 +123,7 @@ def test_a_missing_voice_is_named_in_the_inspector(bench: Bench, window: MainWin
     window.script.assign_voice("Bob")
     assert form._voice.currentIndex() == -1
     assert form._voice.placeholderText() == "Bob"
-    assert "no voice called Bob" in form._mode.text()
+    assert "Voice Bob not found" in form._mode.text()
     window.script.assign_voice("Anna")
     assert form._voice.currentText() == "Anna"
     assert "Zero-shot" in form._mode.text()
