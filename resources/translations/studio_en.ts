@@ -236,12 +236,12 @@
             <numerusform>%n waiting</numerusform>
         </translation>
     </message>
-<message numerus="yes">
+    <message numerus="yes">
         <source>%n more in parallel</source>
         <translation>
             <numerusform>%n more in parallel</numerusform>
             <numerusform>%n more in parallel</numerusform>
         </translation>
     </message>
-    </context>
+</context>
 </TS>
