@@ -41,10 +41,10 @@
 <context>
     <name>FindBar</name>
     <message numerus="yes">
-        <source>%n place(s)</source>
+        <source>%n match(es)</source>
         <translation>
-            <numerusform>%n place</numerusform>
-            <numerusform>%n places</numerusform>
+            <numerusform>%n match</numerusform>
+            <numerusform>%n matches</numerusform>
         </translation>
     </message>
 </context>
@@ -210,10 +210,10 @@
 <context>
     <name>Search</name>
     <message numerus="yes">
-        <source>%n place(s) replaced</source>
+        <source>%n match(es) replaced</source>
         <translation>
-            <numerusform>%n place replaced</numerusform>
-            <numerusform>%n places replaced</numerusform>
+            <numerusform>%n match replaced</numerusform>
+            <numerusform>%n matches replaced</numerusform>
         </translation>
     </message>
 </context>

@@ -893,15 +893,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>DictionaryDialog</name>
     <message>
         <source>Pronunciation</source>
-        <translation>发音</translation>
-    </message>
-    <message>
-        <source>Words of this project</source>
-        <translation>本项目的词语</translation>
-    </message>
-    <message>
-        <source>Words of all projects</source>
-        <translation>所有项目的词语</translation>
+        <translation>读音</translation>
     </message>
     <message>
         <source>This project</source>
@@ -910,6 +902,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>All projects</source>
         <translation>所有项目</translation>
+    </message>
+    <message>
+        <source>Project dictionary</source>
+        <translation>项目词典</translation>
+    </message>
+    <message>
+        <source>Shared dictionary</source>
+        <translation>通用词典</translation>
     </message>
 </context>
 <context>
@@ -1571,10 +1571,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新下载模型。</translation>
     </message>
     <message>
-        <source>Drop a recording of a voice on the window.</source>
-        <translation>请把一段录音拖到窗口上。</translation>
-    </message>
-    <message>
         <source>Enter a pattern such as {example}.</source>
         <translation>请输入命名规则，例如 {example}。</translation>
     </message>
@@ -1697,10 +1693,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Remove and add them again.</source>
         <translation>请移除后重新添加。</translation>
-    </message>
-    <message>
-        <source>Remove one of the two.</source>
-        <translation>请删除两者之一。</translation>
     </message>
     <message>
         <source>Remove one of them.</source>
@@ -2029,10 +2021,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is no voice named {name}.{did_you_mean}</source>
         <translation>没有名为 {name} 的声音。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>There is no voice yet to say it.</source>
-        <translation>还没有可以朗读它的声音。</translation>
     </message>
     <message>
         <source>There is not enough memory for this sentence.</source>
@@ -2625,10 +2613,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{typed}” alone would be read as a letter.</source>
         <translation>单独的“{typed}”会被当作字母读出。</translation>
-    </message>
-    <message>
-        <source>“{word}” stands further up already.</source>
-        <translation>“{word}”在上面已经有了。</translation>
     </message>
     <message>
         <source>“{written}” has neither an alias nor a pronunciation.</source>
@@ -4422,6 +4406,22 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Write some text first.</source>
         <translation>请先输入文本。</translation>
     </message>
+    <message>
+        <source>Drop a recording on the window to create a voice.</source>
+        <translation>将录音拖到窗口上即可创建音色。</translation>
+    </message>
+    <message>
+        <source>No voice is available to play the word.</source>
+        <translation>没有可用于试听的音色。</translation>
+    </message>
+    <message>
+        <source>Remove one of the two entries.</source>
+        <translation>请删除其中一条。</translation>
+    </message>
+    <message>
+        <source>“{word}” is already in the dictionary.</source>
+        <translation>词典中已有“{word}”。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4550,14 +4550,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>区分大小写</translation>
     </message>
     <message>
-        <source>Previous place</source>
-        <translation>上一处</translation>
-    </message>
-    <message>
-        <source>Next place</source>
-        <translation>下一处</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>关闭</translation>
     </message>
@@ -4574,18 +4566,26 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{number}/{count}</translation>
     </message>
     <message>
-        <source>Place {number} of {count}</source>
-        <translation>第 {number} 处，共 {count} 处</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n place(s)</source>
-        <translation>
-            <numerusform>%n 处</numerusform>
-        </translation>
-    </message>
-    <message>
         <source>Not found</source>
         <translation>未找到</translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation>上一个匹配项</translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation>下一个匹配项</translation>
+    </message>
+    <message>
+        <source>Match {number} of {count}</source>
+        <translation>第 {number} 个匹配项，共 {count} 个</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n match(es)</source>
+        <translation>
+            <numerusform>%n 个匹配项</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -5014,10 +5014,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>版本</translation>
     </message>
     <message>
-        <source>empty</source>
-        <translation>空</translation>
-    </message>
-    <message>
         <source>Edit text</source>
         <translation>编辑文本</translation>
     </message>
@@ -5030,16 +5026,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>更改风格</translation>
     </message>
     <message>
-        <source>Draft</source>
-        <translation>草稿</translation>
-    </message>
-    <message>
         <source>Changed</source>
         <translation>已改动</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>等待中</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -5047,7 +5035,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Ready</source>
-        <translation>就绪</translation>
+        <translation>已生成</translation>
     </message>
     <message>
         <source>Failed</source>
@@ -5058,32 +5046,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>已停止</translation>
     </message>
     <message>
-        <source>no voice</source>
-        <translation>未选音色</translation>
-    </message>
-    <message>
         <source>The chosen take was stopped before the end of the line.</source>
-        <translation>所选版本在这一行念完之前就停止了。</translation>
+        <translation>选中的版本没有念完就停止了。</translation>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
-        <translation>这一行尚未朗读。</translation>
+        <translation>此行尚未朗读。</translation>
     </message>
     <message>
         <source>This line has changed since its take was spoken.</source>
-        <translation>朗读之后，这一行有改动。</translation>
-    </message>
-    <message>
-        <source>This line waits for its turn.</source>
-        <translation>这一行在排队等待。</translation>
-    </message>
-    <message>
-        <source>The chosen take says what is written here.</source>
-        <translation>选中的版本与这里的文字一致。</translation>
+        <translation>生成此版本后，文本或设置已改动。</translation>
     </message>
     <message>
         <source>This line is locked.</source>
-        <translation>这一行已锁定。</translation>
+        <translation>此行已锁定。</translation>
     </message>
     <message>
         <source>{number} of {count}</source>
@@ -5092,6 +5068,30 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Check</source>
         <translation>待试听</translation>
+    </message>
+    <message>
+        <source>Empty</source>
+        <translation>空</translation>
+    </message>
+    <message>
+        <source>New</source>
+        <translation>未生成</translation>
+    </message>
+    <message>
+        <source>Queued</source>
+        <translation>排队中</translation>
+    </message>
+    <message>
+        <source>No voice</source>
+        <translation>未选音色</translation>
+    </message>
+    <message>
+        <source>This line is queued.</source>
+        <translation>此行正在排队。</translation>
+    </message>
+    <message>
+        <source>The chosen take matches the text.</source>
+        <translation>选中的版本与文本一致。</translation>
     </message>
 </context>
 <context>
@@ -5695,12 +5695,12 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>OddLength</name>
     <message>
-        <source>This take is longer than its text should take. Listen to it, or speak the line again. Keep the take if it is right.</source>
-        <translation>此版本的时长明显长于文本所需。请试听，或重新朗读此行；如果没有问题，请保留此版本。</translation>
+        <source>This take is longer than expected for its text. Listen to it and keep it, or speak the line again.</source>
+        <translation>此版本的时长明显长于文本所需。请试听后保留，或重新朗读此行。</translation>
     </message>
     <message>
-        <source>This take is shorter than its text should take. Listen to it, or speak the line again. Keep the take if it is right.</source>
-        <translation>此版本的时长明显短于文本所需。请试听，或重新朗读此行；如果没有问题，请保留此版本。</translation>
+        <source>This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.</source>
+        <translation>此版本的时长明显短于文本所需。请试听后保留，或重新朗读此行。</translation>
     </message>
 </context>
 <context>
@@ -5782,23 +5782,23 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Remove</source>
         <translation>删除</translation>
     </message>
-    <message>
-        <source>Hear</source>
-        <translation>试听</translation>
-    </message>
-    <message>
-        <source>Speak this word in the voice of the current line</source>
-        <translation>用当前行的声音朗读这个词</translation>
-    </message>
-    <message>
-        <source>A word that is read wrongly: write how it should be said.</source>
-        <translation>读错的词：请写下它应该怎么读。</translation>
-    </message>
     <message numerus="yes">
         <source>Sent to the model as {words}. In %n line(s) of this script.</source>
         <translation>
             <numerusform>以 {words} 发送给模型。本脚本中有 %n 行用到。</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <translation>试听</translation>
+    </message>
+    <message>
+        <source>Play this word in the current line&apos;s voice</source>
+        <translation>用当前行的音色试听此词</translation>
+    </message>
+    <message>
+        <source>Add a mispronounced word and how to read it.</source>
+        <translation>添加读错的词，并写出正确读法。</translation>
     </message>
 </context>
 <context>
@@ -6164,10 +6164,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         </translation>
     </message>
     <message>
-        <source>: all are chosen, so a voice, a style or Ctrl+Enter is for all of them</source>
-        <translation>：已全部选中，选声音、风格或按 Ctrl+Enter 对这些行都有效</translation>
-    </message>
-    <message>
         <source>Import lines</source>
         <translation>导入行</translation>
     </message>
@@ -6179,25 +6175,21 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Speak a recording</source>
-        <translation>朗读录音</translation>
+        <translation>转换录音</translation>
     </message>
     <message>
         <source>Duplicate lines</source>
-        <translation>复制这些行</translation>
+        <translation>创建行副本</translation>
     </message>
     <message>
         <source>Remove lines</source>
-        <translation>删除这些行</translation>
+        <translation>删除行</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) removed</source>
         <translation>
             <numerusform>已删除 %n 行</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>To split a line, put the cursor where it is to be cut.</source>
-        <translation>要拆分一行，请把光标放在拆分处。</translation>
     </message>
     <message>
         <source>Split line</source>
@@ -6213,19 +6205,27 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Lock line</source>
-        <translation>锁定此行</translation>
+        <translation>锁定行</translation>
     </message>
     <message>
         <source>Unlock line</source>
-        <translation>解锁此行</translation>
+        <translation>解锁行</translation>
     </message>
     <message>
         <source>Change voice</source>
         <translation>更改音色</translation>
     </message>
     <message>
-        <source>Locked lines stay as they are: Ctrl+L unlocks them.</source>
-        <translation>已锁定的行保持不变：按 Ctrl+L 解锁。</translation>
+        <source> and selected: voice, style and Ctrl+Enter apply to all</source>
+        <translation>并全部选中：音色、风格和 Ctrl+Enter 对这些行同时生效</translation>
+    </message>
+    <message>
+        <source>To split a line, place the cursor at the split position.</source>
+        <translation>要拆分一行，请将光标放在拆分处。</translation>
+    </message>
+    <message>
+        <source>Locked lines are not changed. Press Ctrl+L to unlock them.</source>
+        <translation>已锁定的行不会更改。按 Ctrl+L 解锁。</translation>
     </message>
 </context>
 <context>
@@ -6252,7 +6252,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>全部替换</translation>
     </message>
     <message numerus="yes">
-        <source>%n place(s) replaced</source>
+        <source>%n match(es) replaced</source>
         <translation>
             <numerusform>已替换 %n 处</numerusform>
         </translation>
@@ -6819,22 +6819,22 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
 <context>
     <name>StyleBox</name>
     <message>
-        <source>Plain</source>
-        <translation>普通</translation>
+        <source>Default</source>
+        <translation>默认</translation>
     </message>
     <message>
-        <source>In my own words…</source>
-        <translation>用自己的话…</translation>
+        <source>Custom instruction…</source>
+        <translation>自定义指令…</translation>
     </message>
     <message>
-        <source>{style} (not known to this model)</source>
+        <source>{style} (not supported by this model)</source>
         <translation>{style}（此模型不支持）</translation>
     </message>
 </context>
 <context>
     <name>StyleDelegate</name>
     <message>
-        <source>Style of the line</source>
+        <source>Line style</source>
         <translation>此行的风格</translation>
     </message>
 </context>
@@ -7024,7 +7024,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
 <context>
     <name>TextField</name>
     <message>
-        <source>Text of the line</source>
+        <source>Line text</source>
         <translation>此行的文本</translation>
     </message>
 </context>
@@ -7119,11 +7119,11 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
 <context>
     <name>VoiceDelegate</name>
     <message>
-        <source>There is no voice called {name} here: choose another, or add one of this name.</source>
-        <translation>这里没有名为 {name} 的声音：请另选一个，或添加同名的声音。</translation>
+        <source>There is no voice named {name}. Choose another voice, or add one with this name.</source>
+        <translation>没有名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
     </message>
     <message>
-        <source>Voice of the line</source>
+        <source>Line voice</source>
         <translation>此行的音色</translation>
     </message>
 </context>
@@ -7348,32 +7348,32 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
         <translation>词语</translation>
     </message>
     <message>
-        <source>Said as</source>
-        <translation>读作</translation>
-    </message>
-    <message>
         <source>Pronunciation</source>
-        <translation>发音</translation>
+        <translation>读音</translation>
     </message>
     <message>
         <source>Aa</source>
         <translation>Aa</translation>
     </message>
     <message>
-        <source>As it stands in the text</source>
-        <translation>文本中的写法</translation>
-    </message>
-    <message>
-        <source>Other words that sound right, for any model</source>
-        <translation>读音正确的其他写法，适用于所有模型</translation>
-    </message>
-    <message>
         <source>Pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D; Fun-CosyVoice3 only</source>
         <translation>拼音（如 chong2 qing4）或 ARPAbet（如 W AY1 N D）；仅限 Fun-CosyVoice3</translation>
     </message>
     <message>
-        <source>Only where capitals are the same</source>
-        <translation>仅当大小写一致时</translation>
+        <source>Read as</source>
+        <translation>读作</translation>
+    </message>
+    <message>
+        <source>As written in the text</source>
+        <translation>文本中的写法</translation>
+    </message>
+    <message>
+        <source>Replacement text, for any model</source>
+        <translation>替换文本，适用于所有模型</translation>
+    </message>
+    <message>
+        <source>Match case</source>
+        <translation>区分大小写</translation>
     </message>
 </context>
 <context>
@@ -7381,12 +7381,12 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Write a line and press Ctrl+Enter to hear it.
 
-Paste or open a text: it becomes lines.
-Drop a recording on the window to make a voice of it.</source>
-        <translation>写一行，按 Ctrl+Enter 就能听到。
+Paste or open a text to split it into lines.
+Drop a recording here to create a voice.</source>
+        <translation>输入一行文字，按 Ctrl+Enter 试听。
 
-粘贴或打开文本：会变成多行。
-把录音拖到窗口上，就能变成一个声音。</translation>
+粘贴或打开文本，会自动拆分为多行。
+将录音拖到这里即可创建音色。</translation>
     </message>
 </context>
 </TS>

@@ -104,7 +104,7 @@ def test_the_line_changes_state_as_it_is_worked_on(bench: Bench) -> None:
     )
     speak_written(bench, "one two")
     bench.until(lambda: bench.lines[0].chosen_take is not None)
-    assert states[0] == "Waiting"
+    assert states[0] == "Queued"
     assert any(state.startswith("Speaking") for state in states)
     assert states[-1] == "Ready"
     window.script.set_field("text", "one two three", "Edit")

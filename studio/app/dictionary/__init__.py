@@ -1,1 +1,1 @@
-"""The pronunciation dictionary as a person edits it: the project's own words, and those of all projects."""
+"""Editing of the pronunciation dictionaries: that of the project and the one shared by all projects."""

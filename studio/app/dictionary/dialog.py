@@ -1,4 +1,4 @@
-"""Both dictionaries side by side. What is accepted counts at once, and makes the lines stale that use a changed word."""
+"""Dialog with both dictionaries. Accepting it outdates the takes of lines that contain a changed word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studio.project.dictionary import DictionaryEntry, lines_using
 
 
 class DictionaryDialog(QDialog):
-    """``hear_clicked`` carries the DictionaryEntry that somebody wants to hear."""
+    """``hear_clicked`` carries the DictionaryEntry to play."""
 
     hear_clicked = Signal(object)
 
@@ -28,27 +28,27 @@ class DictionaryDialog(QDialog):
         self.setWindowTitle(self.tr("Pronunciation"))
         self._editor = editor
         self._global_words = global_words
-        self.project_page = PronunciationPage(self.tr("Words of this project"), self._count_lines, can_hear=can_hear)
-        self.global_page = PronunciationPage(self.tr("Words of all projects"), self._count_lines, can_hear=can_hear)
+        self.project_page = PronunciationPage(self.tr("Project dictionary"), self._count_lines, can_hear=can_hear)
+        self.global_page = PronunciationPage(self.tr("Shared dictionary"), self._count_lines, can_hear=can_hear)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Pronunciation"))
         self.tabs.addTab(self.project_page, self.tr("This project"))
         self.tabs.addTab(self.global_page, self.tr("All projects"))
-        self._complaint = ErrorLine()
+        self._error_line = ErrorLine()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         layout = QVBoxLayout(self)
         layout.addWidget(self.tabs, 1)
-        layout.addWidget(self._complaint)
+        layout.addWidget(self._error_line)
         layout.addWidget(self.buttons)
         self.project_page.model.show_dictionary(editor.project.dictionary)
         self.global_page.model.show_dictionary(global_words.dictionary)
         width = self.fontMetrics().averageCharWidth()
         self.resize(fit_to_screen(100 * width, 64 * width))
-        # rows
+        # Rows.
         for page in self.pages:
-            page.model.edited.connect(self._complaint.clear)
+            page.model.edited.connect(self._error_line.clear)
             page.hear_clicked.connect(self.hear_clicked)
-        # buttons
+        # Buttons.
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
 
@@ -57,18 +57,18 @@ class DictionaryDialog(QDialog):
         return self.project_page, self.global_page
 
     def add_word(self, written: str) -> None:
-        """A row for a word that was selected in the script, to be completed."""
+        """Add a row for a word selected in the script."""
         self.tabs.setCurrentWidget(self.project_page)
         self.project_page.go_to(self.project_page.model.append(Row(written=written.strip())))
 
     def accept(self) -> None:
-        """Keeps both, and closes; where that cannot be, says why, and stays."""
+        """Save both dictionaries and close; on an error, show it and stay open."""
         for page in self.pages:
             number = page.model.first_problem()
             if number is not None:
                 self.tabs.setCurrentWidget(page)
                 page.go_to(number)
-                self._complaint.show_error(page.model.problem(number))
+                self._error_line.show_error(page.model.problem(number))
                 return
         try:
             self._global_words.change(self.global_page.model.dictionary())
@@ -76,7 +76,7 @@ class DictionaryDialog(QDialog):
             if dictionary != self._editor.project.dictionary:
                 self._editor.push(EditDictionary(dictionary), self.tr("Pronunciation"))
         except StudioError as error:
-            self._complaint.show_error(error)
+            self._error_line.show_error(error)
             return
         super().accept()
 

@@ -1,4 +1,4 @@
-"""All that the window needs of the dictionary: the person's words in every project, and the dialog to change them."""
+"""Entry point of the dictionary for the window: the shared dictionary and its dialog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.project.dictionary import DictionaryEntry
 
 
 class Pronunciation(QObject):
-    """Lasts as long as the window; ``load`` it once."""
+    """Lives as long as the window; call ``load`` once."""
 
     failed = Signal(object)  # StudioError
 
@@ -22,19 +22,19 @@ class Pronunciation(QObject):
         self._session = session
         self._window = window
         self._words = session.global_words
-        self._hearing = WordPreview(session.bridge, session.transport, session.find_voice, self)
+        self._preview = WordPreview(session.bridge, session.transport, session.find_voice, self)
         self._words.failed.connect(self.failed)
-        self._hearing.failed.connect(self.failed)
+        self._preview.failed.connect(self.failed)
 
     def load(self) -> None:
-        """The words of all projects."""
+        """Load the shared dictionary."""
         self._words.load()
 
     def open(self, voice_name: str | None, selected: str = "") -> DictionaryDialog:
-        """Words are heard in the voice of that name; ``selected`` is a word to begin with."""
+        """Open the dialog. Words are played in ``voice_name``; ``selected`` is added as a new word."""
         dialog = DictionaryDialog(self._session.editor, self._words, parent=self._window)
         dialog.hear_clicked.connect(lambda entry: self._hear(entry, voice_name))
-        dialog.finished.connect(self._hearing.stop)
+        dialog.finished.connect(self._preview.stop)
         dialog.finished.connect(dialog.deleteLater)
         if selected.strip():
             dialog.add_word(selected)
@@ -47,9 +47,9 @@ class Pronunciation(QObject):
         if name is None:
             self.failed.emit(
                 VoiceNotFound(
-                    "There is no voice yet to say it.",
-                    remedy="Drop a recording of a voice on the window.",
+                    "No voice is available to play the word.",
+                    remedy="Drop a recording on the window to create a voice.",
                 )
             )
             return
-        self._hearing.hear(entry, name)
+        self._preview.hear(entry, name)

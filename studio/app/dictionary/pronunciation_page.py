@@ -1,4 +1,4 @@
-"""One dictionary: its table, what can be done with it, and what a word becomes."""
+"""Page of one dictionary: table, buttons and preview of the current word."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studio.app.theme.icons import icon
 from studio.app.widgets.error_line import ErrorLine
 from studio.project.dictionary import DictionaryEntry
 
-# How many lines use an entry.
+# Returns how many lines use an entry.
 CountLines = Callable[[DictionaryEntry], int]
 
 
@@ -39,7 +39,7 @@ class PronunciationPage(QWidget):
         self.table.setModel(self.model)
         self.table.setAccessibleName(name)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        # Not when a row is merely gone to: the Delete key is for rows then, not for letters.
+        # Do not edit when a row becomes current, so that the Delete key removes rows.
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.AllEditTriggers & ~QAbstractItemView.EditTrigger.CurrentChanged
         )
@@ -51,31 +51,31 @@ class PronunciationPage(QWidget):
         header.setSectionResizeMode(CASE, QHeaderView.ResizeMode.ResizeToContents)
         self.add_button = QPushButton(icon("add"), self.tr("Add word"))
         self.remove_button = QPushButton(icon("remove"), self.tr("Remove"))
-        self.hear_button = QPushButton(icon("play"), self.tr("Hear"))
-        self.hear_button.setToolTip(self.tr("Speak this word in the voice of the current line"))
+        self.hear_button = QPushButton(icon("play"), self.tr("Play"))
+        self.hear_button.setToolTip(self.tr("Play this word in the current line's voice"))
         self.hear_button.setVisible(can_hear)
-        self._remark = QLabel()
-        self._remark.setWordWrap(True)
-        self._remark.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._remark.setProperty("role", "quiet")
+        self._hint = QLabel()
+        self._hint.setWordWrap(True)
+        self._hint.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._hint.setProperty("role", "quiet")
         self._problem = ErrorLine()
         self._lay_out()
-        # in the table
-        self.model.edited.connect(self._remark_row)
-        self.table.selectionModel().currentRowChanged.connect(lambda *_: self._remark_row())
-        self.table.selectionModel().selectionChanged.connect(lambda *_: self._remark_row())
-        self.model.modelReset.connect(self._remark_row)
-        # buttons and keys
+        # Table.
+        self.model.edited.connect(self._update_row)
+        self.table.selectionModel().currentRowChanged.connect(lambda *_: self._update_row())
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._update_row())
+        self.model.modelReset.connect(self._update_row)
+        # Buttons and keys.
         self.add_button.clicked.connect(self.add_word)
         self.remove_button.clicked.connect(self.remove_selected)
         self.hear_button.clicked.connect(self._hear)
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table)
         keys.setContext(Qt.ShortcutContext.WidgetShortcut)
         keys.activated.connect(self.remove_selected)
-        self._remark_row()
+        self._update_row()
 
     def add_word(self) -> None:
-        """A new row to be typed in; a blank one that is there will do."""
+        """Edit a new row, or the blank one at the end."""
         number = self.model.rowCount() - 1
         if number < 0 or not self.model.row(number).is_blank:
             number = self.model.append()
@@ -85,7 +85,7 @@ class PronunciationPage(QWidget):
 
     def remove_selected(self) -> None:
         self.model.remove({index.row() for index in self.table.selectionModel().selectedRows()})
-        self._remark_row()
+        self._update_row()
 
     def go_to(self, number: int) -> None:
         self.table.selectionModel().setCurrentIndex(
@@ -94,7 +94,7 @@ class PronunciationPage(QWidget):
         )
 
     def current_entry(self) -> DictionaryEntry | None:
-        """Of the current row, if it can be used."""
+        """Return the entry of the current row if it is valid."""
         number = self.table.currentIndex().row()
         if number < 0 or self.model.row(number).is_blank or self.model.problem(number):
             return None
@@ -108,27 +108,27 @@ class PronunciationPage(QWidget):
         buttons.addStretch(1)
         layout = QVBoxLayout(self)
         layout.addWidget(self.table, 1)
-        layout.addWidget(self._remark)
+        layout.addWidget(self._hint)
         layout.addWidget(self._problem)
         layout.addLayout(buttons)
-        # Two lines, so that the table does not jump when there is more to say.
-        self._remark.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
-        self._problem.setMinimumHeight(self._remark.minimumHeight())
-        self._remark.setAlignment(Qt.AlignmentFlag.AlignTop)
+        # Reserve two lines, so that the table does not move when the text gets longer.
+        self._hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self._problem.setMinimumHeight(self._hint.minimumHeight())
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
 
-    def _remark_row(self) -> None:
+    def _update_row(self) -> None:
         number = self.table.currentIndex().row()
         entry = self.current_entry()
         problem = self.model.problem(number) if number >= 0 else None
         self._problem.show_error(problem)
-        self._remark.setVisible(problem is None)
-        self._remark.setText(self._words_about(entry))
+        self._hint.setVisible(problem is None)
+        self._hint.setText(self._hint_for(entry))
         self.remove_button.setEnabled(self.table.selectionModel().hasSelection())
         self.hear_button.setEnabled(entry is not None)
 
-    def _words_about(self, entry: DictionaryEntry | None) -> str:
+    def _hint_for(self, entry: DictionaryEntry | None) -> str:
         if entry is None:
-            return self.tr("A word that is read wrongly: write how it should be said.")
+            return self.tr("Add a mispronounced word and how to read it.")
         sent = [words for words in (entry.alias, entry.spoken(speaks_phones=True)) if words]
         return self.tr(
             "Sent to the model as {words}. In %n line(s) of this script.", "", self._count_lines(entry)

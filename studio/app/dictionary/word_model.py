@@ -1,4 +1,4 @@
-"""Words and how they are said as the rows of a table; what cannot be said yet is shown, and not lost."""
+"""Table model of a dictionary. Invalid rows are kept and marked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOWHERE = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """As typed; a row of which nothing is typed counts for nothing."""
+    """A row as typed. Blank rows are ignored."""
 
     written: str = ""
     alias: str = ""
@@ -47,19 +47,19 @@ class Row:
 
 @paints_safely
 class WordModel(QAbstractTableModel):
-    """``edited`` when a person changes something; not told of ``show_dictionary``."""
+    """``edited`` is emitted after changes by the user, not by ``show_dictionary``."""
 
     edited = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Row] = []
-        self._titles = (self.tr("Word"), self.tr("Said as"), self.tr("Pronunciation"), self.tr("Aa"))
+        self._titles = (self.tr("Word"), self.tr("Read as"), self.tr("Pronunciation"), self.tr("Aa"))
         self._hints = (
-            self.tr("As it stands in the text"),
-            self.tr("Other words that sound right, for any model"),
+            self.tr("As written in the text"),
+            self.tr("Replacement text, for any model"),
             self.tr("Pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D; Fun-CosyVoice3 only"),
-            self.tr("Only where capitals are the same"),
+            self.tr("Match case"),
         )
 
     def show_dictionary(self, dictionary: PronunciationDictionary) -> None:
@@ -71,7 +71,7 @@ class WordModel(QAbstractTableModel):
         self.endResetModel()
 
     def dictionary(self) -> PronunciationDictionary:
-        """What is typed, blank rows left out. Raises ``BadPronunciation`` for the first row that cannot be."""
+        """Return the dictionary without blank rows. Raises ``BadPronunciation`` for the first invalid row."""
         dictionary = PronunciationDictionary()
         for row in self._rows:
             if not row.is_blank:
@@ -82,7 +82,7 @@ class WordModel(QAbstractTableModel):
         return self._rows[number]
 
     def problem(self, number: int) -> BadPronunciation | None:
-        """Why the row cannot be used; None for one that can, and for a blank one."""
+        """Return the error of an invalid row; None for valid and blank rows."""
         row = self._rows[number]
         if row.is_blank:
             return None
@@ -92,8 +92,8 @@ class WordModel(QAbstractTableModel):
             return error
         if any(other.entry().key == key for other in self._rows[:number] if _is_usable(other)):
             return BadPronunciation(
-                "“{word}” stands further up already.",
-                remedy="Remove one of the two.",
+                "“{word}” is already in the dictionary.",
+                remedy="Remove one of the two entries.",
                 word=row.written.strip(),
             )
         return None
@@ -102,7 +102,7 @@ class WordModel(QAbstractTableModel):
         return next((number for number in range(len(self._rows)) if self.problem(number)), None)
 
     def append(self, row: Row | None = None) -> int:
-        """A new row at the end; returns its number."""
+        """Append a row and return its number."""
         number = len(self._rows)
         self.beginInsertRows(_NOWHERE, number, number)
         self._rows.append(row or Row())
@@ -116,8 +116,6 @@ class WordModel(QAbstractTableModel):
             self.endRemoveRows()
         if numbers:
             self.edited.emit()
-
-    # What the table asks.
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:  # noqa: N802
         return 0 if parent.isValid() else len(self._rows)
@@ -164,7 +162,7 @@ class WordModel(QAbstractTableModel):
         else:
             return False
         self._rows[index.row()] = row
-        # Whether another row may stay can depend on this one.
+        # Whether another row is valid can depend on this one.
         self.dataChanged.emit(self.index(0, WORD), self.index(len(self._rows) - 1, CASE))
         if row != before:
             self.edited.emit()

@@ -1,4 +1,4 @@
-"""A single word to be heard as the dictionary would have it said; leaves no take behind."""
+"""Playback of a single dictionary entry, without creating a take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEED = 0
 
 
 class WordPreview(QObject):
-    """Speaks one word at a time; asking for another ends the one before."""
+    """Plays one word at a time; a new word stops the previous one."""
 
     failed = Signal(object)  # StudioError
     ended = Signal()
@@ -69,7 +69,7 @@ class WordPreview(QObject):
             sound.append(chunk.samples)
 
         running = self._bridge.speak(request, Callbacks(on_audio=keep))
-        await running.finished()  # waiting no longer cancels it
+        await running.finished()  # cancelling this wait cancels the request
         sound.complete()
-        # A word is short: it is heard when it is there, without a gap.
+        # A word is short: play it when it is complete, without gaps.
         self._transport.play(NowPlaying("", "", sound))

@@ -1,1 +1,1 @@
-"""The script on the screen: its table, what can be done to its lines, find and replace."""
+"""The script page: table of lines, line editing, find and replace."""

@@ -1,4 +1,4 @@
-"""How the cells of the script are drawn and edited."""
+"""Item delegates of the script table."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def state_colour(state: LineState, colors: ThemeColors) -> str:
 
 @paints_safely
 class CellDelegate(QStyledItemDelegate):
-    """Text with some air around it."""
+    """Base of the delegates: no focus frame."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
         super().initStyleOption(option, index)
         option.state &= ~QStyle.StateFlag.State_HasFocus
 
-    def ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> QStyleOptionViewItem:
-        """Paints an empty cell, and returns its options."""
+    def paint_background(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> QStyleOptionViewItem:
+        """Paint an empty cell and return its options."""
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
         cell.text = ""
@@ -76,7 +76,7 @@ class CellDelegate(QStyledItemDelegate):
 
 @paints_safely
 class NumberDelegate(CellDelegate):
-    """The number of the line, and a lock where it has one."""
+    """Line number, with a lock icon for locked lines."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
@@ -84,18 +84,18 @@ class NumberDelegate(CellDelegate):
         if line.is_locked:
             rect: QRect = option.rect
             place = QRect(rect.left() + 3, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
-            icon("lock", _ink(option, theme_colors(option.palette).quiet)).paint(painter, place)
+            icon("lock", _text_color(option, theme_colors(option.palette).quiet)).paint(painter, place)
 
 
 @paints_safely
 class StateDelegate(CellDelegate):
-    """Icon and word; a line at work shows how far it is."""
+    """State icon and text, with progress while speaking."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.ground(painter, option, index)
+        self.paint_background(painter, option, index)
         state: LineState = index.data(STATE_ROLE)
         rect: QRect = option.rect
-        colour = _ink(option, state_colour(state, theme_colors(option.palette)))
+        colour = _text_color(option, state_colour(state, theme_colors(option.palette)))
         place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
         icon(f"state-{state.value}", colour).paint(painter, place)
         painter.save()
@@ -110,12 +110,12 @@ class StateDelegate(CellDelegate):
 
 @paints_safely
 class VoiceDelegate(CellDelegate):
-    """A list of the voices there are. ``set_voices`` is told whenever these change."""
+    """Voice name, edited with a list of all voices."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._voices: tuple[str, ...] = ()
-        self._keys: frozenset[str] | None = None  # not read yet
+        self._keys: frozenset[str] | None = None  # None until the library has been read
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voices = names
@@ -130,7 +130,7 @@ class VoiceDelegate(CellDelegate):
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
         elif self._is_missing(line):
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
-            cell.icon = icon("warning", _ink(option, warn))
+            cell.icon = icon("warning", _text_color(option, warn))
             cell.decorationSize = QSize(_ICON_SIDE, _ICON_SIDE)
             cell.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
         style = cell.widget.style() if cell.widget else QApplication.style()
@@ -146,17 +146,17 @@ class VoiceDelegate(CellDelegate):
         return super().helpEvent(event, view, option, index)
 
     def missing_words(self, line: Line) -> str:
-        return self.tr("There is no voice called {name} here: choose another, or add one of this name.").format(
+        return self.tr("There is no voice named {name}. Choose another voice, or add one with this name.").format(
             name=line.voice
         )
 
     def _is_missing(self, line: Line) -> bool:
-        """Of a script that was written elsewhere, say, or after its voice was deleted."""
+        """Return whether the voice of ``line`` is not in the library, for example after it was deleted."""
         return line.voice is not None and self._keys is not None and name_key(line.voice) not in self._keys
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
-        box.setAccessibleName(self.tr("Voice of the line"))
+        box.setAccessibleName(self.tr("Line voice"))
         box.addItems(list(self._voices))
         box.activated.connect(lambda _: self._finish(box))
         return box
@@ -180,7 +180,7 @@ class VoiceDelegate(CellDelegate):
 
 @paints_safely
 class StyleDelegate(CellDelegate):
-    """A chip with the style's name; edited by a list of what the model knows."""
+    """Style name as a chip, edited with a list of the model's styles."""
 
     own_words_wanted = Signal()
 
@@ -189,17 +189,17 @@ class StyleDelegate(CellDelegate):
         self._styles = styles
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        self.ground(painter, option, index)
+        self.paint_background(painter, option, index)
         words: str = index.data()
         if not words:
             return
         rect: QRect = option.rect
         colors = theme_colors(option.palette)
         line: Line = index.data(LINE_ROLE)
-        colour = QColor(_ink(option, colors.accent if self._styles.knows(line.style) else colors.warn))
+        colour = QColor(_text_color(option, colors.accent if self._styles.knows(line.style) else colors.warn))
         metrics = option.fontMetrics
-        room = rect.width() - 4 * _MARGIN
-        shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+        available = rect.width() - 4 * _MARGIN
+        shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, available)
         chip = QRectF(0, 0, metrics.horizontalAdvance(shown) + 2 * _MARGIN, metrics.height() + 6)
         chip.moveCenter(QRectF(rect).center())
         chip.moveLeft(rect.left() + _MARGIN)
@@ -212,7 +212,7 @@ class StyleDelegate(CellDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
-        box.setAccessibleName(self.tr("Style of the line"))
+        box.setAccessibleName(self.tr("Line style"))
         fill_style_box(box, self._styles)
         box.activated.connect(lambda _: self._finish(box))
         return box
@@ -238,7 +238,7 @@ class StyleDelegate(CellDelegate):
 
 @paints_safely
 class TextDelegate(CellDelegate):
-    """The text, over two lines; a field that grows while it is edited."""
+    """Text on two lines, edited in a field that grows with it."""
 
     line_finished = Signal()
     texts_pasted = Signal(str)
@@ -246,33 +246,35 @@ class TextDelegate(CellDelegate):
     def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._styles = styles
-        self.stop_sound: Callable[[], bool] = lambda: False  # whether there was anything to stop, before Esc leaves
-        self._places: dict[str, list[Match]] = {}  # of each line
-        self._current_place: Match | None = None
+        self.stop_sound: Callable[[], bool] = lambda: False  # called on Esc; returns whether playback was stopped
+        self._matches: dict[str, list[Match]] = {}  # by line id
+        self._current_match: Match | None = None
 
-    def mark_places(self, places: Sequence[Match], current: Match | None) -> None:
-        self._places = {}
-        for place in places:
-            self._places.setdefault(place.line_id, []).append(place)
-        self._current_place = current
+    def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
+        self._matches = {}
+        for match in matches:
+            self._matches.setdefault(match.line_id, []).append(match)
+        self._current_match = current
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line: Line = index.data(LINE_ROLE)
-        places = self._places.get(line.id)
-        if places is None:
+        matches = self._matches.get(line.id)
+        if matches is None:
             super().paint(painter, option, index)
             return
-        cell = self.ground(painter, option, index)
+        cell = self.paint_background(painter, option, index)
         cell.text = line.text
         style = cell.widget.style() if cell.widget else QApplication.style()
         area = QRectF(style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget))
-        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1  # as Qt's own
-        current = self._current_place
+        margin = (
+            style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1
+        )  # as in QStyledItemDelegate
+        current = self._current_match
         paint_highlighted(
             painter,
             area.adjusted(margin, 0, -margin, 0),
             line.text,
-            places,
+            matches,
             current if current is not None and current.line_id == line.id else None,
             font=cell.font,
             palette=cell.palette,
@@ -284,7 +286,7 @@ class TextDelegate(CellDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         field = TextField(self._styles, parent)
-        place = QPersistentModelIndex(index)  # other lines may come and go above it
+        place = QPersistentModelIndex(index)  # rows above may be inserted or removed
         field.begin_stretch(index.data(Qt.ItemDataRole.EditRole))
         field.autosave_due.connect(lambda: self._autosave(field, place))
         field.cancelled.connect(lambda: self._cancel(field, place))
@@ -294,7 +296,7 @@ class TextDelegate(CellDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
-        # Rows change while lines are spoken; what somebody is just writing or composing stays, and so does the cursor.
+        # Rows change while lines are spoken; keep text that is being typed or composed, and the cursor.
         text: str = index.data(Qt.ItemDataRole.EditRole)
         if not editor.document().isModified() and editor.toPlainText() != text:
             editor.setPlainText(text)
@@ -307,7 +309,7 @@ class TextDelegate(CellDelegate):
         assert isinstance(model, LineModel)
         model.write_text(index, editor.toPlainText(), editor.stretch)
         editor.mark_saved()
-        editor.document().clearUndoRedoStacks()  # from here on, the steps are those of the script
+        editor.document().clearUndoRedoStacks()  # from here on, undo belongs to the script
         editor.begin_stretch(editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
@@ -315,7 +317,7 @@ class TextDelegate(CellDelegate):
         editor.fit(option.rect)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Enter and Esc belong to the list of tags while it is open."""
+        """Leave Enter and Esc to the tag list while it is open; on other Esc keys stop playback or cancel."""
         if isinstance(event, QKeyEvent) and isinstance(watched, TextField):
             if watched.is_completing:
                 return False
@@ -326,18 +328,18 @@ class TextDelegate(CellDelegate):
         return super().eventFilter(watched, event)
 
     def _autosave(self, field: TextField, place: QPersistentModelIndex) -> None:
-        """Save what is typed and leave the field, its cursor and its own undo steps as they are."""
+        """Save the typed text; the field keeps its cursor and undo steps."""
         model = place.model()
         if not place.isValid() or not isinstance(model, LineModel) or not field.document().isModified():
             return
         if model.autosave_text(place, field.toPlainText(), field.stretch):
-            field.mark_saved()  # if not, the next letter tries again
+            field.mark_saved()  # otherwise the next key tries again
 
     def _cancel(self, field: TextField, place: QPersistentModelIndex) -> None:
         model = place.model()
         field.mark_saved()
         if place.isValid() and isinstance(model, LineModel):
-            model.take_back_text(place, field.text_before, field.stretch)
+            model.restore_text(place, field.text_before, field.stretch)
 
     def _finish(self, editor: QWidget) -> None:
         self.commitData.emit(editor)
@@ -346,8 +348,8 @@ class TextDelegate(CellDelegate):
 
 
 def fill_style_box(box: QComboBox, styles: StyleList) -> None:
-    """Plain, the styles in their categories, own words."""
-    box.addItem(QCoreApplication.translate("StyleBox", "Plain"), "")
+    """Add the default style, all styles by category, and the custom instruction."""
+    box.addItem(QCoreApplication.translate("StyleBox", "Default"), "")
     category = None
     for style in styles.styles:
         if style.category != category:
@@ -357,22 +359,22 @@ def fill_style_box(box: QComboBox, styles: StyleList) -> None:
         if style.note:
             box.setItemData(box.count() - 1, style.note, Qt.ItemDataRole.ToolTipRole)
     box.insertSeparator(box.count())
-    box.addItem(QCoreApplication.translate("StyleBox", "In my own words…"), OWN_WORDS)
+    box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), OWN_WORDS)
 
 
 def show_style(box: QComboBox, style: LineStyle) -> None:
-    """Chooses the entry of ``style``; one that this model does not know is added, so that it is not lost."""
+    """Select the entry of ``style``; add one for a style that the model does not support."""
     wanted = OWN_WORDS if style.instruct else style.preset or ""
     place = box.findData(wanted)
     if place < 0:
-        words = QCoreApplication.translate("StyleBox", "{style} (not known to this model)").format(style=wanted)
+        words = QCoreApplication.translate("StyleBox", "{style} (not supported by this model)").format(style=wanted)
         box.insertItem(1, words, wanted)
         place = 1
     box.setCurrentIndex(place)
 
 
-def _ink(option: QStyleOptionViewItem, colour: str) -> str:
-    """On a selected row everything is written in the colour of the selection."""
+def _text_color(option: QStyleOptionViewItem, colour: str) -> str:
+    """Return ``colour``, or the colour of selected text on a selected row."""
     if option.state & QStyle.StateFlag.State_Selected:
         palette: QPalette = option.palette
         return palette.color(QPalette.ColorRole.HighlightedText).name()

@@ -1,4 +1,4 @@
-"""What hangs on the mouse while lines are dragged: a small label, so that the lines below stay in sight."""
+"""Small label shown at the mouse pointer while lines are dragged."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _MARGIN_PIXELS = 8
 
 
 def drag_pixmap(words: str, widget: QWidget) -> QPixmap:
-    """One line of ``words`` in the font and the colours of ``widget``, as sharp as its screen."""
+    """Draw one line of ``words`` in the font, colours and resolution of ``widget``."""
     metrics, palette = widget.fontMetrics(), widget.palette()
     shown = metrics.elidedText(" ".join(words.split()) or "…", Qt.TextElideMode.ElideRight, _WIDEST_PIXELS)
     width = metrics.horizontalAdvance(shown) + 2 * _MARGIN_PIXELS
     height = metrics.height() + _MARGIN_PIXELS
     ratio = widget.devicePixelRatioF()
-    picture = QPixmap(round(width * ratio), round(height * ratio))
-    picture.setDevicePixelRatio(ratio)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
+    pixmap = QPixmap(round(width * ratio), round(height * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(palette.color(QPalette.ColorRole.Highlight))
     painter.setPen(Qt.PenStyle.NoPen)
@@ -30,4 +30,4 @@ def drag_pixmap(words: str, widget: QWidget) -> QPixmap:
     painter.setPen(palette.color(QPalette.ColorRole.HighlightedText))
     painter.drawText(area, Qt.AlignmentFlag.AlignCenter, shown)
     painter.end()
-    return picture
+    return pixmap

@@ -1,4 +1,4 @@
-"""What can be done to lines, as changes: nothing here knows a widget."""
+"""Line edits as project changes, independent of widgets."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from studio.text.language import detect_language
 
 
 def copy_line_settings(line: Line | None, text: str = "") -> Line:
-    """A new line that is spoken as ``line`` is: whoever writes on goes on in the same voice."""
+    """Return a new line with the voice and settings of ``line``."""
     if line is None:
         return Line(id=new_id(), text=text)
     return replace(line, id=new_id(), text=text, chosen_take=None, is_locked=False, file_name=None)
 
 
 def insert_texts(script: Script, index: int, texts: Sequence[str]) -> InsertLines:
-    """A line for each text, spoken as the line before ``index``."""
+    """Insert one line per text, with the settings of the line before ``index``."""
     model = script.lines[index - 1] if index > 0 else (script.lines[0] if script.lines else None)
     return InsertLines(index, tuple(copy_line_settings(model, text) for text in texts))
 
 
 def insert_lines(script: Script, index: int, lines: Sequence[Line]) -> InsertLines:
-    """Imported lines; those without a voice get that of the line before ``index``."""
+    """Insert imported lines; those without a voice get that of the line before ``index``."""
     model = script.lines[index - 1] if index > 0 else (script.lines[0] if script.lines else None)
     voice = model.voice if model is not None else None
     return InsertLines(index, tuple(replace(line, voice=line.voice or voice) for line in lines))
 
 
 def duplicate(script: Script, line_ids: Sequence[str]) -> InsertLines:
-    """Copies below the last of them, without their takes."""
+    """Insert copies below the last of the lines, without takes."""
     lines = [line for line in script.lines if line.id in set(line_ids)]
     index = script.index_of[lines[-1].id] + 1
     return InsertLines(index, tuple(replace(copy_line_settings(line, line.text), file_name=None) for line in lines))
 
 
 def remove(script: Script, line_ids: Sequence[str]) -> Change:
-    """A script is never without a line: the last one makes way for an empty one."""
-    gone = RemoveLines(tuple(line_ids))
-    if len(gone.ids) < len(script.lines):
-        return gone
-    return CompositeChange((gone, InsertLines(0, (copy_line_settings(script.lines[0]),))))
+    """Remove lines; if all are removed, insert an empty one, as a script has at least one line."""
+    removal = RemoveLines(tuple(line_ids))
+    if len(removal.ids) < len(script.lines):
+        return removal
+    return CompositeChange((removal, InsertLines(0, (copy_line_settings(script.lines[0]),))))
 
 
 def split(script: Script, line_id: str, offset: int) -> Change | None:
-    """Two lines, cut at ``offset``; None where one of them would be empty."""
+    """Split a line at ``offset``; return None if one part would be empty."""
     line = script.line(line_id)
     first, second = line.text[:offset].rstrip(), line.text[offset:].lstrip()
     if not first or not second:
@@ -57,9 +57,9 @@ def split(script: Script, line_id: str, offset: int) -> Change | None:
 
 
 def merge(script: Script, line_ids: Sequence[str]) -> Change | None:
-    """All of them in the first; a single line takes in the one below.
+    """Merge all lines into the first; a single line is merged with the one below.
 
-    None where there is nothing to merge, or a line is locked.
+    Return None if there is nothing to merge or a line is locked.
     """
     lines = [line for line in script.lines if line.id in set(line_ids)]
     if len(lines) == 1 and script.index_of[lines[0].id] + 1 < len(script.lines):
@@ -77,31 +77,31 @@ def merge(script: Script, line_ids: Sequence[str]) -> Change | None:
 
 
 def move(script: Script, line_ids: Sequence[str], step: int) -> MoveLines | None:
-    """Up (-1) or down (1) past one other line; None at the end of the script."""
-    places = sorted(script.index_of[line_id] for line_id in line_ids)
-    if not places or (step < 0 and places[0] == 0) or (step > 0 and places[-1] == len(script.lines) - 1):
+    """Move lines up (-1) or down (1) by one line; return None at the end of the script."""
+    rows = sorted(script.index_of[line_id] for line_id in line_ids)
+    if not rows or (step < 0 and rows[0] == 0) or (step > 0 and rows[-1] == len(script.lines) - 1):
         return None
-    index = places[0] - 1 if step < 0 else places[-1] + 2
+    index = rows[0] - 1 if step < 0 else rows[-1] + 2
     return MoveLines(tuple(line_ids), index)
 
 
 def move_to(script: Script, line_ids: Sequence[str], index: int) -> MoveLines | None:
-    """Before the line that is now at ``index``; None where they are there already."""
-    places = sorted(script.index_of[line_id] for line_id in line_ids)
-    is_together = bool(places) and places[-1] - places[0] == len(places) - 1
-    if not places or (is_together and places[0] <= index <= places[-1] + 1):
+    """Move lines before the line that is now at ``index``; return None if they are already there."""
+    rows = sorted(script.index_of[line_id] for line_id in line_ids)
+    is_together = bool(rows) and rows[-1] - rows[0] == len(rows) - 1
+    if not rows or (is_together and rows[0] <= index <= rows[-1] + 1):
         return None
     return MoveLines(tuple(line_ids), index)
 
 
 def set_field(script: Script, line_ids: Sequence[str], field: str, value: object) -> EditLines | None:
-    """``value`` for all lines that do not have it yet; None where all have."""
+    """Set ``field`` to ``value`` where it differs; return None if no line differs."""
     changed = {line_id: {field: value} for line_id in line_ids if getattr(script.line(line_id), field) != value}
     return EditLines(changed) if changed else None
 
 
 def changed_rows(before: Script, after: Script) -> list[int]:
-    """Rows of ``after`` whose line or takes differ; where none do, those whose place in the order differs."""
+    """Return the rows of ``after`` whose line or takes differ; if none do, those whose position differs."""
     rows = [row for row, line in enumerate(after.lines) if _differs(line.id, before, after)]
     if rows:
         return rows

@@ -1,4 +1,4 @@
-"""Find and replace, in a bar under the script."""
+"""Find and replace bar below the script."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from studio.app.theme.icons import icon
 
 
 class FindBar(QWidget):
-    """Knows nothing of lines: says what is wanted, and is told how many places there are and which one it is."""
+    """Input and buttons only: emits requests and shows the number of matches."""
 
-    find_requested = Signal(int)  # 1 the next, -1 the previous place
+    find_requested = Signal(int)  # 1: next match, -1: previous match
     replace_requested = Signal()
     replace_all_requested = Signal()
     pattern_changed = Signal()
@@ -33,8 +33,8 @@ class FindBar(QWidget):
         self._is_case_sensitive.setText("Aa")
         self._is_case_sensitive.setToolTip(self.tr("Match case"))
         self._is_case_sensitive.setAccessibleName(self.tr("Match case"))
-        self._previous = self._button(self.tr("Previous place"), "up")
-        self._next = self._button(self.tr("Next place"), "down")
+        self._previous = self._button(self.tr("Previous match"), "up")
+        self._next = self._button(self.tr("Next match"), "down")
         self._close = self._button(self.tr("Close"), "close")
         self._found = QLabel()
         self._found.setProperty("role", "quiet")
@@ -50,7 +50,7 @@ class FindBar(QWidget):
             for widget in widgets:
                 row.addWidget(widget)
             layout.addLayout(row)
-        # What is written into first, whatever stands between the two.
+        # Both fields come first in the tab order, before the buttons between them.
         first = (self._find, self._replacement, self._replace, self._replace_all, self._is_case_sensitive)
         for before, after in pairwise(first):
             QWidget.setTabOrder(before, after)
@@ -95,32 +95,32 @@ class FindBar(QWidget):
         self.hide()
         self.closed.emit()
 
-    def show_count(self, num_places: int, number: int | None = None) -> None:
-        """``number``, from 1, of the place that was gone to."""
-        told = ""
+    def show_count(self, num_matches: int, number: int | None = None) -> None:
+        """Show the number of matches and the current one, counting from 1."""
+        spoken = ""
         if not self.pattern:
             words = ""
         elif number is not None:
-            words = self.tr("{number} of {count}").format(number=number, count=num_places)
-            told = self.tr("Place {number} of {count}").format(number=number, count=num_places)
-        elif num_places:
-            words = self.tr("%n place(s)", "", num_places)
+            words = self.tr("{number} of {count}").format(number=number, count=num_matches)
+            spoken = self.tr("Match {number} of {count}").format(number=number, count=num_matches)
+        elif num_matches:
+            words = self.tr("%n match(es)", "", num_matches)
         else:
             words = self.tr("Not found")
-        self._tell(words, told or words)
+        self._show(words, spoken or words)
         for button in (self._next, self._previous, self._replace, self._replace_all):
-            button.setEnabled(num_places > 0)
+            button.setEnabled(num_matches > 0)
 
-    def _tell(self, words: str, told: str) -> None:
-        """``told`` is for who hears the window: the focus stays in the field, so it must be said."""
+    def _show(self, words: str, spoken: str) -> None:
+        """Show ``words`` and announce ``spoken`` to screen readers, as the focus stays in the field."""
         self._found.setText(words)
-        if told != self._found.accessibleName():
-            self._found.setAccessibleName(told)
-            if told:
-                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._found, told))
+        if spoken != self._found.accessibleName():
+            self._found.setAccessibleName(spoken)
+            if spoken:
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._found, spoken))
 
     def event(self, event: QEvent) -> bool:
-        # Here Esc closes the bar, and is no shortcut of the window.
+        # Esc closes the bar and does not trigger shortcuts of the window.
         is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if event.type() == QEvent.Type.ShortcutOverride and is_escape:
             event.accept()

@@ -1,4 +1,4 @@
-"""Where a text stands in the script, and the change that puts another in its place."""
+"""Text search in the script, and replacement as a project change."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from studio.project.script import Script
 
 
 class Match(NamedTuple):
-    """A tuple, for a long script has one letter in tens of thousands of places."""
+    """A match in the text of a line. A tuple because there may be tens of thousands."""
 
     line_id: str
     start: int
     end: int
 
 
-def find_places(script: Script, wanted: str, *, is_case_sensitive: bool) -> list[Match]:
-    """In the order of the script; nothing for an empty text."""
+def find_matches(script: Script, wanted: str, *, is_case_sensitive: bool) -> list[Match]:
+    """Return all matches in the order of the script; none for an empty text."""
     if not wanted:
         return []
     pattern = _pattern(wanted, is_case_sensitive)
@@ -27,10 +27,10 @@ def find_places(script: Script, wanted: str, *, is_case_sensitive: bool) -> list
     ]
 
 
-def replace_places(
+def replace_matches(
     script: Script, wanted: str, replacement: str, *, is_case_sensitive: bool, only: Match | None = None
 ) -> EditLines | None:
-    """All places, or ``only`` that one. Locked lines are left alone; None where nothing is left to do."""
+    """Replace all matches, or ``only`` one, except in locked lines. Return None if nothing changes."""
     pattern = _pattern(wanted, is_case_sensitive)
     edits: dict[str, dict[str, object]] = {}
     for line in script.lines:

@@ -1,4 +1,4 @@
-"""The text of a line with the places marked in it that were found, cut so that the current one is seen."""
+"""Painting of a line's text with highlighted matches, elided so that the current match is visible."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from studio.app.script.finding import Match
 from studio.app.theme.colors import theme_colors
 
 _ELLIPSIS = "…"
-_LINE_SEPARATOR = "\u2028"  # what a line break is in the eyes of a text layout
+_LINE_SEPARATOR = "\u2028"  # line break in QTextLayout
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is shown of a text: ``text`` without dots at its ends is ``whole[start:end]``."""
+    """The visible part of a text: ``text`` without ellipses is ``whole[start:end]``."""
 
     text: str
     start: int
     end: int
 
-    def range_of(self, place: Match) -> tuple[int, int]:
-        """Start and length of what is shown of ``place``, as Qt counts; a length of 0 where nothing is."""
-        first, last = max(place.start, self.start), min(place.end, self.end)
+    def range_of(self, match: Match) -> tuple[int, int]:
+        """Return start and length of the visible part of ``match``, in UTF-16 units; length 0 if not visible."""
+        first, last = max(match.start, self.start), min(match.end, self.end)
         before = self.start - len(_ELLIPSIS) if self.start else 0
         start = _num_units(self.text[: first - before])
         return start, _num_units(self.text[first - before : max(first, last) - before])
 
 
-def excerpt_of(text: str, font: QFont, width: float, num_lines: int, place: Match | None) -> Excerpt:
-    """As much of ``text`` as fits into ``num_lines`` of ``width``: its beginning, or what is around ``place``."""
+def excerpt_of(text: str, font: QFont, width: float, num_lines: int, match: Match | None) -> Excerpt:
+    """Return the part of ``text`` that fits into ``num_lines`` of ``width``: its start, or the part around ``match``."""
     starts = [0]
-    if place is not None:
+    if match is not None:
         whole = _lay_out(text, font, width)
-        row = whole.lineForTextPosition(_num_units(text[: place.start])).lineNumber()
-        # With a row of what stands before it, where that leaves room for it.
+        row = whole.lineForTextPosition(_num_units(text[: match.start])).lineNumber()
+        # Include one row before the match if the match still fits.
         starts += [_start_of_row(whole, text, each) for each in (row - 1, row) if each > 0]
     found = None
     for start in starts:
         found = _cut(text, start, font, width, num_lines)
-        if place is None or place.end <= found.end:
+        if match is None or match.end <= found.end:
             break
-    assert found is not None, "there is always the beginning"
+    assert found is not None, "starts is not empty"
     return found
 
 
@@ -52,23 +52,23 @@ def paint_highlighted(
     painter: QPainter,
     area: QRectF,
     text: str,
-    places: Sequence[Match],
+    matches: Sequence[Match],
     current: Match | None,
     *,
     font: QFont,
     palette: QPalette,
     is_selected: bool,
 ) -> None:
-    """``places`` and ``current`` are of this text."""
+    """Paint ``text`` with ``matches`` highlighted, ``current`` most."""
     num_lines = max(1, int(area.height() // QFontMetricsF(font).lineSpacing()))
     excerpt = excerpt_of(text, font, area.width(), num_lines, current)
     formats = []
-    for place in places:
-        start, length = excerpt.range_of(place)
+    for match in matches:
+        start, length = excerpt.range_of(match)
         if length:
             mark = QTextLayout.FormatRange()
             mark.start, mark.length = start, length
-            mark.format = _format(palette, is_current=place == current, is_selected=is_selected)
+            mark.format = _format(palette, is_current=match == current, is_selected=is_selected)
             formats.append(mark)
     layout = _lay_out(excerpt.text, font, area.width(), formats, num_lines)
     ink = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
@@ -80,7 +80,7 @@ def paint_highlighted(
 
 
 def _format(palette: QPalette, *, is_current: bool, is_selected: bool) -> QTextCharFormat:
-    """The current place is filled; the others are underlined as well: the mark must not be one of colour alone."""
+    """Fill the current match; underline the others, so that highlighting does not depend on colour alone."""
     colors, role = theme_colors(palette), QPalette.ColorRole
     look = QTextCharFormat()
     if is_current:
@@ -108,7 +108,7 @@ def _cut(text: str, start: int, font: QFont, width: float, num_lines: int) -> Ex
 
 
 def _num_units(text: str) -> int:
-    """As Qt counts letters: those beyond the first 65536, as emoji are, twice."""
+    """Return the length in UTF-16 units, as Qt counts; characters beyond the BMP, such as emoji, take two."""
     return len(text) + sum(letter > "\uffff" for letter in text)
 
 

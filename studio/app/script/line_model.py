@@ -1,4 +1,4 @@
-"""The script as a table: one row a line. Edits go to the project editor, which tells of all changes."""
+"""Table model of the script, one row per line. Edits go to the project editor, which emits all changes."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Column(IntEnum):
 
 LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
 STATE_ROLE = Qt.ItemDataRole.UserRole + 1  # LineState
-SHARE_ROLE = Qt.ItemDataRole.UserRole + 2  # of a line that is being spoken, 0..1
+SHARE_ROLE = Qt.ItemDataRole.UserRole + 2  # progress of a line being spoken, 0..1
 
-# Of lines being dragged: their ids, one below the other.
+# MIME type of dragged lines: their ids, one per line.
 _LINES_FORMAT = "application/x-timbre-lines"
 
 
 @paints_safely
 class LineModel(QAbstractTableModel):
-    """``style_text`` gives a style its name in the language of the window."""
+    """``style_text`` returns the name of a style in the window's language."""
 
     def __init__(
         self,
@@ -53,15 +53,13 @@ class LineModel(QAbstractTableModel):
     ) -> None:
         super().__init__(parent)
         self._editor = editor
-        # What the view has been told of; the editor is one change ahead while it tells.
+        # The script the view knows; while the editor emits a change, its own script is newer.
         self._script = editor.script
         self._live_states = line_statuses
         self._style_text = style_text
         editor.script_changed.connect(self._on_script_changed)
         editor.project_replaced.connect(self._on_project_replaced)
         line_statuses.changed.connect(self._on_state_changed)
-
-    # For the view.
 
     def line_at(self, row: int) -> Line:
         return self._script.lines[row]
@@ -77,10 +75,8 @@ class LineModel(QAbstractTableModel):
         return live.state if live else self._editor.saved_state(line.id)
 
     def words_changed(self) -> None:
-        """Styles are called differently now: another model, another language."""
+        """Refresh all rows after the names of styles changed."""
         self._rows_changed(0, self.rowCount() - 1)
-
-    # Qt.
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's own default
         return 0 if parent.isValid() else len(self._script.lines)
@@ -88,7 +84,7 @@ class LineModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
         return 0 if parent.isValid() else len(Column)
 
-    def headerData(  # noqa: N802, PLR0911 - one answer a column
+    def headerData(  # noqa: N802, PLR0911 - one return per column
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         is_figure = section in (Column.NUMBER, Column.DURATION, Column.TAKE)
@@ -134,21 +130,21 @@ class LineModel(QAbstractTableModel):
         return mime
 
     def dragged_lines(self, mime: QMimeData) -> list[str]:
-        """The ids of the lines that are being dragged; none where they are of another script."""
+        """Return the ids of the dragged lines; empty if they belong to another script."""
         ids = mime.data(_LINES_FORMAT).toStdString().split("\n")
         return ids if all(self.row_of(line_id) is not None for line_id in ids) else []
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: PLR0911 - one answer a role
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: PLR0911 - one return per role
         line = self.line_at(index.row())
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._shown(line, Column(index.column()), index.row())
+                return self._display_text(line, Column(index.column()), index.row())
             case Qt.ItemDataRole.EditRole:
-                return self._edited(line, Column(index.column()))
+                return self._edit_value(line, Column(index.column()))
             case Qt.ItemDataRole.ToolTipRole:
-                return self._tip(line, Column(index.column()))
+                return self._tool_tip(line, Column(index.column()))
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._shown(line, Column(index.column()), index.row()) or self.tr("empty")
+                return self._display_text(line, Column(index.column()), index.row()) or self.tr("Empty")
             case Qt.ItemDataRole.TextAlignmentRole if index.column() in (Column.NUMBER, Column.DURATION, Column.TAKE):
                 return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == LINE_ROLE:
@@ -175,13 +171,13 @@ class LineModel(QAbstractTableModel):
         return True
 
     def write_text(self, index: Index, text: str, stretch: str) -> None:
-        """Set the text of a line; all texts of one ``stretch`` of typing are one step of undo."""
+        """Set the text of a line; all changes in one ``stretch`` of typing are one undo step."""
         change = set_field(self._editor.script, [self.line_at(index.row()).id], "text", text)
         if change is not None:
             self._editor.push(change, self.tr("Edit text"), merge_key=stretch, merge_seconds=math.inf)
 
     def autosave_text(self, index: Index, text: str, stretch: str) -> bool:
-        """As ``write_text``; False where it cannot be written, which the editor reports."""
+        """Do as ``write_text``; on failure let the editor report the error and return False."""
         try:
             self.write_text(index, text, stretch)
         except StudioError as error:
@@ -189,23 +185,21 @@ class LineModel(QAbstractTableModel):
             return False
         return True
 
-    def take_back_text(self, index: Index, text: str, stretch: str) -> None:
-        """Set the text to what it was before the ``stretch``, which can then be redone where nothing followed it."""
+    def restore_text(self, index: Index, text: str, stretch: str) -> None:
+        """Restore the text before ``stretch``; by undo if nothing followed, so that it can be redone."""
         if self.line_at(index.row()).text != text and not self._editor.undo_merged(stretch):
             self.setData(index, text)
 
-    # Words.
-
-    def state_text(self, state: LineState) -> str:  # noqa: PLR0911 - one answer a state
+    def state_text(self, state: LineState) -> str:  # noqa: PLR0911 - one return per state
         match state:
             case LineState.DRAFT:
-                return self.tr("Draft")
+                return self.tr("New")
             case LineState.OUTDATED:
                 return self.tr("Changed")
             case LineState.CHECK:
                 return self.tr("Check")
             case LineState.QUEUED:
-                return self.tr("Waiting")
+                return self.tr("Queued")
             case LineState.SPEAKING:
                 return self.tr("Speaking")
             case LineState.READY:
@@ -213,7 +207,7 @@ class LineModel(QAbstractTableModel):
             case LineState.FAILED:
                 return self.tr("Failed")
 
-    def _shown(self, line: Line, column: Column, row: int) -> str:  # noqa: PLR0911 - one answer a column
+    def _display_text(self, line: Line, column: Column, row: int) -> str:  # noqa: PLR0911 - one return per column
         match column:
             case Column.NUMBER:
                 return str(row + 1)
@@ -225,7 +219,7 @@ class LineModel(QAbstractTableModel):
                 is_measured = state is LineState.SPEAKING and live is not None and live.share > 0
                 return f"{self.state_text(state)} {live.share:.0%}" if is_measured and live else self.state_text(state)
             case Column.VOICE:
-                return line.voice or self.tr("no voice")
+                return line.voice or self.tr("No voice")
             case Column.TEXT:
                 return line.text
             case Column.STYLE:
@@ -235,7 +229,7 @@ class LineModel(QAbstractTableModel):
             case Column.TAKE:
                 return self._take_text(line)
 
-    def _edited(self, line: Line, column: Column) -> Any:
+    def _edit_value(self, line: Line, column: Column) -> Any:
         match column:
             case Column.TEXT:
                 return line.text
@@ -245,7 +239,7 @@ class LineModel(QAbstractTableModel):
                 return line.style
         return None
 
-    def _tip(self, line: Line, column: Column) -> str | None:
+    def _tool_tip(self, line: Line, column: Column) -> str | None:
         if column is Column.STATE:
             live = self._live_states.of(line.id)
             if live is not None and live.error is not None:
@@ -256,8 +250,8 @@ class LineModel(QAbstractTableModel):
                 LineState.CHECK: self._odd_length_words(line),
                 LineState.DRAFT: self.tr("This line has not been spoken yet."),
                 LineState.OUTDATED: self.tr("This line has changed since its take was spoken."),
-                LineState.QUEUED: self.tr("This line waits for its turn."),
-                LineState.READY: self.tr("The chosen take says what is written here."),
+                LineState.QUEUED: self.tr("This line is queued."),
+                LineState.READY: self.tr("The chosen take matches the text."),
             }.get(self.state_of(line))
         if column is Column.TEXT:
             return line.text or None
@@ -283,8 +277,6 @@ class LineModel(QAbstractTableModel):
             return ""
         number = self._script.take(line.chosen_take).number
         return self.tr("{number} of {count}").format(number=number, count=len(takes)) if len(takes) > 1 else str(number)
-
-    # What changed.
 
     def _on_project_replaced(self) -> None:
         self.beginResetModel()
@@ -331,7 +323,7 @@ class LineModel(QAbstractTableModel):
                 self._rows_changed(row, row)
 
     def _on_lines_rearranged(self, old: list[str], after: Script) -> None:
-        """Selection and open editors follow their lines, wherever these went."""
+        """Move selection and open editors with their lines."""
         self.layoutAboutToBeChanged.emit()
         persistent = self.persistentIndexList()
         rows = [after.index_of.get(old[index.row()]) for index in persistent]
@@ -349,7 +341,7 @@ class LineModel(QAbstractTableModel):
 
 
 def _one_gap(shorter: list[str], longer: list[str]) -> tuple[int, int] | None:
-    """First and last row of what only ``longer`` holds, if that is in one place and nothing else differs."""
+    """Return first and last row of the items only in ``longer`` if they are contiguous and nothing else differs."""
     num_more = len(longer) - len(shorter)
     if num_more <= 0:
         return None

@@ -1,4 +1,4 @@
-"""What is at work right now: the part of a line's state that no file holds."""
+"""Transient status of lines: queued, being spoken or failed. Not part of the project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studio.project.lines import LineState
 
 @dataclass(frozen=True, slots=True)
 class LineStatus:
-    """QUEUED, SPEAKING (``share`` of it is done, 0..1) or FAILED (``error`` tells why)."""
+    """QUEUED, SPEAKING (with progress ``share``, 0..1) or FAILED (with ``error``)."""
 
     state: LineState
     share: float = 0.0
@@ -20,26 +20,24 @@ class LineStatus:
 
 
 class LineStatusStore(QObject):
-    """Of the lines that have one."""
-
     changed = Signal(str)  # line id
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._states: dict[str, LineStatus] = {}
+        self._statuses: dict[str, LineStatus] = {}
 
     def of(self, line_id: str) -> LineStatus | None:
-        return self._states.get(line_id)
+        return self._statuses.get(line_id)
 
-    def set(self, line_id: str, state: LineStatus | None) -> None:
-        if self._states.get(line_id) == state:
+    def set(self, line_id: str, status: LineStatus | None) -> None:
+        if self._statuses.get(line_id) == status:
             return
-        if state is None:
-            del self._states[line_id]
+        if status is None:
+            del self._statuses[line_id]
         else:
-            self._states[line_id] = state
+            self._statuses[line_id] = status
         self.changed.emit(line_id)
 
     def clear(self) -> None:
-        for line_id in list(self._states):
+        for line_id in list(self._statuses):
             self.set(line_id, None)

@@ -1,4 +1,4 @@
-"""The sentence about a take whose speech is too short or too long for its text."""
+"""Warning about a take that is too short or too long for its text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from studio.project.takes import Take
 
 
 def odd_length_words(take: Take) -> str:
-    """Empty for a take of plausible length."""
+    """Return the warning; empty for a plausible length."""
     match take.recipe.odd_length:
         case LengthVerdict.TOO_LONG:
             return QCoreApplication.translate(
                 "OddLength",
-                "This take is longer than its text should take. Listen to it, or speak the line again. "
-                "Keep the take if it is right.",
+                "This take is longer than expected for its text. Listen to it and keep it, or speak the line again.",
             )
         case LengthVerdict.TOO_SHORT:
             return QCoreApplication.translate(
                 "OddLength",
-                "This take is shorter than its text should take. Listen to it, or speak the line again. "
-                "Keep the take if it is right.",
+                "This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.",
             )
     return ""

@@ -1,7 +1,7 @@
-"""The one door to the project: every edit goes through here, and so can be undone.
+"""Applies all edits of the project, with undo.
 
-Takes that were just spoken are added without a step of undo: whoever undoes means what they wrote, and
-minutes of work must not vanish with a keystroke. Choosing, keeping and removing takes are steps.
+Adding a new take is not undoable: undo is meant for edits, and must not discard minutes of synthesis. Choosing,
+keeping and removing takes are undoable.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.script import Script
 
-# Turning a knob is one step, however many values it passes.
+# Successive changes of one value within this time are one undo step.
 _MERGE_SECONDS = 1.5
 
 
 class ProjectEditor(QObject):
-    """Belongs to the window's thread. ``project`` may be replaced by another, which begins without undo."""
+    """Lives on the GUI thread. Replacing ``project`` clears the undo stack."""
 
     project_replaced = Signal()
     script_changed = Signal(object, object)  # Script before, Script after
-    stepped = Signal(object, object)  # by undo or redo: Script before, Script after
+    stepped = Signal(object, object)  # after undo or redo: Script before, Script after
     modified_changed = Signal(bool)
-    unwritten_changed = Signal(object)  # Unwritten, for each change that is; None when all changes are written
-    failed = Signal(object)  # StudioError: undo, redo or typed text could not be written
+    unwritten_changed = Signal(object)  # Unwritten, after each change that is unwritten; None once all are written
+    failed = Signal(object)  # StudioError: undo, redo or autosave failed
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,29 +48,29 @@ class ProjectEditor(QObject):
         return self._project.script
 
     def replace_project(self, project: Project) -> None:
-        """The old one is closed by whoever opened it."""
+        """Replace the project; the caller closes the old one."""
         self._project = project
         self.undo_stack.clear()
         self.project_replaced.emit()
-        self._tell_modified()
-        self._tell_unwritten(is_change=False)
+        self._emit_modified()
+        self._emit_unwritten(is_change=False)
 
     def push(
         self, change: Change, title: str, *, merge_key: str | None = None, merge_seconds: float = _MERGE_SECONDS
     ) -> None:
-        """Apply ``change`` as an undo step called ``title``.
+        """Apply ``change`` as an undo step named ``title``.
 
-        Consecutive steps with the same ``merge_key``, each within ``merge_seconds`` of the one before, become one
-        step. Only ``EditLines`` can be merged. A merged step that changes nothing any more is dropped.
+        Consecutive steps with the same ``merge_key``, each within ``merge_seconds`` of the previous one, are merged.
+        Only ``EditLines`` can be merged. A merged step without effect is dropped.
         """
-        # Applied here and not in the step: an exception cannot pass through Qt's stack to the caller.
+        # Applied here and not by the command: exceptions do not propagate through QUndoStack.push.
         inverse = self.apply(change)
         self.undo_stack.push(
             _ChangeCommand(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds)
         )
 
     def undo_merged(self, merge_key: str) -> bool:
-        """Undo the last step if it has this ``merge_key``; return whether it has."""
+        """Undo the last step if it has this ``merge_key``; return whether it did."""
         stack = self.undo_stack
         step = stack.command(stack.index() - 1) if stack.canUndo() else None
         if not isinstance(step, _ChangeCommand) or step.merge_key != merge_key:
@@ -79,35 +79,35 @@ class ProjectEditor(QObject):
         return True
 
     def apply(self, change: Change) -> Change:
-        """Apply ``change`` without a step of undo; return its inverse."""
+        """Apply ``change`` without an undo step; return its inverse."""
         before = self.script
         inverse = self._project.apply(change)
         self.script_changed.emit(before, self.script)
-        self._tell_modified()
-        self._tell_unwritten(is_change=True)
+        self._emit_modified()
+        self._emit_unwritten(is_change=True)
         return inverse
 
     def refresh(self, before: Script) -> None:
-        """The project was changed by itself since it was ``before``: a take was finished, it was saved."""
+        """Emit signals after the project changed on its own since ``before``, for example by a finished take."""
         if before is not self.script:
             self.script_changed.emit(before, self.script)
-        self._tell_modified()
-        self._tell_unwritten(is_change=False)
+        self._emit_modified()
+        self._emit_unwritten(is_change=False)
 
     def saved_state(self, line_id: str) -> LineState:
-        """Draft, changed or ready: what is known without looking at what is at work."""
+        """Return the state of a line in the project, without queued or running jobs."""
         return self._project.state_of(line_id) if self._project.has_line(line_id) else LineState.DRAFT
 
     def all_lines_changed(self) -> None:
-        """Every line may read or sound differently now: another dictionary, other voices."""
+        """Emit a change of all lines, for example after a change of dictionary or voices."""
         self.script_changed.emit(self.script, self.script)
 
-    def _tell_unwritten(self, *, is_change: bool) -> None:
+    def _emit_unwritten(self, *, is_change: bool) -> None:
         before, self._unwritten = self._unwritten, self._project.unwritten
         if self._unwritten != before or (is_change and self._unwritten is not None):
             self.unwritten_changed.emit(self._unwritten)
 
-    def _tell_modified(self) -> None:
+    def _emit_modified(self) -> None:
         if self._project.is_modified != self._was_modified:
             self._was_modified = self._project.is_modified
             self.modified_changed.emit(self._was_modified)
@@ -162,8 +162,8 @@ class _ChangeCommand(UndoCommand):
 
 
 def _overlaid(edits: Change, *, over: Change) -> EditLines:
-    """The edits of both; where both edit one field, ``edits`` count."""
-    assert isinstance(edits, EditLines), "only edits of lines are merged"
-    assert isinstance(over, EditLines), "only edits of lines are merged"
+    """Merge two edits; ``edits`` takes precedence for fields in both."""
+    assert isinstance(edits, EditLines), "only EditLines can be merged"
+    assert isinstance(over, EditLines), "only EditLines can be merged"
     ids = {**over.edits, **edits.edits}
     return EditLines({line_id: {**over.edits.get(line_id, {}), **edits.edits.get(line_id, {})} for line_id in ids})

@@ -1,4 +1,4 @@
-"""The centre of the window: the table of lines, and find and replace below it."""
+"""Central page of the window: the table of lines with the find bar."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from studio.project.script import Script
 
 
 class ScriptPage(QWidget):
-    """What is done to lines is done here; what is done with them (speaking, playing) elsewhere."""
+    """Line editing. Speaking and playing lines is handled elsewhere."""
 
     current_line_changed = Signal(object)  # line id or None
     selection_changed = Signal()
     own_words_wanted = Signal()
-    message = Signal(str)  # a short word for the status bar
+    message = Signal(str)  # for the status bar
 
     def __init__(
         self,
@@ -39,14 +39,14 @@ class ScriptPage(QWidget):
         split_text: Callable[[str], list[str]],
         parent: QWidget | None = None,
     ) -> None:
-        """``split_text`` cuts what was pasted into texts for lines."""
+        """``split_text`` splits pasted text into the texts of lines."""
         super().__init__(parent)
         self._editor = editor
         self._split_text = split_text
         self._model = LineModel(editor, line_statuses, styles.words, self)
         self.view = _PlaceholderView(self._model, styles, self)
         self._find_bar = FindBar(self)
-        self._last_opened: str | None = None  # the last line of it, until somebody goes elsewhere
+        self._last_opened: str | None = None  # last line of an imported text, until another line is selected
         self._search = Search(editor, self.view, self._find_bar, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -58,7 +58,7 @@ class ScriptPage(QWidget):
         self.view.current_line_changed.connect(self._on_current_line)
         self.view.selection_changed.connect(self.selection_changed)
         self.view.own_words_wanted.connect(self.own_words_wanted)
-        self.view.line_finished.connect(self.go_on_writing)
+        self.view.line_finished.connect(self.edit_next_line)
         self.view.texts_pasted.connect(self.paste_into_field)
         self.view.lines_dragged.connect(self.move_lines_to)
         self._search.message.connect(self.message)
@@ -79,18 +79,16 @@ class ScriptPage(QWidget):
         return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None
 
     def number_of(self, line_id: str) -> int:
-        """As the table counts, from 1."""
+        """Return the number of a line, counting from 1."""
         return self._editor.script.index_of[line_id] + 1
 
-    # Lines.
-
     def new_line(self) -> None:
-        """Below the current one, to be written at once."""
+        """Insert a line below the current one and edit it."""
         self.view.commit_writing()
         self._insert_texts([""], self.tr("New line"), starts_writing=True)
 
-    def go_on_writing(self) -> None:
-        """After Enter: in the next line, or in a new one at the end."""
+    def edit_next_line(self) -> None:
+        """Edit the next line, or a new one at the end."""
         line_id = self.view.current_line_id
         index = self._editor.script.index_of.get(line_id or "")
         if index is None or index + 1 == len(self._editor.script.lines):
@@ -101,14 +99,14 @@ class ScriptPage(QWidget):
             self.view.go_to(self._editor.script.lines[index + 1].id, starts_writing=True)
 
     def paste_text(self, text: str) -> None:
-        """A line for each piece of it, below the current line; an empty current line makes way."""
+        """Insert the split ``text`` below the current line; an empty current line is replaced."""
         texts = self._split_text(text)
         if texts:
             self._insert_texts(texts, self.tr("Paste lines"))
-            told = self.tr("%n line(s) pasted", "", len(texts))
+            message = self.tr("%n line(s) pasted", "", len(texts))
             if len(texts) > 1:
-                told += self.tr(": all are chosen, so a voice, a style or Ctrl+Enter is for all of them")
-            self.message.emit(told)
+                message += self.tr(" and selected: voice, style and Ctrl+Enter apply to all")
+            self.message.emit(message)
 
     def paste_lines(self) -> None:
         self.paste_into_field(QGuiApplication.clipboard().text())
@@ -118,7 +116,7 @@ class ScriptPage(QWidget):
         self.paste_text(text)
 
     def insert_lines(self, lines: list[Line]) -> None:
-        """Of a text that was opened, below the current line; of these, only the first is chosen: it may be a book."""
+        """Insert imported lines below the current one. Select only the first: there may be thousands."""
         if lines:
             change = edits.insert_lines(self._editor.script, self._index_below(), lines)
             self._do_below(change, self.tr("Import lines"))
@@ -127,7 +125,7 @@ class ScriptPage(QWidget):
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
 
     def insert_recording(self, line: Line) -> None:
-        """A line whose sound will be that of a recording, below the current one."""
+        """Insert a line for a recording, whose voice is converted, below the current one."""
         self.view.commit_writing()
         self._do_below(InsertLines(self._index_below(), (line,)), self.tr("Speak a recording"))
         self.view.go_to(line.id)
@@ -151,7 +149,7 @@ class ScriptPage(QWidget):
     def split(self) -> None:
         field, line = self.view.writing_field, self.current_line
         if field is None or line is None:
-            self.message.emit(self.tr("To split a line, put the cursor where it is to be cut."))
+            self.message.emit(self.tr("To split a line, place the cursor at the split position."))
             return
         offset = field.textCursor().position()
         self.view.commit_writing()
@@ -177,7 +175,7 @@ class ScriptPage(QWidget):
             self.view.select_lines(ids)
 
     def move_lines_to(self, ids: list[str], index: int) -> None:
-        """These lines come before the line that is now at ``index``, where they were dragged."""
+        """Move dragged lines before the line that is now at ``index``."""
         change = edits.move_to(self._editor.script, ids, index)
         if change is not None:
             self._do(change, self.tr("Move lines"))
@@ -192,23 +190,23 @@ class ScriptPage(QWidget):
         self.set_field("voice", name, self.tr("Change voice"))
 
     def give_voice(self, line_id: str, name: str) -> None:
-        """To one line, unless it went or was locked meanwhile."""
+        """Set the voice of a line, unless the line was removed or locked meanwhile."""
         if self._editor.project.has_line(line_id) and not self._editor.project.line(line_id).is_locked:
             change = edits.set_field(self._editor.script, [line_id], "voice", name)
             if change is not None:
                 self._do(change, self.tr("Change voice"))
 
     def set_field(self, field: str, value: object, title: str, merges: bool = False) -> None:
-        """For all selected lines."""
+        """Set ``field`` of all selected lines."""
         self.edit_lines(self.selected_line_ids, field, value, title, merges)
 
     def edit_lines(self, line_ids: list[str], field: str, value: object, title: str, merges: bool = False) -> None:
-        """For those of the lines that still exist and are not locked; only the lock itself is changed there."""
+        """Set ``field`` of the lines that still exist; locked lines change only ``is_locked``."""
         script = self._editor.script
         existing = [line_id for line_id in line_ids if line_id in script.index_of]
         ids = [line_id for line_id in existing if field == "is_locked" or not script.line(line_id).is_locked]
         if existing and not ids:
-            self.message.emit(self.tr("Locked lines stay as they are: Ctrl+L unlocks them."))
+            self.message.emit(self.tr("Locked lines are not changed. Press Ctrl+L to unlock them."))
         change = edits.set_field(script, ids, field, value)
         if change is not None:
             self._editor.push(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
@@ -216,20 +214,18 @@ class ScriptPage(QWidget):
     def open_find(self, *, replaces: bool) -> None:
         self._search.open(replaces=replaces)
 
-    # Inside.
-
     def _show_changed(self, before: Script, after: Script) -> None:
-        """Go to the first line that undo or redo changed, unless one of those lines is in sight."""
+        """Go to the first line that undo or redo changed, unless a changed line is visible."""
         rows, area, model = edits.changed_rows(before, after), self.view.viewport().rect(), self._model
-        in_sight = (self.view.visualRect(model.index(row, Column.TEXT)).intersects(area) for row in rows)
-        if rows and not any(in_sight):
+        visible = (self.view.visualRect(model.index(row, Column.TEXT)).intersects(area) for row in rows)
+        if rows and not any(visible):
             self.view.go_to(after.lines[rows[0]].id)
 
     def _do(self, change: Change, title: str) -> None:
         self._editor.push(change, title)
 
     def _index_below(self) -> int:
-        """Not between lines that came together: those that are chosen, or a text that has just been opened."""
+        """Return the row below the selected lines and a just imported text, so that they are not torn apart."""
         index_of = self._editor.script.index_of
         above = [index_of[line_id] for line_id in (*self.selected_line_ids, self._last_opened) if line_id in index_of]
         return max(above) + 1 if above else len(self._editor.script.lines)
@@ -247,7 +243,7 @@ class ScriptPage(QWidget):
             self.view.select_lines([line.id for line in change.lines])
 
     def _do_below(self, change: Change, title: str, *, keeps_empty: bool = False) -> None:
-        """An empty line that somebody pastes over is not kept above what was pasted."""
+        """Apply ``change``, and replace an empty current line unless ``keeps_empty``."""
         line = self.current_line
         if line is not None and not line.text.strip() and line.chosen_take is None and not keeps_empty:
             change = CompositeChange((change, RemoveLines((line.id,))))
@@ -256,7 +252,7 @@ class ScriptPage(QWidget):
 
 @paints_safely
 class _PlaceholderView(ScriptView):
-    """Says what to do while the script is empty."""
+    """Script view with a hint while the script is empty."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         super().paintEvent(event)
@@ -270,7 +266,7 @@ class _PlaceholderView(ScriptView):
         area = QRect(0, top, self.viewport().width(), self.viewport().height() - top)
         words = self.tr(
             "Write a line and press Ctrl+Enter to hear it.\n\n"
-            "Paste or open a text: it becomes lines.\n"
-            "Drop a recording on the window to make a voice of it."
+            "Paste or open a text to split it into lines.\n"
+            "Drop a recording here to create a voice."
         )
         painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)

@@ -1,4 +1,4 @@
-"""The table of the script: choosing lines, writing in them, dropping texts."""
+"""Table view of the script: selecting, editing and dragging lines."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line
 
 _GAP_PIXELS = 4
-# Wide, and then ever narrower: the text must keep room to be read, the inspector shows the rest.
+# Column widths from wide to narrow; hidden columns leave room for the text and are shown in the inspector.
 _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 52, Column.STATE: 124, Column.VOICE: 110, Column.STYLE: 130, Column.DURATION: 72, Column.TAKE: 64},
     {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
@@ -67,14 +67,14 @@ _EDIT_TRIGGERS = (
 
 @paints_safely
 class ScriptView(QTableView):
-    """One row a line; the selection is of whole rows."""
+    """One row per line; whole rows are selected."""
 
     current_line_changed = Signal(object)  # line id or None
     selection_changed = Signal()
-    line_finished = Signal()  # Enter in the text: go on with the next line
+    line_finished = Signal()  # Enter in the text: edit the next line
     texts_pasted = Signal(str)
     own_words_wanted = Signal()
-    lines_dragged = Signal(list, int)  # these lines are to stand before the line that is now at this row
+    lines_dragged = Signal(list, int)  # line ids, row of the line before which they are dropped
 
     def __init__(self, model: LineModel, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,7 +82,7 @@ class ScriptView(QTableView):
         self._last_line_id: str | None = None
         self._last_row = 0
         self._widths: dict[Column, int] | None = None
-        self._gap: int | None = None  # the row above which dragged lines would come to stand
+        self._gap: int | None = None  # row above which dragged lines would be dropped
         self._voice_delegate = VoiceDelegate(self)
         self._style_delegate = StyleDelegate(styles, self)
         self._text_delegate = TextDelegate(styles, self)
@@ -94,18 +94,16 @@ class ScriptView(QTableView):
         self.setShowGrid(False)
         self.setAlternatingRowColors(True)
         self.setTabKeyNavigation(False)
-        # Only lines are taken here (``LineModel.mimeTypes``): files are for the whole window.
+        # Only lines are accepted here (``LineModel.mimeTypes``); the window accepts files.
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDragDropOverwriteMode(False)
-        self.setDropIndicatorShown(False)  # our own is seen better
+        self.setDropIndicatorShown(False)  # replaced by a more visible one, see paintEvent
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         self._set_up_columns()
         self._connect()
-
-    # For the window.
 
     @property
     def current_line_id(self) -> str | None:
@@ -114,7 +112,7 @@ class ScriptView(QTableView):
 
     @property
     def selected_line_ids(self) -> list[str]:
-        """In the order of the script; the current line where nothing is selected."""
+        """Selected lines in the order of the script; the current line if none is selected."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         ids = [self._lines.line_at(row).id for row in rows]
         current = self.current_line_id
@@ -122,13 +120,13 @@ class ScriptView(QTableView):
 
     @property
     def writing_field(self) -> TextField | None:
-        """Where somebody is writing a line just now."""
+        """The open text field, if any."""
         field = self.indexWidget(self.currentIndex()) if self.currentIndex().isValid() else None
         found = field if isinstance(field, TextField) else self.viewport().findChild(TextField)
         return found if isinstance(found, TextField) and found.isVisible() else None
 
     def line_at(self, place: QPoint) -> tuple[Line, QRect] | None:
-        """The line at a point of the viewport, and the part of its row that is seen; None beside the lines."""
+        """Return the line at a point of the viewport and the visible part of its row; None outside the lines."""
         index = self.indexAt(place) if self.viewport().rect().contains(place) else QModelIndex()
         if not index.isValid():
             return None
@@ -138,16 +136,16 @@ class ScriptView(QTableView):
         return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
 
     def set_stop_sound(self, stop_sound: Callable[[], bool]) -> None:
-        """Let Esc in the text stop what is heard; it leaves the field where ``stop_sound`` had nothing to stop."""
+        """Call ``stop_sound`` on Esc in the text field; Esc leaves the field only if it returns False."""
         self._text_delegate.stop_sound = stop_sound
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
         self.viewport().update()
 
-    def mark_places(self, places: Sequence[Match], current: Match | None) -> None:
-        """Seen in their rows; ``current`` more than the others."""
-        self._text_delegate.mark_places(places, current)
+    def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
+        """Highlight ``matches`` in their rows, ``current`` most."""
+        self._text_delegate.mark_matches(matches, current)
         self.viewport().update()
 
     def go_to(self, line_id: str, *, starts_writing: bool = False) -> None:
@@ -159,10 +157,10 @@ class ScriptView(QTableView):
         self.scrollTo(index)
         if starts_writing:
             self.setFocus()
-            self._write_in(index)
+            self._open_field(index)
 
     def select_lines(self, line_ids: list[str]) -> None:
-        """The first of them becomes the current one."""
+        """Select lines; the first becomes the current one."""
         rows = [row for line_id in line_ids if (row := self._lines.row_of(line_id)) is not None]
         if not rows:
             return
@@ -173,15 +171,13 @@ class ScriptView(QTableView):
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def commit_writing(self) -> None:
-        """What is being written counts from now on; the field stays open."""
+        """Commit the text being edited; the field stays open."""
         field = self.writing_field
         if field is not None:
             self.commitData(field)
 
-    # Qt.
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Enter and any letter write in the text, whichever cell is the current one."""
+        """Edit the text on Enter, F2 or any character, whichever cell is current."""
         is_letter = types_letter(event)
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2)
         is_plain = not event.modifiers() & ~PLAIN_KEYS
@@ -190,46 +186,46 @@ class ScriptView(QTableView):
             super().keyPressEvent(event)
             return
         self._choose(text)
-        field = self._write_in(text)
+        field = self._open_field(text)
         if is_letter and field is not None:
             field.insertPlainText(event.text())
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:  # noqa: N802
-        """What is composed of several keys (Chinese words, letters with accents) is written from its first key on."""
+        """Edit the text from the first key of a composition, such as Chinese words or accented letters."""
         text = self.currentIndex().siblingAtColumn(Column.TEXT)
         if not text.isValid() or self.writing_field is not None:
             super().inputMethodEvent(event)
             return
         if event.preeditString():
             self._choose(text)
-            self._stop_waiting(text)
-            # Qt opens a field without breaking the composition off, but with this trigger only.
+            self._cancel_delayed_edit(text)
+            # Only with this trigger does Qt open the editor without interrupting the composition.
             self.setEditTriggers(_EDIT_TRIGGERS | QAbstractItemView.EditTrigger.AnyKeyPressed)
             super().inputMethodEvent(event)
             self.setEditTriggers(_EDIT_TRIGGERS)
         elif event.commitString():
             self._choose(text)
-            if field := self._write_in(text):
+            if field := self._open_field(text):
                 QCoreApplication.sendEvent(field, event)
 
     def currentChanged(self, current: Index, previous: Index) -> None:  # noqa: N802
         super().currentChanged(current, previous)
-        self._let_compose()
+        self._update_input_method()
 
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         super().focusInEvent(event)
-        self._let_compose()
+        self._update_input_method()
 
     def selectionCommand(  # noqa: N802
         self, index: Index, event: QEvent | None = None
     ) -> QItemSelectionModel.SelectionFlag:
-        """A click below the last line leaves it chosen: the inspector goes on showing it, and keys go on meaning it."""
+        """Keep the selection on a click below the last line, for the inspector and shortcuts."""
         if not index.isValid():
             return QItemSelectionModel.SelectionFlag.NoUpdate
         return super().selectionCommand(index, event)
 
     def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
-        """Not while somebody is writing: there, the mouse selects letters."""
+        """Drag lines, except while a text field is open, where the mouse selects text."""
         ids = self.selected_line_ids
         if self.writing_field is not None or not ids:
             return
@@ -237,7 +233,7 @@ class ScriptView(QTableView):
         drag.setMimeData(self._lines.mimeData(self.selectedIndexes()))
         words = self._lines.line_by_id(ids[0]).text if len(ids) == 1 else self.tr("%n line(s)", "", len(ids))
         drag.setPixmap(drag_pixmap(words, self))
-        drag.setHotSpot(QPoint(-12, -8))  # beside the pointer: the place it points at stays in sight
+        drag.setHotSpot(QPoint(-12, -8))  # beside the pointer, so that it does not cover the drop position
         drag.exec(supported, Qt.DropAction.MoveAction)
         self._show_gap(None)
 
@@ -256,13 +252,13 @@ class ScriptView(QTableView):
             painter.fillRect(self._gap_area(self._gap), self.palette().color(QPalette.ColorRole.Highlight))
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        """The model moves nothing by itself: every change goes through the project, where it can be undone."""
+        """Emit ``lines_dragged``; the lines are moved by an undoable change of the project."""
         line_ids = self._lines.dragged_lines(event.mimeData())
         if line_ids:
             row = self._row_below(event.position().toPoint())
             event.setDropAction(Qt.DropAction.MoveAction)
             event.accept()
-            # Once the drag is over: until then the view holds on to its rows.
+            # After the drag: until then the view keeps its rows.
             QTimer.singleShot(0, self, lambda: self.lines_dragged.emit(line_ids, row))
         else:
             event.ignore()
@@ -282,30 +278,28 @@ class ScriptView(QTableView):
     def context_position(self) -> QPoint:
         return self.visualRect(self.currentIndex()).center()
 
-    # Inside.
-
     def _choose(self, index: Index) -> None:
-        """That line alone: Qt's own would add to the selection while the key of a shortcut is still down."""
+        """Select a line alone; setCurrentIndex() would extend the selection while a shortcut's Shift is still down."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
 
-    def _write_in(self, text: Index) -> TextField | None:
-        """Opens the text for writing at once; None where it is locked."""
+    def _open_field(self, text: Index) -> TextField | None:
+        """Open the text field of a line; return None if the line is locked."""
         if not self._lines.flags(text) & Qt.ItemFlag.ItemIsEditable:
             return None
         if self.indexWidget(text) is None:
-            self._stop_waiting(text)
+            self._cancel_delayed_edit(text)
             self.edit(text)
         return self.writing_field
 
-    def _let_compose(self) -> None:
-        """Qt lets only who stands on the text itself; here keys write in it from every cell of the line."""
+    def _update_input_method(self) -> None:
+        """Enable the input method in every cell of an editable line; Qt enables it only in the text cell."""
         text = self.currentIndex().siblingAtColumn(Column.TEXT)
         is_writable = bool(text.flags() & Qt.ItemFlag.ItemIsEditable)
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled, is_writable)
 
-    def _stop_waiting(self, index: Index) -> None:
-        """A click on a chosen line opens it after the time of a double-click; until then Qt refuses all editing."""
+    def _cancel_delayed_edit(self, index: Index) -> None:
+        """Cancel the delayed edit after a click on a selected line, during which Qt refuses to open an editor."""
         self.edit(index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_))  # opens nothing
 
     def _show_gap(self, row: int | None) -> None:
@@ -320,7 +314,7 @@ class ScriptView(QTableView):
         return QRect(0, max(0, below - _GAP_PIXELS // 2), self.viewport().width(), _GAP_PIXELS)
 
     def _row_below(self, place: QPoint) -> int:
-        """The row before which something dropped at ``place`` belongs: the nearest gap between two lines."""
+        """Return the row below the gap between lines that is nearest to ``place``."""
         index = self.indexAt(place)
         if not index.isValid():
             return self._lines.rowCount()
@@ -346,7 +340,7 @@ class ScriptView(QTableView):
         self._set_row_height()
 
     def _fit_columns(self) -> None:
-        """The widest columns that leave the text its room; widths a person has dragged stay while these fit."""
+        """Use the widest columns that leave room for the text; widths set by the user stay while these fit."""
         least = _LEAST_TEXT_LETTERS * self.fontMetrics().averageCharWidth()
         room = self.viewport().width() - least
         widths = next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1])
@@ -359,31 +353,31 @@ class ScriptView(QTableView):
                 self.setColumnWidth(column, widths[column])
 
     def _set_row_height(self) -> None:
-        """The same for all rows: thousands of lines must not be measured one by one."""
+        """Use one height for all rows, so that thousands of lines need not be measured."""
         rows = self.verticalHeader()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(2 * self.fontMetrics().lineSpacing() + 12)
 
     def _connect(self) -> None:
-        self.selectionModel().currentRowChanged.connect(lambda *_: self._tell_current())
+        self.selectionModel().currentRowChanged.connect(lambda *_: self._emit_current())
         self.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
-        self._lines.modelReset.connect(self._tell_current)
+        self._lines.modelReset.connect(self._emit_current)
         for gone in (self._lines.rowsRemoved, self._lines.layoutChanged):
-            gone.connect(lambda *_: QTimer.singleShot(0, self, self._keep_place))
+            gone.connect(lambda *_: QTimer.singleShot(0, self, self._restore_selection))
         self._text_delegate.line_finished.connect(self.line_finished)
         self._text_delegate.texts_pasted.connect(self.texts_pasted)
         self._style_delegate.own_words_wanted.connect(self.own_words_wanted)
 
-    def _keep_place(self) -> None:
-        """Where what was chosen is gone, by undo say, the line that stands there now is chosen and seen to be."""
+    def _restore_selection(self) -> None:
+        """If the selected line was removed, for example by undo, select the line now in its row."""
         index, num_rows = self.currentIndex(), self._lines.rowCount()
         if not index.isValid() and num_rows:
             index = self._lines.index(min(self._last_row, num_rows - 1), Column.TEXT)
         if index.isValid() and not self.selectionModel().hasSelection():
             self._choose(index)
-        self._tell_current()
+        self._emit_current()
 
-    def _tell_current(self) -> None:
+    def _emit_current(self) -> None:
         line_id = self.current_line_id
         if self.currentIndex().isValid():
             self._last_row = self.currentIndex().row()

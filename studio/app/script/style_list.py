@@ -1,4 +1,4 @@
-"""The styles and inline tags of the model that speaks, named in the language of the window."""
+"""Styles and inline tags of the loaded model, with names in the window's language."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
 
 @dataclass(frozen=True, slots=True)
 class LocalizedStyle:
-    """``family`` is what a line keeps: the like style of another generation has the same."""
+    """``family`` is stored with a line; corresponding styles of other generations have the same family."""
 
     family: str
     name: str
@@ -43,7 +43,7 @@ class LocalizedStyle:
 
 @dataclass(frozen=True, slots=True)
 class NamedTag:
-    """``text`` is written into a line; of a span it is opening and closing tag with nothing between."""
+    """``text`` is inserted into a line; for a span it is the opening and closing tag."""
 
     text: str
     name: str
@@ -52,7 +52,7 @@ class NamedTag:
 
 
 class StyleList(QObject):
-    """Empty until the first model is looked at."""
+    """Empty until ``use_model`` is called."""
 
     changed = Signal()
 
@@ -63,7 +63,7 @@ class StyleList(QObject):
 
     @property
     def styles(self) -> tuple[LocalizedStyle, ...]:
-        """Those of one category stand together."""
+        """Styles, grouped by category."""
         return self._styles
 
     @property
@@ -71,7 +71,7 @@ class StyleList(QObject):
         return self._tags
 
     def use_model(self, folder: Path) -> None:
-        """Reads the lists of the model's generation; a folder that cannot be read has none."""
+        """Load the styles and tags of the model's generation; none if the folder cannot be read."""
         from studio.model.detection import detect_generation  # noqa: PLC0415 - after the first paint
         from studio.text.styles import load_styles  # noqa: PLC0415
 
@@ -108,7 +108,7 @@ class StyleList(QObject):
         return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))
 
     def words(self, style: LineStyle) -> str:
-        """What a row shows; empty for a plain line."""
+        """Return the label of a style; empty for the default style."""
         if style.instruct:
             return f"“{style.instruct}”"
         if not style.preset:

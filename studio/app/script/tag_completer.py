@@ -1,4 +1,4 @@
-"""Offers the inline tags after a slash: [laughter], [breath], <strong>…, whatever the model knows."""
+"""Completion list of the model's inline tags after a slash: [laughter], [breath], <strong>…"""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SHOWN_ROWS = 9
 
 
 class TagCompleter:
-    """Belongs to one text field, which hands it its keys first."""
+    """Completer of one text field, which passes key events to it first."""
 
     def __init__(self, field: QPlainTextEdit, styles: StyleList) -> None:
         self._field = field
         self._styles = styles
         self._slash: int | None = None
-        # A child of the window and not a popup: the field keeps the focus, and the input method its work.
+        # A child of the window and not a popup, so that the field keeps the focus and the input method.
         self._list = QListWidget(field.window())
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.setAccessibleName(QCoreApplication.translate("TagCompleter", "Tags"))
@@ -35,7 +35,7 @@ class TagCompleter:
         self._list.hide()
 
     def takes_key(self, event: QKeyEvent) -> bool:
-        """Whether the key was meant for the list."""
+        """Handle a key of the list; return whether it was one."""
         if not self.is_open:
             return False
         match event.key():
@@ -52,7 +52,7 @@ class TagCompleter:
         return True
 
     def typed(self) -> None:
-        """After each change of the text: a slash at the beginning of a word opens, another word closes."""
+        """Update after a change of the text: a slash at the start of a word opens the list, a space closes it."""
         cursor = self._field.textCursor()
         position, text = cursor.position(), self._field.toPlainText()
         if self._slash is None and text[position - 1 : position] == "/":

@@ -1,4 +1,4 @@
-"""Where the text of a line is written."""
+"""Editor of a line's text in the script table."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _REDO_KEYS = (
 PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 _ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 _FEWEST_LINES = 4
-# From the first unsaved letter. Typing goes on meanwhile, and does not put it off.
+# Counted from the first unsaved character; further typing does not postpone the autosave.
 AUTOSAVE_MILLISECONDS = 300
 
 
 class TextField(QPlainTextEdit):
-    """Enter is done with the line; a slash offers tags; a pasted text of several lines becomes several lines.
+    """Enter finishes the line, a slash opens the tag list, and pasted text with line breaks becomes several lines.
 
-    It is as high as its text, as far as the table has room. ``autosave_due`` follows what is typed; composed text
-    counts once the input method commits it.
+    The field is as high as its text, up to the height of the table. ``autosave_due`` is emitted after typing; composed
+    text counts once the input method commits it.
     """
 
     line_finished = Signal()
     texts_pasted = Signal(str)
     autosave_due = Signal()
-    cancelled = Signal()  # by Esc
+    cancelled = Signal()  # with Esc
 
     def __init__(self, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName(self.tr("Text of the line"))
+        self.setAccessibleName(self.tr("Line text"))
         self.setTabChangesFocus(True)
         self._completer = TagCompleter(self, styles)
         self._cell = QRect()
@@ -47,8 +47,8 @@ class TextField(QPlainTextEdit):
         self._autosave.setSingleShot(True)
         self._autosave.setInterval(AUTOSAVE_MILLISECONDS)
         self._autosave.timeout.connect(self.autosave_due)
-        self.stretch = ""  # of typing: an id
-        self.text_before = ""  # the stretch
+        self.stretch = ""  # id of the current stretch of typing
+        self.text_before = ""  # before that stretch
         self.textChanged.connect(self._on_text_changed)
         self.textChanged.connect(self._completer.typed)
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
@@ -58,11 +58,11 @@ class TextField(QPlainTextEdit):
         return self._completer.is_open
 
     def begin_stretch(self, text: str) -> None:
-        """What is typed from now on is one step of undo; ``text`` is what Esc returns to."""
+        """Start a new undo step for typing; Esc restores ``text``."""
         self.stretch, self.text_before = new_id(), text
 
     def mark_saved(self) -> None:
-        """All text is saved, or given up."""
+        """Mark the text as saved or discarded."""
         self._autosave.stop()
         self.document().setModified(False)
 
@@ -71,12 +71,12 @@ class TextField(QPlainTextEdit):
             self._autosave.start()
 
     def fit(self, cell: QRect) -> None:
-        """Over the ``cell`` of its parent."""
+        """Place the field over ``cell`` of its parent."""
         self._cell = QRect(cell)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Only now it is known where the text wraps."""
+        """Fit the height after the text has been wrapped to the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -87,7 +87,7 @@ class TextField(QPlainTextEdit):
         around = 2 * (self.document().documentMargin() + self.frameWidth() + 1)
         text = sum(self.blockBoundingRect(block).height() for block in _blocks(self.document()))
         wanted = max(_FEWEST_LINES * self.fontMetrics().lineSpacing(), math.ceil(text + around))
-        # Not as Qt thinks it needed: the bar takes room from the text, which then needs the bar.
+        # Set explicitly: with Qt's own policy, a visible bar narrows the text, which then needs the bar.
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(
             policy.ScrollBarAsNeeded if wanted > table.height() else policy.ScrollBarAlwaysOff
@@ -99,7 +99,7 @@ class TextField(QPlainTextEdit):
         self.setGeometry(place)
 
     def event(self, event: QEvent) -> bool:
-        # While tags are offered, Esc and Enter mean the list and no shortcut.
+        # While the tag list is open, Esc and Enter belong to it and do not trigger shortcuts.
         if event.type() == QEvent.Type.ShortcutOverride and self._completer.is_open:
             event.accept()
             return True
@@ -110,12 +110,12 @@ class TextField(QPlainTextEdit):
     def _step_of(self, event: QKeyEvent) -> Callable[[], None] | None:
         if event.matches(QKeySequence.StandardKey.Undo):
             return self.undo
-        # Qt knows one of the two, another on each system.
+        # Each platform defines only one of the two.
         is_redo = event.matches(QKeySequence.StandardKey.Redo) or event.keyCombination() in _REDO_KEYS
         return self.redo if is_redo else None
 
     def _undo_or_redo(self, event: QKeyEvent, step: Callable[[], None]) -> bool:
-        """What was written here since the line was taken over; beyond that, the steps are those of the script."""
+        """Undo or redo within the field; beyond that, let the undo stack of the script handle the key."""
         document = self.document()
         if not (document.isUndoAvailable() if step == self.undo else document.isRedoAvailable()):
             event.ignore()
@@ -126,7 +126,7 @@ class TextField(QPlainTextEdit):
         return True
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, N802 - Qt's names
-        """Tab takes the offered tag; Qt would go on to the next control before it told us of the key."""
+        """Tab accepts the selected tag. Qt would move the focus before sending the key event."""
         return not self._completer.is_open and super().focusNextPrevChild(next)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
@@ -159,7 +159,7 @@ def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
 
 
 def types_letter(event: QKeyEvent) -> bool:
-    """Whether the key writes a letter; also with AltGr, or with the Option key of a Mac."""
+    """Return whether the key types a character, also with AltGr or the Option key of a Mac."""
     held = event.modifiers() & ~(PLAIN_KEYS | Qt.KeyboardModifier.GroupSwitchModifier)
     is_option = sys.platform == "darwin" and held == Qt.KeyboardModifier.AltModifier
     types = is_option or held in (Qt.KeyboardModifier.NoModifier, _ALT_GR_OF_WINDOWS)

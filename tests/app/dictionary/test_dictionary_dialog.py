@@ -1,4 +1,4 @@
-"""Words are taught in a table; what cannot be said is shown where it stands, and nothing is lost."""
+"""Dictionary dialog: both dictionaries, validation, undo, saving and word preview."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def shown(page: PronunciationPage, number: int) -> list[str]:
     return [page.model.data(page.model.index(number, column)) for column in (WORD, ALIAS, PRONUNCIATION)]
 
 
-def said(dialog: DictionaryDialog, role: str) -> str:
+def visible_text(dialog: DictionaryDialog, role: str) -> str:
     return " ".join(
         label.text() for label in dialog.findChildren(QLabel) if label.isVisible() and label.property("role") == role
     )
@@ -80,16 +80,16 @@ def test_both_dictionaries_are_shown(dialog: DictionaryDialog) -> None:
     assert shown(dialog.global_page, 0) == ["SQL", "sequel", ""]
     case = dialog.global_page.model.index(0, CASE)
     assert dialog.global_page.model.data(case, Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
-    assert dialog.project_page.table.accessibleName() == "Words of this project"
+    assert dialog.project_page.table.accessibleName() == "Project dictionary"
 
 
-def test_what_a_word_becomes_is_shown_beside_it(dialog: DictionaryDialog) -> None:
+def test_the_request_text_of_a_word_is_shown(dialog: DictionaryDialog) -> None:
     dialog.project_page.go_to(0)
-    assert "[ch][óng][q][ìng]" in said(dialog, "quiet")
-    assert "2" in said(dialog, "quiet")
+    assert "[ch][óng][q][ìng]" in visible_text(dialog, "quiet")
+    assert "2" in visible_text(dialog, "quiet")
 
 
-def test_a_new_word_of_the_project_can_be_undone(
+def test_adding_a_project_word_can_be_undone(
     dialog: DictionaryDialog, editor: ProjectEditor, words: GlobalWords
 ) -> None:
     page = dialog.project_page
@@ -104,7 +104,7 @@ def test_a_new_word_of_the_project_can_be_undone(
     assert words.dictionary.entries == (SQL,)
 
 
-def test_a_word_of_all_projects_is_kept_and_counts_at_once(
+def test_a_shared_word_is_saved_and_can_be_undone(
     dialog: DictionaryDialog, editor: ProjectEditor, path: Path, qtbot: QtBot
 ) -> None:
     type_in(dialog.global_page, 0, ALIAS, "S Q L")
@@ -121,7 +121,7 @@ def test_a_word_of_all_projects_is_kept_and_counts_at_once(
     assert editor.project.dictionary_in_force.compile("SQL", speaks_phones=False) == "S Q L"
 
 
-def test_what_cannot_be_said_is_shown_and_not_accepted(
+def test_an_invalid_word_is_marked_and_refused(
     dialog: DictionaryDialog, editor: ProjectEditor, report_of: Callable[[QWidget], str]
 ) -> None:
     page = dialog.project_page
@@ -133,7 +133,7 @@ def test_what_cannot_be_said_is_shown_and_not_accepted(
     dialog.accept()
     assert dialog.isVisible()
     assert dialog.tabs.currentWidget() is page
-    assert "is not a syllable in pinyin" in said(dialog, "bad")
+    assert "is not a syllable in pinyin" in visible_text(dialog, "bad")
     assert report_of(page).startswith("error: bad-pronunciation\n")
     assert editor.project.dictionary.entries == (CHONGQING,)
     type_in(page, 0, PRONUNCIATION, "chong2")
@@ -142,18 +142,18 @@ def test_what_cannot_be_said_is_shown_and_not_accepted(
     assert editor.project.dictionary.entries == (DictionaryEntry("重庆", None, "chong2"),)
 
 
-def test_the_same_word_twice_is_a_problem_of_the_second(dialog: DictionaryDialog) -> None:
+def test_a_duplicate_word_is_marked(dialog: DictionaryDialog) -> None:
     page = dialog.project_page
     number = page.model.append()
     type_in(page, number, WORD, " 重庆 ")
     type_in(page, number, ALIAS, "x")
     assert page.model.problem(0) is None
-    assert "stands further up already" in str(page.model.problem(number))
+    assert "is already in the dictionary" in str(page.model.problem(number))
     type_in(page, number, WORD, "庆")
     assert page.model.problem(number) is None
 
 
-def test_blank_rows_count_for_nothing_and_are_used_again(dialog: DictionaryDialog, editor: ProjectEditor) -> None:
+def test_blank_rows_are_ignored_and_reused(dialog: DictionaryDialog, editor: ProjectEditor) -> None:
     page = dialog.project_page
     page.add_word()
     page.add_word()
@@ -162,7 +162,7 @@ def test_blank_rows_count_for_nothing_and_are_used_again(dialog: DictionaryDialo
     assert editor.undo_stack.count() == 0
 
 
-def test_words_are_removed_with_the_delete_key(dialog: DictionaryDialog, editor: ProjectEditor, qtbot: QtBot) -> None:
+def test_the_delete_key_removes_words(dialog: DictionaryDialog, editor: ProjectEditor, qtbot: QtBot) -> None:
     page = dialog.project_page
     page.go_to(0)
     page.table.setFocus()
@@ -173,7 +173,7 @@ def test_words_are_removed_with_the_delete_key(dialog: DictionaryDialog, editor:
     assert editor.project.dictionary.entries == ()
 
 
-def test_cancelling_changes_nothing(dialog: DictionaryDialog, editor: ProjectEditor, path: Path) -> None:
+def test_cancel_discards_changes(dialog: DictionaryDialog, editor: ProjectEditor, path: Path) -> None:
     before = path.read_bytes()
     type_in(dialog.project_page, 0, ALIAS, "x")
     type_in(dialog.global_page, 0, ALIAS, "x")
@@ -182,7 +182,7 @@ def test_cancelling_changes_nothing(dialog: DictionaryDialog, editor: ProjectEdi
     assert path.read_bytes() == before
 
 
-def test_a_word_typed_by_hand_arrives(dialog: DictionaryDialog, qtbot: QtBot) -> None:
+def test_typing_a_word(dialog: DictionaryDialog, qtbot: QtBot) -> None:
     page = dialog.project_page
     page.add_word()
     field = page.table.findChild(QLineEdit)
@@ -193,7 +193,7 @@ def test_a_word_typed_by_hand_arrives(dialog: DictionaryDialog, qtbot: QtBot) ->
     assert dialog.isVisible()
 
 
-def test_a_selected_word_is_brought_along(dialog: DictionaryDialog) -> None:
+def test_a_selected_word_is_added(dialog: DictionaryDialog) -> None:
     dialog.tabs.setCurrentWidget(dialog.global_page)
     dialog.add_word(" Xi'an ")
     assert dialog.tabs.currentWidget() is dialog.project_page
@@ -201,7 +201,7 @@ def test_a_selected_word_is_brought_along(dialog: DictionaryDialog) -> None:
     assert not dialog.project_page.hear_button.isEnabled()
 
 
-def test_only_usable_words_can_be_heard(dialog: DictionaryDialog, qtbot: QtBot) -> None:
+def test_only_valid_words_can_be_played(dialog: DictionaryDialog, qtbot: QtBot) -> None:
     page = dialog.project_page
     page.go_to(0)
     with qtbot.waitSignal(dialog.hear_clicked) as heard:
@@ -211,7 +211,7 @@ def test_only_usable_words_can_be_heard(dialog: DictionaryDialog, qtbot: QtBot) 
     assert not page.hear_button.isEnabled()
 
 
-def test_a_disk_that_refuses_is_said_and_the_dialog_stays(
+def test_a_write_error_is_shown_and_the_dialog_stays_open(
     editor: ProjectEditor, tmp_path: Path, qtbot: QtBot, report_of: Callable[[QWidget], str]
 ) -> None:
     (tmp_path / "file").touch()
@@ -223,11 +223,11 @@ def test_a_disk_that_refuses_is_said_and_the_dialog_stays(
     type_in(dialog.global_page, number, ALIAS, "b")
     dialog.accept()
     assert dialog.isVisible()
-    assert "cannot be" in said(dialog, "bad")
+    assert "cannot be" in visible_text(dialog, "bad")
     assert report_of(dialog).startswith("error: cannot-write\n")
 
 
-def test_every_project_that_is_opened_knows_the_persons_words(
+def test_every_opened_project_uses_the_shared_dictionary(
     editor: ProjectEditor, words: GlobalWords, tmp_path: Path
 ) -> None:
     with Project.create(tmp_path / "drafts") as other:
@@ -237,7 +237,7 @@ def test_every_project_that_is_opened_knows_the_persons_words(
         editor.replace_project(old)
 
 
-def test_a_damaged_file_of_words_is_told(editor: ProjectEditor, path: Path, qtbot: QtBot) -> None:
+def test_a_damaged_file_is_reported(editor: ProjectEditor, path: Path, qtbot: QtBot) -> None:
     path.write_text("{")
     words = GlobalWords(editor, path=path)
     with qtbot.waitSignal(words.failed) as failed:
@@ -247,7 +247,7 @@ def test_a_damaged_file_of_words_is_told(editor: ProjectEditor, path: Path, qtbo
     assert load_global_dictionary(path).entries == (SQL,)
 
 
-def test_a_step_back_that_cannot_be_kept_is_told_and_changes_nothing(
+def test_a_failed_undo_is_reported_and_its_command_removed(
     words: GlobalWords, editor: ProjectEditor, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words.change(PronunciationDictionary())
@@ -259,25 +259,26 @@ def test_a_step_back_that_cannot_be_kept_is_told_and_changes_nothing(
     with qtbot.waitSignal(words.failed):
         editor.undo_stack.undo()
     assert words.dictionary.entries == ()
+    assert editor.undo_stack.count() == 0
 
 
-def test_a_word_is_heard_as_it_would_be_said(bench: Any) -> None:
+def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
-    hearing = WordPreview(session.bridge, session.transport, session.find_voice)
+    preview = WordPreview(session.bridge, session.transport, session.find_voice)
     failures: list[object] = []
-    hearing.failed.connect(failures.append)
-    bench.loop.call_soon(hearing.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")
+    preview.failed.connect(failures.append)
+    bench.loop.call_soon(preview.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")
     bench.until(lambda: session.transport.is_playing)
     bench.until(lambda: not session.transport.is_playing)
     assert len(bench.card.heard) == 3 * 2_400
     assert not session.editor.script.takes
-    bench.loop.call_soon(hearing.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
+    bench.loop.call_soon(preview.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
     bench.until(lambda: failures)
     assert "no voice named Nobody" in str(failures[0])
 
 
-def test_the_window_teaches_words_and_speaks_them_in_the_lines_voice(bench: Any) -> None:
+def test_a_preview_uses_the_voice_of_the_line(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
     bench.open_window()
@@ -293,7 +294,7 @@ def test_the_window_teaches_words_and_speaks_them_in_the_lines_voice(bench: Any)
     assert session.editor.project.dictionary.entries == (DictionaryEntry("SQL", "one two"),)
 
 
-def test_without_any_voice_a_word_cannot_be_heard(bench: Any) -> None:
+def test_a_preview_without_a_voice_is_reported(bench: Any) -> None:
     bench.open_window()
     pronunciation = bench.parts.pronunciation
     bench.until(lambda: bench.session.is_ready)
@@ -301,7 +302,7 @@ def test_without_any_voice_a_word_cannot_be_heard(bench: Any) -> None:
     pronunciation.failed.connect(failures.append)
     dialog = pronunciation.open(None)
     dialog.hear_clicked.emit(SQL)
-    assert "There is no voice yet" in str(failures[0])
+    assert "No voice is available" in str(failures[0])
     dialog.reject()
 
 

@@ -1,4 +1,4 @@
-"""Typed text reaches the draft while the field is still open, as one undo step for each stretch of typing."""
+"""Autosave of typed text while the field is open, as one undo step per stretch of typing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def window(bench: Bench) -> MainWindow:
 
 
 def texts_after_a_crash(bench: Bench, folder: Path) -> list[str]:
-    """What recovery finds if the program dies now: the files of the draft as they are on the disk."""
+    """Return what recovery finds after a crash: a copy of the draft's files as they are on disk."""
     draft = bench.session.editor.project.draft_path
     folder.mkdir()
     for part in draft.parent.glob(f"{draft.name}*"):
@@ -52,13 +52,13 @@ def test_autosave_is_due_within_half_a_second() -> None:
 
 def test_typed_text_survives_a_crash_while_the_field_is_open(bench: Bench, window: MainWindow, tmp_path: Path) -> None:
     field = write_on(window)
-    type_and_wait(bench, field, "A sentence nobody has finished")
+    type_and_wait(bench, field, "An unfinished sentence")
     assert window.script.view.writing_field is field
-    assert texts_after_a_crash(bench, tmp_path / "crashed") == ["A sentence nobody has finished"]
+    assert texts_after_a_crash(bench, tmp_path / "crashed") == ["An unfinished sentence"]
     assert window.isWindowModified()
 
 
-def test_continuous_typing_does_not_put_the_autosave_off(bench: Bench, window: MainWindow) -> None:
+def test_continuous_typing_does_not_postpone_the_autosave(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "a")
     timer = field._autosave
@@ -70,68 +70,68 @@ def test_continuous_typing_does_not_put_the_autosave_off(bench: Bench, window: M
 
 
 def test_a_stretch_of_typing_is_one_undo_step(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+    window.script.set_field("text", "Before.", "Edit")
     steps = bench.session.editor.undo_stack.count()
     field = write_on(window)
     for words in (" One.", " Two.", " Three."):
         type_and_wait(bench, field, words)
     assert bench.session.editor.undo_stack.count() == steps + 1
     QTest.keyClick(field, Qt.Key.Key_Return)
-    assert bench.session.editor.undo_stack.count() - steps == 2, "the text, and the new line after it"
+    assert bench.session.editor.undo_stack.count() - steps == 2, "one for the text, one for the new line"
     bench.trigger("edit.undo")
     bench.trigger("edit.undo")
-    assert bench.texts == ["As it was."]
+    assert bench.texts == ["Before."]
     bench.trigger("edit.redo")
-    assert bench.texts == ["As it was. One. Two. Three."]
+    assert bench.texts == ["Before. One. Two. Three."]
 
 
-def test_undo_in_the_field_goes_on_behind_an_autosave(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+def test_undo_in_the_field_works_after_an_autosave(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
     steps = bench.session.editor.undo_stack.count()
     field = write_on(window)
     type_and_wait(bench, field, " More.")
     QTest.keyClick(field, Qt.Key.Key_Z, CONTROL)
-    assert field.toPlainText() == "As it was."
-    bench.until(lambda: bench.texts == ["As it was."])
-    assert bench.session.editor.undo_stack.count() == steps, "no step is left that changes nothing"
+    assert field.toPlainText() == "Before."
+    bench.until(lambda: bench.texts == ["Before."])
+    assert bench.session.editor.undo_stack.count() == steps, "a step without effect is dropped"
     QTest.keyClick(field, Qt.Key.Key_Y, CONTROL)
-    assert field.toPlainText() == "As it was. More."
-    bench.until(lambda: bench.texts == ["As it was. More."])
+    assert field.toPlainText() == "Before. More."
+    bench.until(lambda: bench.texts == ["Before. More."])
 
 
-def test_undo_from_the_menu_takes_back_an_autosaved_stretch(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+def test_undo_from_the_menu_reverts_an_autosaved_stretch(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
     type_and_wait(bench, field, " More.")
     bench.trigger("edit.undo")
-    assert (bench.texts, field.toPlainText()) == (["As it was."], "As it was.")
+    assert (bench.texts, field.toPlainText()) == (["Before."], "Before.")
     type_and_wait(bench, field, " Else.")
     bench.trigger("edit.undo")
-    assert bench.texts == ["As it was."]
+    assert bench.texts == ["Before."]
 
 
-def test_escape_takes_back_autosaved_text_and_redo_brings_it_again(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+def test_escape_reverts_autosaved_text_and_redo_restores_it(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
     type_and_wait(bench, field, " More.")
     QTest.keyClicks(field, " Not yet saved.")
     QTest.keyClick(field, Qt.Key.Key_Escape)
     bench.live(2 * AUTOSAVE_MILLISECONDS / 1000)
-    assert bench.texts == ["As it was."]
+    assert bench.texts == ["Before."]
     bench.trigger("edit.redo")
-    assert bench.texts == ["As it was. More."]
+    assert bench.texts == ["Before. More."]
 
 
-def test_escape_takes_back_only_what_was_typed(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+def test_escape_reverts_only_typed_text(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
     type_and_wait(bench, field, " More.")
     window.script.set_field("speed", 1.5, "Change speed")
     QTest.keyClick(field, Qt.Key.Key_Escape)
-    assert (bench.lines[0].text, bench.lines[0].speed) == ("As it was.", 1.5)
+    assert (bench.lines[0].text, bench.lines[0].speed) == ("Before.", 1.5)
 
 
-def test_autosave_disturbs_neither_cursor_nor_selection(bench: Bench, window: MainWindow) -> None:
+def test_autosave_keeps_cursor_and_selection(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "One three", "Edit")
     field = write_on(window)
     cursor = field.textCursor()
@@ -146,7 +146,7 @@ def test_autosave_disturbs_neither_cursor_nor_selection(bench: Bench, window: Ma
     assert field.textCursor().selectedText() == "three"
 
 
-def test_autosave_leaves_a_composition_alone(bench: Bench, window: MainWindow) -> None:
+def test_autosave_keeps_a_composition(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "Say ")
     QApplication.sendEvent(field, QInputMethodEvent("ni", []))
@@ -158,9 +158,7 @@ def test_autosave_leaves_a_composition_alone(bench: Bench, window: MainWindow) -
     bench.until(lambda: bench.texts == ["Say 你"])
 
 
-def test_text_that_cannot_be_saved_is_kept_and_tried_again(
-    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_autosave_is_retried(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     project = bench.session.editor.project
     real: Callable[[Change], Change] = project.apply
     errors: list[StudioError] = []

@@ -1,4 +1,4 @@
-"""Lines are put in another order with the mouse; files held over the table are the window's business."""
+"""Reordering lines by drag and drop; dragged files are left to the window."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def dragged(window: MainWindow, *rows: int) -> QMimeData:
 
 
 def drop(bench: Bench, window: MainWindow, mime: QMimeData, row: int, *, is_below: bool) -> bool:
-    """On the upper or lower half of ``row``; whether the table would have it."""
+    """Drop on the upper or lower half of ``row``; return whether the table accepts it."""
     rect = window.script.view.visualRect(window.script._model.index(row, Column.TEXT))
     return drop_at(bench, window, mime, QPoint(rect.center().x(), rect.bottom() - 2 if is_below else rect.top() + 2))
 
@@ -55,7 +55,7 @@ def order(bench: Bench) -> list[int]:
     return [WORDS.index(text) for text in bench.texts]
 
 
-def test_a_line_is_dragged_up_and_the_move_undone(bench: Bench, window: MainWindow) -> None:
+def test_drag_a_line_up_and_undo(bench: Bench, window: MainWindow) -> None:
     assert drop(bench, window, dragged(window, 3), 1, is_below=False)
     assert order(bench) == [0, 3, 1, 2]
     assert window.script.current_line.text == WORDS[3]  # type: ignore[union-attr]
@@ -63,7 +63,7 @@ def test_a_line_is_dragged_up_and_the_move_undone(bench: Bench, window: MainWind
     assert order(bench) == [0, 1, 2, 3]
 
 
-def test_lines_that_lay_apart_come_together_where_they_are_dropped(bench: Bench, window: MainWindow) -> None:
+def test_separate_lines_are_dropped_together(bench: Bench, window: MainWindow) -> None:
     assert drop(bench, window, dragged(window, 0, 2), 3, is_below=True)
     assert order(bench) == [1, 3, 0, 2]
     assert [WORDS.index(bench.session.editor.project.line(each).text) for each in window.script.selected_line_ids] == [
@@ -72,7 +72,7 @@ def test_lines_that_lay_apart_come_together_where_they_are_dropped(bench: Bench,
     ]
 
 
-def test_above_the_first_and_below_the_last(bench: Bench, window: MainWindow) -> None:
+def test_drop_above_the_first_and_below_the_last_line(bench: Bench, window: MainWindow) -> None:
     assert drop(bench, window, dragged(window, 2), 0, is_below=False)
     assert order(bench) == [2, 0, 1, 3]
     assert drop(bench, window, dragged(window, 0, 1), 3, is_below=True)
@@ -82,14 +82,14 @@ def test_above_the_first_and_below_the_last(bench: Bench, window: MainWindow) ->
     assert order(bench) == [0, 1, 2, 3]
 
 
-def test_below_all_lines_is_the_end(bench: Bench, window: MainWindow) -> None:
+def test_drop_below_all_lines(bench: Bench, window: MainWindow) -> None:
     view = window.script.view
     place = QPoint(40, view.rowViewportPosition(3) + view.rowHeight(3) + 30)
     assert drop_at(bench, window, dragged(window, 1), place)
     assert order(bench) == [0, 2, 3, 1]
 
 
-def test_the_place_is_marked_while_lines_are_held_over_it(window: MainWindow) -> None:
+def test_the_drop_position_is_marked(window: MainWindow) -> None:
     view, mime = window.script.view, dragged(window, 3)
     marks = []
     place = view.visualRect(window.script._model.index(1, Column.TEXT)).topLeft() + QPoint(5, 3)
@@ -104,13 +104,13 @@ def test_the_place_is_marked_while_lines_are_held_over_it(window: MainWindow) ->
     assert view._gap is None
 
 
-def test_the_label_on_the_mouse_is_small(window: MainWindow) -> None:
-    picture = drag_pixmap("A very long line. " * 40, window)
-    assert picture.deviceIndependentSize().width() < 300
-    assert picture.deviceIndependentSize().height() < 40
+def test_the_drag_label_is_small(window: MainWindow) -> None:
+    pixmap = drag_pixmap("A very long line. " * 40, window)
+    assert pixmap.deviceIndependentSize().width() < 300
+    assert pixmap.deviceIndependentSize().height() < 40
 
 
-def test_a_line_dropped_where_it_is_makes_no_step_of_undo(bench: Bench, window: MainWindow) -> None:
+def test_a_drop_without_effect_makes_no_undo_step(bench: Bench, window: MainWindow) -> None:
     steps = bench.session.editor.undo_stack.count()
     for row, is_below in ((1, False), (1, True), (0, True), (2, False)):
         drop(bench, window, dragged(window, 1), row, is_below=is_below)
@@ -118,16 +118,16 @@ def test_a_line_dropped_where_it_is_makes_no_step_of_undo(bench: Bench, window: 
     assert bench.session.editor.undo_stack.count() == steps
 
 
-def test_rows_take_what_belongs_to_them_only(bench: Bench, window: MainWindow) -> None:
-    files, strangers = QMimeData(), QMimeData()
+def test_files_and_lines_of_other_scripts_are_refused(bench: Bench, window: MainWindow) -> None:
+    files, foreign = QMimeData(), QMimeData()
     files.setUrls([QUrl.fromLocalFile("/x/voice.wav")])
     assert not drop(bench, window, files, 1, is_below=False)
-    strangers.setData("application/x-timbre-lines", b"of-another-script")
-    assert not drop(bench, window, strangers, 1, is_below=False)
+    foreign.setData("application/x-timbre-lines", b"of-another-script")
+    assert not drop(bench, window, foreign, 1, is_below=False)
     assert order(bench) == [0, 1, 2, 3]
 
 
-def test_every_row_can_be_dragged_but_nothing_falls_into_a_cell(window: MainWindow) -> None:
+def test_rows_can_be_dragged_but_cells_accept_no_drops(window: MainWindow) -> None:
     flags = window.script._model.index(0, Column.TEXT).flags()
     assert flags & Qt.ItemFlag.ItemIsDragEnabled
     assert not flags & Qt.ItemFlag.ItemIsDropEnabled

@@ -1,4 +1,4 @@
-"""Whoever writes sees the text whole, and where they are: also after undo, and with the tab key."""
+"""Visibility of the edited text and the current line: field height, undo, tab order and Esc."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def window(bench: Bench) -> MainWindow:
     return window
 
 
-def is_seen_whole(field: TextField) -> bool:
+def is_fully_visible(field: TextField) -> bool:
     text = field.blockBoundingGeometry(field.document().lastBlock()).translated(field.contentOffset())
     has_bar = field.verticalScrollBar().isVisible()
     return not has_bar and text.bottom() <= field.viewport().height() and field.firstVisibleBlock().blockNumber() == 0
@@ -34,7 +34,7 @@ def test_the_field_grows_with_its_text_and_shrinks_again(bench: Bench, window: M
     height_before, top = field.height(), field.geometry().top()
     field.insertPlainText(LONG)
     bench.live(0)
-    assert is_seen_whole(field)
+    assert is_fully_visible(field)
     assert field.height() > height_before
     assert field.geometry().top() == top
     field.setPlainText("Short.")
@@ -44,11 +44,11 @@ def test_the_field_grows_with_its_text_and_shrinks_again(bench: Bench, window: M
 @pytest.mark.parametrize(
     "text", [LONG.strip(), 6 * "今天天气很好，我们去公园散步吧。😀", 6 * "مرحبا بالعالم، كيف حالك اليوم؟ "]
 )
-def test_a_long_text_is_seen_whole_as_soon_as_it_is_opened(bench: Bench, window: MainWindow, text: str) -> None:
+def test_a_long_text_is_fully_visible_when_opened(bench: Bench, window: MainWindow, text: str) -> None:
     window.script.set_field("text", text, "Edit")
     field = write_on(window)
     bench.live(0)
-    assert is_seen_whole(field)
+    assert is_fully_visible(field)
 
 
 def test_the_field_is_never_higher_than_the_table(bench: Bench, window: MainWindow) -> None:
@@ -61,9 +61,7 @@ def test_the_field_is_never_higher_than_the_table(bench: Bench, window: MainWind
 
 
 @pytest.mark.parametrize("is_empty_before", [True, False], ids=["in an empty script", "below a line"])
-def test_after_undo_the_line_that_keys_mean_is_seen_to_be_chosen(
-    bench: Bench, window: MainWindow, is_empty_before: bool
-) -> None:
+def test_the_current_line_is_selected_after_undo(bench: Bench, window: MainWindow, is_empty_before: bool) -> None:
     if not is_empty_before:
         window.script.set_field("text", "The first line.", "Edit")
     window.script.paste_text("A second line.\nA third line.\nA fourth line.")
@@ -76,7 +74,7 @@ def test_after_undo_the_line_that_keys_mean_is_seen_to_be_chosen(
     assert window.inspector.form.isEnabled()
 
 
-def test_tab_goes_from_what_is_sought_to_what_takes_its_place(bench: Bench, window: MainWindow) -> None:
+def test_tab_moves_from_the_search_text_to_the_replacement(bench: Bench, window: MainWindow) -> None:
     bench.trigger("edit.replace")
     bar = window.script.findChild(FindBar)
     assert isinstance(bar, FindBar)
@@ -86,7 +84,7 @@ def test_tab_goes_from_what_is_sought_to_what_takes_its_place(bench: Bench, wind
     assert (bar.pattern, bar.replacement) == ("old", "new")
 
 
-def test_undo_and_redo_go_to_a_line_that_is_out_of_sight(bench: Bench, window: MainWindow) -> None:
+def test_undo_and_redo_scroll_to_the_changed_line(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("\n\n".join(f"Line {number}." for number in range(60)))
     first, last = bench.lines[0].id, bench.lines[-1].id
     window.script.view.go_to(first)
@@ -99,7 +97,7 @@ def test_undo_and_redo_go_to_a_line_that_is_out_of_sight(bench: Bench, window: M
         window.script.view.go_to(last)
 
 
-def test_undo_leaves_the_current_line_where_the_changed_one_is_in_sight(bench: Bench, window: MainWindow) -> None:
+def test_undo_keeps_the_current_line_if_the_changed_one_is_visible(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("One.\n\nTwo.\n\nThree.")
     window.script.view.go_to(bench.lines[0].id)
     window.script.set_field("speed", 1.5, "Change speed")
@@ -109,13 +107,13 @@ def test_undo_leaves_the_current_line_where_the_changed_one_is_in_sight(bench: B
     assert window.script.view.current_line_id == bench.lines[2].id
 
 
-def test_escape_in_the_text_stops_the_sound_before_it_leaves_the_field(bench: Bench, window: MainWindow) -> None:
-    heard = ["a sound"]
-    window.script.view.set_stop_sound(lambda: bool(heard and heard.pop()))
+def test_escape_stops_playback_before_it_leaves_the_field(bench: Bench, window: MainWindow) -> None:
+    playing = ["take"]
+    window.script.view.set_stop_sound(lambda: bool(playing and playing.pop()))
     field = write_on(window)
     QTest.keyClicks(field, "Words")
     QTest.keyClick(field, Qt.Key.Key_Escape)
-    assert heard == []
+    assert playing == []
     assert window.script.view.writing_field is field
     assert field.toPlainText() == "Words"
     QTest.keyClick(field, Qt.Key.Key_Escape)

@@ -1,11 +1,11 @@
-"""What can be done to lines, as changes; each goes back exactly."""
+"""Line edits as changes, and their inverses."""
 
 from __future__ import annotations
 
 import pytest
 
 from studio.app.script import edits
-from studio.app.script.finding import Match, find_places, replace_places
+from studio.app.script.finding import Match, find_matches, replace_matches
 from studio.project.changes import Change
 from studio.project.lines import Line
 from studio.project.script import Script
@@ -17,14 +17,14 @@ def script(*texts: str, **fields: object) -> Script:
 
 
 def applied(before: Script, change: Change | None) -> list[str]:
-    """The texts afterwards; and undoing it gives the script back."""
+    """Apply ``change``, check that its inverse restores the script, and return the texts."""
     assert change is not None
     after, inverse = change.apply(before)
     assert inverse.apply(after)[0].lines == before.lines
     return [line.text for line in after.lines]
 
 
-def test_new_lines_are_spoken_like_the_one_before() -> None:
+def test_new_lines_have_the_settings_of_the_line_before() -> None:
     before = script("one", "two", voice="Anna", speed=1.2)
     change = edits.insert_texts(before, 1, ["new"])
     assert applied(before, change) == ["one", "new", "two"]
@@ -32,18 +32,18 @@ def test_new_lines_are_spoken_like_the_one_before() -> None:
     assert change.lines[0].chosen_take is None
 
 
-def test_imported_lines_keep_their_voice_and_get_one_where_they_have_none() -> None:
+def test_imported_lines_without_a_voice_get_one() -> None:
     before = script("one", voice="Anna")
     change = edits.insert_lines(before, 1, [Line(id="a", text="a", voice="Bert"), Line(id="b", text="b")])
     assert [line.voice for line in change.lines] == ["Bert", "Anna"]
 
 
-def test_copies_come_below_the_last_of_them() -> None:
+def test_copies_are_inserted_below_the_last_line() -> None:
     before = script("one", "two", "three")
     assert applied(before, edits.duplicate(before, ["l0", "l1"])) == ["one", "two", "one", "two", "three"]
 
 
-def test_a_script_is_never_without_a_line() -> None:
+def test_removing_all_lines_leaves_an_empty_one() -> None:
     before = script("one", "two", voice="Anna")
     assert applied(before, edits.remove(before, ["l0"])) == ["two"]
     change = edits.remove(before, ["l0", "l1"])
@@ -54,17 +54,17 @@ def test_a_script_is_never_without_a_line() -> None:
 @pytest.mark.parametrize(
     ("offset", "texts"), [(10, ["First bit.", "Second bit."]), (4, ["Firs", "t bit. Second bit."])]
 )
-def test_a_line_is_cut_where_the_cursor_is(offset: int, texts: list[str]) -> None:
+def test_split_at_the_cursor(offset: int, texts: list[str]) -> None:
     before = script("First bit. Second bit.")
     assert applied(before, edits.split(before, "l0", offset)) == texts
 
 
 @pytest.mark.parametrize("offset", [0, 1, 4])
-def test_a_cut_that_leaves_nothing_is_no_cut(offset: int) -> None:
+def test_a_split_with_an_empty_part_is_refused(offset: int) -> None:
     assert edits.split(script(" one"), "l0", offset) is None
 
 
-def test_merged_lines_are_joined_as_their_writing_wants() -> None:
+def test_merged_lines_are_joined_with_a_space_unless_chinese() -> None:
     before = script("one", "two", "three")
     assert applied(before, edits.merge(before, ["l0", "l1"])) == ["one two", "three"]
     assert applied(before, edits.merge(before, ["l1"])) == ["one", "two three"]
@@ -76,7 +76,7 @@ def test_the_last_line_alone_cannot_be_merged() -> None:
     assert edits.merge(script("one", "two"), ["l1"]) is None
 
 
-def test_lines_move_past_one_other_and_stop_at_the_end() -> None:
+def test_lines_move_by_one_and_stop_at_the_ends() -> None:
     before = script("one", "two", "three")
     assert applied(before, edits.move(before, ["l1"], -1)) == ["two", "one", "three"]
     assert applied(before, edits.move(before, ["l0", "l1"], 1)) == ["three", "one", "two"]
@@ -98,23 +98,23 @@ def test_a_field_is_set_where_it_differs() -> None:
     assert dict(change.edits) == {"l0": {"speed": 1.5}}
 
 
-def test_places_are_found_in_the_order_of_the_script() -> None:
+def test_matches_are_in_the_order_of_the_script() -> None:
     before = script("Cat, cat", "a CAT.")
-    assert find_places(before, "cat", is_case_sensitive=False) == [
+    assert find_matches(before, "cat", is_case_sensitive=False) == [
         Match("l0", 0, 3),
         Match("l0", 5, 8),
         Match("l1", 2, 5),
     ]
-    assert find_places(before, "cat", is_case_sensitive=True) == [Match("l0", 5, 8)]
-    assert find_places(before, "", is_case_sensitive=False) == []
-    assert find_places(before, "c.t", is_case_sensitive=False) == []
+    assert find_matches(before, "cat", is_case_sensitive=True) == [Match("l0", 5, 8)]
+    assert find_matches(before, "", is_case_sensitive=False) == []
+    assert find_matches(before, "c.t", is_case_sensitive=False) == []
 
 
-def test_all_places_are_replaced_in_one_step_and_locked_lines_left_alone() -> None:
+def test_replace_all_skips_locked_lines() -> None:
     before = script("cat cat", "cat")
     locked = Script(lines=(before.lines[0], Line(id="l1", text="cat", is_locked=True)))
-    assert applied(before, replace_places(before, "cat", r"d\1g", is_case_sensitive=False)) == [r"d\1g d\1g", r"d\1g"]
-    assert applied(locked, replace_places(locked, "cat", "dog", is_case_sensitive=False)) == ["dog dog", "cat"]
-    only = replace_places(before, "cat", "dog", is_case_sensitive=False, only=Match("l0", 4, 7))
+    assert applied(before, replace_matches(before, "cat", r"d\1g", is_case_sensitive=False)) == [r"d\1g d\1g", r"d\1g"]
+    assert applied(locked, replace_matches(locked, "cat", "dog", is_case_sensitive=False)) == ["dog dog", "cat"]
+    only = replace_matches(before, "cat", "dog", is_case_sensitive=False, only=Match("l0", 4, 7))
     assert applied(before, only) == ["cat dog", "cat"]
-    assert replace_places(before, "cow", "dog", is_case_sensitive=False) is None
+    assert replace_matches(before, "cow", "dog", is_case_sensitive=False) is None

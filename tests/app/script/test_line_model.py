@@ -1,4 +1,4 @@
-"""The table says what the project holds, after every change; views keep their lines."""
+"""The table model equals the project after every change, and persistent indexes follow their lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXTS = ("one", "two", "three", "four", "five")
 
 
 class NamedRows(LineModel):
-    """The tester wants rows to look the same wherever they come to lie, which a line's number does not."""
+    """Shows ids instead of numbers: the model tester requires the same data after a row has moved."""
 
     def data(self, index: Any, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if index.isValid() and index.column() == Column.NUMBER and role == Qt.ItemDataRole.DisplayRole:
@@ -74,7 +74,7 @@ def test_every_kind_of_change_is_shown_and_undone(table: Table) -> None:
         assert table.shown == [line.text for line in table.project.lines]
 
 
-def test_an_index_that_is_kept_follows_its_line(table: Table) -> None:
+def test_a_persistent_index_follows_its_line(table: Table) -> None:
     kept = QPersistentModelIndex(table.model.index(3, Column.TEXT))
     table.editor.push(MoveLines(("four",), 0), "Move")
     assert (kept.row(), kept.data()) == (0, "four")
@@ -84,7 +84,7 @@ def test_an_index_that_is_kept_follows_its_line(table: Table) -> None:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=8))
-def test_no_order_of_changes_confuses_it(table: Table, steps: list[tuple[int, int, int]]) -> None:
+def test_any_sequence_of_changes_is_shown(table: Table, steps: list[tuple[int, int, int]]) -> None:
     for kind, one, other in steps:
         script = table.editor.script
         ids = [line.id for line in script.lines]
@@ -103,18 +103,18 @@ def test_no_order_of_changes_confuses_it(table: Table, steps: list[tuple[int, in
         assert table.shown == [line.text for line in table.project.lines]
 
 
-def test_writing_in_a_cell_is_a_step_of_undo(table: Table) -> None:
+def test_editing_a_cell_is_an_undo_step(table: Table) -> None:
     cell = table.model.index(1, Column.TEXT)
     assert table.model.setData(cell, "TWO")
     assert table.project.lines[1].text == "TWO"
     assert table.editor.undo_stack.undoText() == "Edit text"
-    assert table.model.setData(cell, "TWO")  # nothing new
+    assert table.model.setData(cell, "TWO")  # no change
     assert table.editor.undo_stack.count() == 1
     table.editor.undo_stack.undo()
     assert table.shown[1] == "two"
 
 
-def test_turning_a_knob_is_one_step(table: Table) -> None:
+def test_successive_changes_of_a_value_are_one_undo_step(table: Table) -> None:
     for speed in (1.1, 1.2, 1.3):
         table.editor.push(EditLines({"one": {"speed": speed}}), "Speed", merge_key="speed:one")
     assert table.editor.undo_stack.count() == 1
@@ -124,32 +124,32 @@ def test_turning_a_knob_is_one_step(table: Table) -> None:
     assert table.project.lines[0].speed == 1.3
 
 
-def test_locked_lines_are_not_edited_by_accident(table: Table) -> None:
+def test_locked_lines_are_not_editable(table: Table) -> None:
     table.editor.push(EditLines({"one": {"is_locked": True}}), "Lock")
     for column in (Column.TEXT, Column.VOICE, Column.STYLE):
         assert not table.model.index(0, column).flags() & Qt.ItemFlag.ItemIsEditable
         assert table.model.index(1, column).flags() & Qt.ItemFlag.ItemIsEditable
 
 
-def test_states_are_words_and_progress(table: Table) -> None:
+def test_state_texts_and_progress(table: Table) -> None:
     state = table.model.index(0, Column.STATE)
-    assert state.data() == "Draft"
+    assert state.data() == "New"
     table.line_statuses.set("one", LineStatus(LineState.QUEUED))
-    assert state.data() == "Waiting"
+    assert state.data() == "Queued"
     table.line_statuses.set("one", LineStatus(LineState.SPEAKING, 0.42))
     assert state.data() == "Speaking 42%"
     table.line_statuses.set("one", None)
-    assert state.data() == "Draft"
+    assert state.data() == "New"
 
 
-def test_only_rows_that_changed_are_painted_again(table: Table) -> None:
+def test_only_changed_rows_are_updated(table: Table) -> None:
     changed: list[tuple[int, int]] = []
     table.model.dataChanged.connect(lambda top, bottom: changed.append((top.row(), bottom.row())))
     table.editor.push(EditLines({"three": {"text": "3"}}), "Edit")
     assert changed == [(2, 2)]
 
 
-def test_every_cell_says_something_to_a_screen_reader(table: Table) -> None:
+def test_every_cell_has_an_accessible_text(table: Table) -> None:
     for column in Column:
         words = table.model.index(0, column).data(Qt.ItemDataRole.AccessibleTextRole)
         assert words

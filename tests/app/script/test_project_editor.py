@@ -1,4 +1,4 @@
-"""Undo steps of edits that belong together."""
+"""Merging of undo steps, and undo of failed changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def speeds(editor: ProjectEditor) -> list[float]:
     return [line.speed for line in editor.script.lines]
 
 
-def test_merged_steps_undo_and_redo_every_line_that_any_of_them_changed(editor: ProjectEditor) -> None:
+def test_a_merged_step_covers_the_lines_of_all_its_steps(editor: ProjectEditor) -> None:
     editor.push(EditLines({"a": {"speed": 1.1}}), "Change speed", merge_key="speed")
     editor.push(EditLines({"a": {"speed": 1.2}, "b": {"speed": 1.2}}), "Change speed", merge_key="speed")
     assert editor.undo_stack.count() == 1
@@ -35,7 +35,7 @@ def test_merged_steps_undo_and_redo_every_line_that_any_of_them_changed(editor: 
     assert speeds(editor) == [1.2, 1.2]
 
 
-def test_a_merged_step_that_changes_nothing_is_dropped(editor: ProjectEditor) -> None:
+def test_a_merged_step_without_effect_is_dropped(editor: ProjectEditor) -> None:
     editor.push(EditLines({"b": {"speed": 0.5}}), "Change speed")
     editor.push(EditLines({"a": {"speed": 1.5}}), "Change speed", merge_key="speed")
     editor.push(EditLines({"a": {"speed": 1.0}}), "Change speed", merge_key="speed")
@@ -44,7 +44,7 @@ def test_a_merged_step_that_changes_nothing_is_dropped(editor: ProjectEditor) ->
     assert speeds(editor) == [1.0, 1.1]
 
 
-def test_only_the_last_step_is_undone_by_its_key(editor: ProjectEditor) -> None:
+def test_undo_merged_undoes_only_the_last_step(editor: ProjectEditor) -> None:
     editor.push(EditLines({"a": {"speed": 1.5}}), "Change speed", merge_key="first")
     editor.push(EditLines({"a": {"speed": 1.6}}), "Change speed", merge_key="second")
     assert not editor.undo_merged("first")

@@ -1,4 +1,4 @@
-"""Writing: with the keyboard, from line to line, pasting, finding and replacing."""
+"""Editing on the script page: keyboard, input methods, pasting, tags, find and replace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def window(bench: Bench) -> MainWindow:
     return window
 
 
-def test_enter_goes_on_to_a_new_line(bench: Bench, window: MainWindow) -> None:
+def test_enter_edits_a_new_line(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "The first line.")
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -35,48 +35,46 @@ def test_enter_goes_on_to_a_new_line(bench: Bench, window: MainWindow) -> None:
     assert bench.texts == ["The first line.", "The second.", ""]
 
 
-def test_a_new_line_is_selected_alone_though_the_shift_of_its_shortcut_is_down(
-    bench: Bench, window: MainWindow
-) -> None:
+def test_shift_of_the_new_line_shortcut_does_not_extend_the_selection(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "The first line.", "Edit")
     window.script.view.setFocus()
     QTest.keyClick(window.script.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert window.script.selected_line_ids == [bench.lines[1].id]
 
 
-def test_keys_of_undo_mean_the_letters_just_written_and_then_the_script(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+def test_undo_keys_apply_to_the_field_then_to_the_script(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     field = write_on(window)
     QTest.keyClicks(field, " More.")
     QTest.keyClick(field, Qt.Key.Key_Z, control)
-    assert field.toPlainText() == "As it was."
+    assert field.toPlainText() == "Before."
     for key, modifiers in ((Qt.Key.Key_Y, control), (Qt.Key.Key_Z, control | shift)):
         QTest.keyClick(field, key, modifiers)
-        assert field.toPlainText() == "As it was. More."
-        assert bench.texts == ["As it was."]
+        assert field.toPlainText() == "Before. More."
+        assert bench.texts == ["Before."]
         QTest.keyClick(field, Qt.Key.Key_Z, control)
     QTest.keyClick(field, Qt.Key.Key_Y, control)
     window.script.view.commit_writing()
-    assert bench.texts == ["As it was. More."]
+    assert bench.texts == ["Before. More."]
     QTest.keyClick(field, Qt.Key.Key_Z, control)
-    assert bench.texts == ["As it was."]
-    assert field.toPlainText() == "As it was."
+    assert bench.texts == ["Before."]
+    assert field.toPlainText() == "Before."
     QTest.keyClick(field, Qt.Key.Key_Y, control)
-    assert field.toPlainText() == "As it was. More."
+    assert field.toPlainText() == "Before. More."
 
 
-def test_a_voice_that_is_not_here_is_marked(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_voice_is_marked(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     view = window.script.view
     window.resize(1600, 700)
     bench.live(0.01)
     view.set_voices(("Anna",))
     window.script.set_field("text", "Words.", "Edit")
     place = view.visualRect(view.model().index(0, Column.VOICE)).center()
-    told: list[str] = []
-    monkeypatch.setattr(delegates.QToolTip, "showText", lambda _, words, *__: told.append(words))
+    tips: list[str] = []
+    monkeypatch.setattr(delegates.QToolTip, "showText", lambda _, words, *__: tips.append(words))
 
-    def picture_of(voice: str) -> QImage:
+    def image_of(voice: str) -> QImage:
         window.script.assign_voice(voice)
         return view.viewport().grab(view.visualRect(view.model().index(0, Column.VOICE))).toImage()
 
@@ -84,17 +82,17 @@ def test_a_voice_that_is_not_here_is_marked(bench: Bench, window: MainWindow, mo
         event = QHelpEvent(QEvent.Type.ToolTip, place, view.viewport().mapToGlobal(place))
         QApplication.sendEvent(view.viewport(), event)
 
-    missing = picture_of("Bob")
+    missing = image_of("Bob")
     ask()
-    assert len(told) == 1
-    assert "no voice called Bob" in told[0]
+    assert len(tips) == 1
+    assert "no voice named Bob" in tips[0]
     view.set_voices(("Anna", "Bob"))
-    assert picture_of("Bob") != missing
+    assert image_of("Bob") != missing
     ask()
-    assert len(told) == 1
+    assert len(tips) == 1
 
 
-def test_a_click_below_the_lines_leaves_the_chosen_one_chosen(bench: Bench, window: MainWindow) -> None:
+def test_a_click_below_the_lines_keeps_the_selection(bench: Bench, window: MainWindow) -> None:
     view = window.script.view
     below = view.viewport().rect().bottomLeft() + QPoint(20, -5)
     assert not view.indexAt(below).isValid()
@@ -102,20 +100,20 @@ def test_a_click_below_the_lines_leaves_the_chosen_one_chosen(bench: Bench, wind
     assert [index.row() for index in view.selectionModel().selectedRows()] == [0]
 
 
-def test_enter_on_an_empty_last_line_adds_no_more(bench: Bench, window: MainWindow) -> None:
+def test_enter_on_an_empty_last_line_adds_no_line(bench: Bench, window: MainWindow) -> None:
     QTest.keyClick(write_on(window), Qt.Key.Key_Return)
     assert bench.texts == [""]
 
 
-def test_escape_takes_back_what_was_written(bench: Bench, window: MainWindow) -> None:
-    window.script.set_field("text", "As it was.", "Edit")
+def test_escape_reverts_typed_text(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
     QTest.keyClicks(field, " And more")
     QTest.keyClick(field, Qt.Key.Key_Escape)
-    assert bench.texts == ["As it was."]
+    assert bench.texts == ["Before."]
 
 
-def test_what_is_being_written_is_not_swept_away_by_a_change_of_its_row(bench: Bench, window: MainWindow) -> None:
+def test_typed_text_survives_a_change_of_its_row(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "half a sen")
     window.script._model.words_changed()
@@ -123,13 +121,13 @@ def test_what_is_being_written_is_not_swept_away_by_a_change_of_its_row(bench: B
     assert field.toPlainText() == "half a sen"
 
 
-def test_letters_typed_at_once_after_a_click_are_written(window: MainWindow) -> None:
-    """Qt waits whether a click on a chosen line becomes a double-click, and edits nothing until then."""
+def test_keys_right_after_a_click_are_typed_in_the_field(window: MainWindow) -> None:
+    """After a click on a selected line, Qt waits for a double-click and opens no editor until then."""
     view = window.script.view
     place = view.visualRect(view.model().index(0, Column.TEXT)).center()
     assert view.selectionModel().isRowSelected(0)
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert view.writing_field is None, "still waiting"
+    assert view.writing_field is None, "Qt is still waiting"
     QTest.keyClick(view, "T")
     field = view.writing_field
     assert field is not None
@@ -138,7 +136,7 @@ def test_letters_typed_at_once_after_a_click_are_written(window: MainWindow) -> 
 
 
 @pytest.mark.parametrize("column", [Column.TEXT, Column.STATE])
-def test_words_that_are_composed_begin_to_write(window: MainWindow, column: Column) -> None:
+def test_a_composition_opens_the_field(window: MainWindow, column: Column) -> None:
     view = window.script.view
     view.setCurrentIndex(view.model().index(0, column))
     view.setFocus()
@@ -146,7 +144,7 @@ def test_words_that_are_composed_begin_to_write(window: MainWindow, column: Colu
     QApplication.sendEvent(view, QInputMethodEvent("ni", []))
     field = view.writing_field
     assert field is not None
-    assert view.hasFocus(), "an input method gives up what it composes when the focus goes elsewhere"
+    assert view.hasFocus(), "losing the focus would cancel the composition"
     window.script._model.words_changed()
     assert field.textCursor().block().layout().preeditAreaText() == "ni"
     done = QInputMethodEvent("", [])
@@ -157,7 +155,7 @@ def test_words_that_are_composed_begin_to_write(window: MainWindow, column: Colu
     assert field.toPlainText() == "你!"
 
 
-def test_a_letter_of_two_keys_begins_to_write(window: MainWindow) -> None:
+def test_a_dead_key_character_opens_the_field(window: MainWindow) -> None:
     view = window.script.view
     place = view.visualRect(view.model().index(0, Column.TEXT)).center()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -170,8 +168,8 @@ def test_a_letter_of_two_keys_begins_to_write(window: MainWindow) -> None:
     assert field.toPlainText() == "é"
 
 
-def test_a_letter_of_the_right_alt_key_begins_to_write(window: MainWindow) -> None:
-    """Windows tells of it as of Ctrl and Alt."""
+def test_an_alt_gr_character_opens_the_field(window: MainWindow) -> None:
+    """Windows reports AltGr as Ctrl and Alt."""
     view = window.script.view
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     QApplication.sendEvent(view, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_At, modifiers, "@"))
@@ -180,7 +178,7 @@ def test_a_letter_of_the_right_alt_key_begins_to_write(window: MainWindow) -> No
     assert field.toPlainText() == "@"
 
 
-def test_writing_goes_on_where_the_cursor_is_when_the_row_changes(bench: Bench, window: MainWindow) -> None:
+def test_the_cursor_survives_a_change_of_its_row(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Words.", "Edit")
     field = write_on(window)
     QTest.keyClick(field, Qt.Key.Key_Left)
@@ -191,7 +189,7 @@ def test_writing_goes_on_where_the_cursor_is_when_the_row_changes(bench: Bench, 
     assert field.toPlainText() == "Words and more still."
 
 
-def test_a_pasted_text_becomes_lines_in_one_step(bench: Bench, window: MainWindow) -> None:
+def test_pasting_a_text_is_one_undo_step(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     pasted = QMimeData()
     pasted.setText("The first paragraph is here.\n\nThe second paragraph is here.")
@@ -201,7 +199,7 @@ def test_a_pasted_text_becomes_lines_in_one_step(bench: Bench, window: MainWindo
     assert bench.texts == [""]
 
 
-def test_one_line_that_is_pasted_stays_in_the_field(bench: Bench, window: MainWindow) -> None:
+def test_a_pasted_single_line_stays_in_the_field(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     pasted = QMimeData()
     pasted.setText("just words\n")
@@ -216,7 +214,7 @@ def tags_of(field: TextField) -> QListWidget:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
-def test_a_slash_offers_the_tags_the_model_knows(bench: Bench, window: MainWindow, key: Qt.Key) -> None:
+def test_a_slash_opens_the_tag_list(bench: Bench, window: MainWindow, key: Qt.Key) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "He laughed /lau")
     tags = tags_of(field)
@@ -225,10 +223,10 @@ def test_a_slash_offers_the_tags_the_model_knows(bench: Bench, window: MainWindo
     QTest.keyClick(field, key)
     assert field.toPlainText() == "He laughed [laughter]"
     assert not tags.isVisible()
-    assert field.isVisible(), "one goes on writing"
+    assert field.isVisible(), "the field stays open"
 
 
-def test_a_tag_around_words_leaves_the_cursor_inside(bench: Bench, window: MainWindow) -> None:
+def test_the_cursor_is_inside_an_inserted_span(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "/strong")
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -236,7 +234,7 @@ def test_a_tag_around_words_leaves_the_cursor_inside(bench: Bench, window: MainW
     assert field.toPlainText() == "<strong>now</strong>"
 
 
-def test_escape_closes_the_tags_and_keeps_the_line(bench: Bench, window: MainWindow) -> None:
+def test_escape_closes_only_the_tag_list(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "/")
     QTest.keyClick(field, Qt.Key.Key_Escape)
@@ -246,19 +244,19 @@ def test_escape_closes_the_tags_and_keeps_the_line(bench: Bench, window: MainWin
 
 
 @pytest.mark.parametrize("text", ["and/or", "1/2", "http://x"])
-def test_a_slash_within_a_word_is_a_slash(window: MainWindow, text: str) -> None:
+def test_a_slash_within_a_word_opens_no_list(window: MainWindow, text: str) -> None:
     field = write_on(window)
     QTest.keyClicks(field, text)
     assert not tags_of(field).isVisible()
 
 
-def test_lines_are_found_and_replaced(bench: Bench, window: MainWindow) -> None:
+def test_find_and_replace_all(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("A cat sat here today.\n\nAnother cat sat there.\n\nNo animal at all here.")
     bench.trigger("edit.replace")
     bar = window.script._find_bar
     assert bar.isVisible()
     QTest.keyClicks(bar._find, "cat")
-    assert bar._found.text() == "2 places"
+    assert bar._found.text() == "2 matches"
     QTest.keyClick(bar._find, Qt.Key.Key_Return)
     bar._replacement.setText("dog")
     bar._replace_all.click()
@@ -270,7 +268,7 @@ def test_lines_are_found_and_replaced(bench: Bench, window: MainWindow) -> None:
     assert not bar.isVisible()
 
 
-def test_replacing_one_by_one_goes_through_all(bench: Bench, window: MainWindow) -> None:
+def test_replace_one_by_one(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("cat cat cat and more words")
     bench.trigger("edit.replace")
     bar = window.script._find_bar
@@ -281,7 +279,7 @@ def test_replacing_one_by_one_goes_through_all(bench: Bench, window: MainWindow)
     assert bench.texts == ["cats cats cats and more words"]
 
 
-def test_lines_are_split_at_the_cursor_and_merged_again(bench: Bench, window: MainWindow) -> None:
+def test_split_and_merge(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "First part. Second part.")
     cursor = field.textCursor()
@@ -294,13 +292,13 @@ def test_lines_are_split_at_the_cursor_and_merged_again(bench: Bench, window: Ma
     assert bench.texts == ["First part. Second part."]
 
 
-def test_a_second_text_is_pasted_below_the_first_and_not_into_it(bench: Bench, window: MainWindow) -> None:
+def test_a_second_text_is_pasted_below_the_first(bench: Bench, window: MainWindow) -> None:
+    messages: list[str] = []
+    window.script.message.connect(messages.append)
     window.script.paste_text("One starts here.\n\nOne ends here.")
     window.script.paste_text("Two starts here.\n\nTwo ends here.")
     assert bench.texts == ["One starts here.", "One ends here.", "Two starts here.", "Two ends here."]
-    assert window.status.task_text == (
-        "2 lines pasted: all are chosen, so a voice, a style or Ctrl+Enter is for all of them"
-    )
+    assert messages[-1] == "2 lines pasted and selected: voice, style and Ctrl+Enter apply to all"
 
 
 def test_several_lines_change_together(bench: Bench, window: MainWindow) -> None:

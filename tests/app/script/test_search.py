@@ -1,4 +1,4 @@
-"""Which place was found is said in the bar and seen in its row, however long the line is."""
+"""Find bar: number of matches, current match, and highlighting in the rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bar(bench: Bench, window: MainWindow) -> FindBar:
     return window.script._find_bar
 
 
-def told(bar: FindBar) -> tuple[str, str]:
+def count_texts(bar: FindBar) -> tuple[str, str]:
     return bar._found.text(), bar._found.accessibleName()
 
 
@@ -45,41 +45,41 @@ def colours_of_text(window: MainWindow, row: int) -> set[str]:
     return {QColor(image.pixel(x, y)).name() for x in range(image.width()) for y in range(image.height())}
 
 
-def test_the_place_that_was_gone_to_is_counted(bar: FindBar) -> None:
+def test_the_current_match_is_counted(bar: FindBar) -> None:
     QTest.keyClicks(bar._find, "cat")
-    assert told(bar) == ("3 places", "3 places")
+    assert count_texts(bar) == ("3 matches", "3 matches")
     for number in (1, 2, 3, 1):
         QTest.keyClick(bar._find, Qt.Key.Key_Return)
-        assert told(bar) == (f"{number} of 3", f"Place {number} of 3")
+        assert count_texts(bar) == (f"{number} of 3", f"Match {number} of 3")
     bar._previous.click()
-    assert told(bar)[0] == "3 of 3"
+    assert count_texts(bar)[0] == "3 of 3"
 
 
-def test_the_search_goes_on_from_the_line_somebody_has_gone_to(bench: Bench, window: MainWindow, bar: FindBar) -> None:
+def test_the_search_continues_from_the_current_line(bench: Bench, window: MainWindow, bar: FindBar) -> None:
     QTest.keyClicks(bar._find, "cat")
     QTest.keyClick(bar._find, Qt.Key.Key_Return)
     window.script.view.go_to(bench.lines[1].id)
     QTest.keyClick(bar._find, Qt.Key.Key_Return)
-    assert told(bar)[0] == "3 of 3"
+    assert count_texts(bar)[0] == "3 of 3"
 
 
-def test_a_change_of_the_script_is_counted_at_once(bench: Bench, window: MainWindow, bar: FindBar) -> None:
+def test_a_change_of_the_script_updates_the_count(bench: Bench, window: MainWindow, bar: FindBar) -> None:
     QTest.keyClicks(bar._find, "cat")
     QTest.keyClick(bar._find, Qt.Key.Key_Return)
     window.script.set_field("text", "A dog sat here.", "Edit")
-    assert told(bar)[0] == "1 place"
+    assert count_texts(bar)[0] == "1 match"
     bench.trigger("edit.undo")
-    assert told(bar)[0] == "3 places"
+    assert count_texts(bar)[0] == "3 matches"
 
 
-def test_places_are_marked_in_their_rows_until_the_bar_is_closed(window: MainWindow, bar: FindBar) -> None:
+def test_matches_are_highlighted_until_the_bar_is_closed(window: MainWindow, bar: FindBar) -> None:
     QTest.keyClicks(bar._find, "cat")
     assert LIGHT.found in colours_of_text(window, 1)
     assert LIGHT.found not in colours_of_text(window, 2)
     QTest.keyClick(bar._find, Qt.Key.Key_Return)
     on_selection = colours_of_text(window, 0)
     window.script.view.clearSelection()
-    assert LIGHT.warn in colours_of_text(window, 0), "the place that was gone to"
+    assert LIGHT.warn in colours_of_text(window, 0), "the current match"
     assert LIGHT.found not in on_selection
     QTest.keyClick(bar, Qt.Key.Key_Escape)
     assert not {LIGHT.found, LIGHT.warn} & (colours_of_text(window, 0) | colours_of_text(window, 1))
@@ -87,8 +87,8 @@ def test_places_are_marked_in_their_rows_until_the_bar_is_closed(window: MainWin
 
 @pytest.mark.parametrize("words", ["quiet harbour ", "安静的港口，"])
 @pytest.mark.parametrize("num_words", [0, 7, 30, 31, 32, 33, 34, 35, 36, 200])
-def test_of_a_long_line_what_is_around_the_place_is_shown(bench: Bench, words: str, num_words: int) -> None:
-    del bench  # fonts need an application
+def test_a_long_line_shows_the_part_around_the_match(bench: Bench, words: str, num_words: int) -> None:
+    del bench  # fonts need a QApplication
     before = words * num_words
     text = before + "HERE\nand " + 40 * words
     place = Match("line", len(before), len(before) + 4)
@@ -99,15 +99,15 @@ def test_of_a_long_line_what_is_around_the_place_is_shown(bench: Bench, words: s
     assert excerpt.text.startswith("…") == (excerpt.start > 0)
 
 
-def test_a_text_that_fits_is_shown_whole(bench: Bench) -> None:
+def test_a_short_text_is_not_elided(bench: Bench) -> None:
     del bench
     assert excerpt_of("Short.", QFont(), 300.0, 2, None).text == "Short."
 
 
 @pytest.mark.usefixtures("qapp")
 @pytest.mark.parametrize("width", [60.0, 100.0, 1000.0])
-def test_a_place_behind_emoji_is_marked_where_it_is(width: float) -> None:
-    """Qt counts each of them twice."""
+def test_a_match_after_emoji_is_highlighted(width: float) -> None:
+    """Qt counts each emoji as two units."""
     text = 12 * "😀 a " + "cat " + 12 * "😀 a "
     start = text.index("cat")
     excerpt = excerpt_of(text, QFont(), width, 2, Match("line", start, start + 3))

@@ -1,4 +1,4 @@
-"""Styles have names in the words of the window."""
+"""Names of the style categories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHIPPED = (*resources().glob("styles/*.json"), *resources().glob("models/*/style
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name + "-" + file.stem)
-def test_every_kind_of_style_that_ships_has_a_name(qapp: Any, file: Any) -> None:
+def test_every_shipped_style_category_has_a_name(qapp: Any, file: Any) -> None:
     styles = StyleList()
     families = [preset["family"] for preset in json.loads(file.read_text("utf-8"))["presets"]]
     assert families

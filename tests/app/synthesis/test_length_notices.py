@@ -13,7 +13,7 @@ from studio.project.lines import LineState
 
 # The fake model says of "mumble" that it is too long for its text where it is heard while it is made, and of
 # "babble" that it always is.
-LONGER = "This take is longer than its text should take."
+LONGER = "This take is longer than expected for its text."
 
 
 def write(bench: Bench, text: str) -> MainWindow:
