@@ -1,4 +1,4 @@
-"""A hub, a model it has, and a user who has none yet."""
+"""A hub with one model, and a user without models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.catalog.source_factory import open_source
 
 @dataclass
 class Place:
-    """The user's folders, and the hub."""
+    """The hub and the user's folders."""
 
     hub: HubServer
     files: dict[str, bytes]

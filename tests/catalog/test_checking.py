@@ -1,4 +1,4 @@
-"""Damage is found, told, kept from being loaded, and mended with as few bytes as it takes."""
+"""Damaged models are found, not loaded, and repaired with few downloaded bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way out of a company's network: its proxy, its own certificates; as the system or the environment says."""
+"""Connections through a company proxy with its own certificates, from the system or the environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CERTIFICATES = Path(__file__).parent / "certificates"
 
 @pytest.fixture
 def secure_place(place: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The hub is reached as https://hub.invalid, through a proxy alone; an authority of the company vouches for it."""
+    """A hub at https://hub.invalid, reachable only through a proxy, with a certificate of a private authority."""
     connection._trusted_certificates.cache_clear()
     with HubServer(CERTIFICATES / "hub.pem") as hub, TunnelProxy({"hub.invalid:443": hub.port}) as proxy:
         hub.repositories[REPOSITORY] = Repository(place.files)
@@ -91,7 +91,7 @@ def test_a_file_of_certificates_that_cannot_be_used_is_a_sentence(
 
 
 def test_a_proxy_for_everything_else_is_in_nobodys_way(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As programs for proxies ask a person to set them."""
+    """ALL_PROXY is set as well, as proxy programs recommend."""
     for name in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(name, place.hub.url)
     monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:9")
@@ -107,7 +107,7 @@ def test_addresses_the_proxy_is_not_for_are_asked_directly(place: Any, monkeypat
 
 @pytest.mark.parametrize("system", ["Windows", "Darwin"])
 def test_where_the_system_has_a_store_of_certificates_it_decides(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
-    """truststore asks the system itself; on Linux the store is OpenSSL's files."""
+    """truststore asks the system; on Linux its store is OpenSSL's files."""
     import truststore
 
     for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):

@@ -1,4 +1,4 @@
-"""Whatever happens on the way, a file goes on from where it was, and counts only if it is the published one."""
+"""Downloads resume after any interruption and accept only the published file."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_server_that_breaks_off_every_time_is_given_up_and_what_came_is_kept(p
 
 
 def stop_at(place: Any, num_bytes: int, **options: Any) -> None:
-    """Runs an installation until so much of the language model is there, and stops it from another thread."""
+    """Run an installation until part of the language model is received, and stop it from another thread."""
     installation = place.installation(**options)
 
     def stop(progress: Any) -> None:
@@ -143,7 +143,7 @@ def test_a_pause_takes_effect_while_waiting_for_another_attempt(place: Any) -> N
 
 
 def test_a_file_that_changed_during_a_pause_is_begun_anew(place: Any) -> None:
-    """ModelScope names no revisions of its own: the same address may hold another file tomorrow."""
+    """ModelScope pins no revision: the same address may return another file later."""
     from studio.catalog.known import SourceKind
 
     place.model = small_model_without_sums(place)
@@ -162,7 +162,7 @@ def small_model_without_sums(place: Any) -> Any:
 
 
 def test_what_a_loss_of_power_left_behind_is_cut_off(place: Any) -> None:
-    """A file may have been made longer before its bytes reached the disk: they read as zeros."""
+    """The file may have grown before its bytes reached the disk, so the rest reads as zeros."""
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     stop_at(place, 100_000)
     part = place.folder / ".incoming" / place.model.name / "llm.pt.part"
@@ -235,7 +235,7 @@ def test_a_wrong_answer_is_asked_for_once_more_and_then_reported(place: Any, fau
     assert waits == [pytest.approx(0.01)]
 
 
-def test_an_absurd_wish_to_wait_is_cut_short(place: Any) -> None:
+def test_an_absurd_retry_after_is_capped(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(429, {"Retry-After": "999999"})]
     installation = place.installation()
 

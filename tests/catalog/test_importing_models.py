@@ -1,4 +1,4 @@
-"""Models from folders and archives: whole ones come in, hostile ones reach nothing."""
+"""Import of models from folders and archives, complete, damaged and hostile ones."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_damaged_model_is_not_exported(place: Any, tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.zip")) == []
 
 
-def test_where_no_export_can_be_is_told_before_gigabytes_are_copied(
+def test_an_impossible_export_target_fails_before_copying(
     place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place.installation().run()
@@ -186,7 +186,7 @@ def test_paths_that_stay_where_they_are_put(path: str, is_safe: bool) -> None:
     assert is_safe_path(path) is is_safe
 
 
-def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_reported(place: Any, tmp_path: Path) -> None:
     (tmp_path / "model.zip").write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(BadModelArchive, match="cannot be read as an archive"):
         import_model(tmp_path / "model.zip")
@@ -202,7 +202,7 @@ def test_an_archive_that_is_none_is_a_sentence(place: Any, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
-def test_a_stop_is_heard_while_an_archive_is_still_being_looked_through(place: Any, tmp_path: Path, mode: str) -> None:
+def test_cancelling_works_while_an_archive_is_listed(place: Any, tmp_path: Path, mode: str) -> None:
     class ThrownSoon(CancelToken):
         num_checks = 0
 
@@ -219,7 +219,7 @@ def test_a_stop_is_heard_while_an_archive_is_still_being_looked_through(place: A
 
 
 @pytest.mark.parametrize(("name", "damaged"), [("ü.md", b"\xc3\xff.md"), ("x.md", b"\0.md")])
-def test_a_zip_whose_names_are_no_names_is_a_sentence(place: Any, tmp_path: Path, name: str, damaged: bytes) -> None:
+def test_a_zip_with_undecodable_names_is_reported(place: Any, tmp_path: Path, name: str, damaged: bytes) -> None:
     archive = zip_of({"m/cosyvoice3.yaml": b"x", name: b"x"}, tmp_path / "m.zip")
     archive.write_bytes(archive.read_bytes().replace(name.encode(), damaged))
     # Python 3.14 leaves a member without a name out; the settings beside it are none.
@@ -236,13 +236,13 @@ def test_a_zip_whose_names_are_no_names_is_a_sentence(place: Any, tmp_path: Path
     ],
     ids=["too deep", "too large"],
 )
-def test_a_record_nobody_could_have_written_is_none(place: Any, tmp_path: Path, record: bytes) -> None:
+def test_a_malformed_record_is_ignored(place: Any, tmp_path: Path, record: bytes) -> None:
     folder = write_folder(tmp_path / "mine", place.files | {"timbre-model.json": record})
     assert import_model(folder).name == place.model.name
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes among files")
-def test_a_pipe_is_not_waited_for(place: Any, tmp_path: Path) -> None:
+def test_a_pipe_is_rejected_without_blocking(place: Any, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "model.zip")
     with pytest.raises(BadModelArchive, match="not an ordinary file"):
         import_model(tmp_path / "model.zip")

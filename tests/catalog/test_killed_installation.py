@@ -1,4 +1,4 @@
-"""Another program that downloads: killed, it has lost nothing but the moment; alive, it is not disturbed."""
+"""An installation that another process runs or that was killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE, sy
 
 
 def begin_elsewhere(place: Any, num_bytes: int) -> subprocess.Popen[bytes]:
-    """Another program, once it has received so much of the language model."""
+    """Yield a process that has received part of the language model."""
     fakes = Path(__file__).parent.parent / "fakes"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(fakes), str(fakes.parent.parent)])}
     child = subprocess.Popen([sys.executable, "-c", _CHILD, place.hub.url], env=environment)

@@ -1,4 +1,4 @@
-"""What the program knows of models is complete enough to install and check them."""
+"""The catalog data is complete enough to install and check every known model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_family_is_known_newest_first() -> None:
 
 
 def test_what_comes_with_the_program_is_described_as_the_others_are() -> None:
-    """It is never downloaded, so its files are those that are there; all of them would survive an export."""
+    """It is never downloaded, so its files are those on disk, and an export keeps all of them."""
     bundled = {model.name: model for model in known_models().values() if not model.can_be_downloaded}
     assert list(bundled) == [DEFAULT_MODEL]
     mini = bundled[DEFAULT_MODEL]

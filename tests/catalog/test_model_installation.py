@@ -1,4 +1,4 @@
-"""A model comes from a hub, whole and checked, and nobody else is asked for anything."""
+"""Installation of a model from a hub, without requests to any other host."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_free_room_is_that_of_the_disk_where_the_folder_will_be(tmp_path: Any) -
 
 
 def test_a_disk_that_is_gone_has_no_room(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models were kept on a stick: under Windows even its root is not there then."""
+    """Models on a removed disk: on Windows even its root does not exist."""
     monkeypatch.setattr("os.path.exists", lambda _path: False)
     assert free_bytes(tmp_path / "models") == 0
 

@@ -1,4 +1,4 @@
-"""With the network cut, everything that is installed works; and nothing ever asks for it unasked."""
+"""Installed models work without a network, and nothing is requested without the user asking."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.errors import SourceUnreachable
 
 @pytest.fixture
 def no_network(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Every attempt to reach anybody, each of which fails."""
+    """Record every connection attempt and let it fail."""
     attempts: list[object] = []
 
     def refuse(*arguments: object, **_: object) -> None:

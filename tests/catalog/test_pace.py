@@ -1,4 +1,4 @@
-"""Speed and remaining time are what was measured, or nothing; patience ends."""
+"""Speed, remaining time and retry delays."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_share_of_an_unknown_whole_is_none() -> None:
     assert Progress(Phase.RECEIVING, done_bytes=1, total_bytes=4).share == 0.25
 
 
-def test_waits_grow_are_renewed_by_success_and_end() -> None:
+def test_retry_delays_grow_reset_after_success_and_end() -> None:
     patience = RetryPolicy(1.0)
     assert [patience.next_delay_seconds() for _ in range(7)] == [1, 2, 4, 8, 16, 32, None]
     patience.reset()
@@ -81,7 +81,7 @@ def test_a_server_may_wish_for_seconds_or_a_date() -> None:
     assert retry_after({"Retry-After": "soon"}) is None
 
 
-def test_a_certificate_nobody_trusts_is_told_as_such() -> None:
+def test_an_untrusted_certificate_is_reported() -> None:
     error = httpx2.ConnectError("handshake")
     error.__cause__ = ssl.SSLCertVerificationError(1, "self-signed certificate")
     assert "certificate that this computer does not trust (" in str(unreachable("hub.example", error))

@@ -1,4 +1,4 @@
-"""What runs the model, in the window: the page, the panel, and what their buttons ask for."""
+"""The Engines page and the tuning panel, and the actions of their buttons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page(qtbot: Any) -> EnginesPage:
     return shown
 
 
-def test_without_a_model_it_says_so(page: EnginesPage) -> None:
+def test_without_a_model_the_page_is_empty(page: EnginesPage) -> None:
     page.show_overview(None)
     assert page._empty.isVisible()
     assert not page._improve.isVisible()
@@ -69,7 +69,7 @@ def test_the_chart_compares_with_plain_float32(page: EnginesPage) -> None:
     page.chart.grab()
 
 
-def test_buttons_ask_for_what_they_say(page: EnginesPage, qtbot: Any) -> None:
+def test_buttons_emit_their_actions(page: EnginesPage, qtbot: Any) -> None:
     page.show_overview(engine_pictures.on_processor())
     asked: list[tuple[EngineAction, tuple[str, ...]]] = []
     page.action_wanted.connect(lambda action, keys: asked.append((action, keys)))
@@ -113,7 +113,7 @@ def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
 
 
 def test_buttons_stay_where_they_are_while_the_words_change(qtbot: Any) -> None:
-    """Words of one line and of two."""
+    """Tested with text of one line and of two."""
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.resize(480, 100)

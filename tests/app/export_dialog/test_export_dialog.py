@@ -1,4 +1,4 @@
-"""The export dialog: names as they will be, choices remembered, work that can be followed and given up."""
+"""The export dialog: name preview, stored options, progress, cancellation and questions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RATE = 24_000
 
 
 def speak(project: Project, line_id: str) -> np.ndarray:
-    """Gives the line a take of half a second, as the queue would."""
+    """Give the line a take of half a second, as the queue does."""
     line = project.line(line_id)
     recipe = TakeParameters(
         line.text, 1, project.fingerprint_of(line_id), "zero-shot", line.voice or "", "", "a model", ""
@@ -132,7 +132,7 @@ def test_names_follow_the_script(qtbot: QtBot, dialog: ExportDialog, project: Pr
         (declared.EXPORT_FOLDER, "", "No folder is chosen"),
     ],
 )
-def test_what_cannot_be_is_said_and_the_button_waits(
+def test_invalid_options_are_reported_and_disable_the_button(
     qtbot: QtBot, dialog: ExportDialog, report_of: Report, setting: object, value: object, sentence: str
 ) -> None:
     choose(dialog, setting, value)
@@ -151,7 +151,7 @@ def test_opus_says_which_rates_it_knows(qtbot: QtBot, dialog: ExportDialog) -> N
     assert not dialog.preview.problem.isVisibleTo(dialog)
 
 
-def test_controls_that_do_not_matter_are_grey(dialog: ExportDialog) -> None:
+def test_irrelevant_controls_are_disabled(dialog: ExportDialog) -> None:
     def is_enabled(setting: object) -> bool:
         return dialog.form.editor(setting).control.isEnabled()  # type: ignore[arg-type]
 
@@ -276,7 +276,7 @@ def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
     assert "changed during" in dialog.outcome.title.text()
 
 
-def test_giving_up_while_lines_are_spoken(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+def test_cancelling_while_lines_are_synthesized(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
     begin_synthesis(qtbot, dialog)
     with qtbot.waitSignal(dialog.speaking_unwanted) as unwanted:
@@ -344,7 +344,7 @@ def test_a_full_disk_is_a_sentence(
 
 
 def answer_question(qtbot: QtBot, dialog: ExportDialog, words: str) -> str:
-    """Presses the button called ``words``; returns what the question says."""
+    """Click the button with the text ``words`` and return the text of the question."""
     qtbot.waitUntil(lambda: any(box.isVisible() for box in dialog.findChildren(QMessageBox)))
     (box,) = dialog.findChildren(QMessageBox)
     text = box.informativeText()
@@ -352,7 +352,7 @@ def answer_question(qtbot: QtBot, dialog: ExportDialog, words: str) -> str:
     return text
 
 
-def test_files_of_others_are_replaced_only_if_wished(qtbot: QtBot, dialog: ExportDialog) -> None:
+def test_files_of_other_programs_are_replaced_only_if_allowed(qtbot: QtBot, dialog: ExportDialog) -> None:
     target = dialog.form.export_options.folder
     target.mkdir()
     (target / "001 Anna The first line.wav").write_bytes(b"mine")
@@ -408,7 +408,7 @@ def test_a_long_script_is_previewed_by_its_beginning(qtbot: QtBot, project: Proj
 
 
 def test_the_window_lives_while_it_exports(qtbot: QtBot, project: Project, settings: Settings) -> None:
-    """While sixty lines are brought to a loudness."""
+    """During loudness normalisation of sixty lines."""
     lines = tuple(Line(f"beat{number}", f"Line {number}.", "Anna") for number in range(60))
     project.apply(InsertLines(3, lines))
     for line in lines:

@@ -1,4 +1,4 @@
-"""From the window to the files: what is missing is spoken by the queue, then everything is written."""
+"""An export from the window: missing lines are synthesised by the queue, then all files are written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def open_dialog(bench: Any) -> ExportDialog:
 
 
 def written(bench: Any, *texts: str) -> Any:
-    """A window with these lines, in Anna's voice."""
+    """Return a window with these lines in Anna's voice."""
     window = bench.open_window()
     bench.add_voice()
     lines = tuple(Line(str(number), text, "Anna") for number, text in enumerate(texts))

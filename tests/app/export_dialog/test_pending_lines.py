@@ -1,4 +1,4 @@
-"""How fast lines come that an export waits for."""
+"""Speed and remaining time of pending lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studio.project.takes import Take, TakeParameters
 
 @dataclass
 class Script:
-    """Of a project, what is looked at here: ten letters a line, a take of four seconds for each that was spoken."""
+    """A fake project: ten characters per line, a take of four seconds for each spoken line."""
 
     spoken: set[str] = field(default_factory=set)
 

@@ -1,4 +1,4 @@
-"""Downloading, checking and copying a model of some size never stops the window, whatever is on its pages."""
+"""Downloading, checking and copying a large model does not block the window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LARGE_BYTES = 12_000_000
 
 @pytest.fixture
 def large_hub(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
-    """Its language model is as large as a test can bear; the connection as fast as this computer."""
+    """A hub with a large language model and no bandwidth limit."""
     content = np.random.default_rng(11).bytes(_LARGE_BYTES)
     files = small_files() | {"llm.pt": content}
     sha256 = hashlib.sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""The first steps: advice, download, comparison; each can be skipped, stopped and gone on with."""
+"""The first-run assistant: advice, download and comparison can be skipped, paused and resumed."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_not_now_is_for_good(bench: Bench, make_bench: Any) -> None:
 
 
 def test_from_nothing_to_a_comparison_with_measured_numbers(bench: Bench, hub: HubServer) -> None:
-    """The small model has nothing in it: the bundled one stands in for it once it is chosen."""
+    """The small model has no weights, so the bundled one is loaded in its place."""
     first_run = begin(bench)
     panel, session = first_run.panel, bench.session
     hub.faults["llm.pt"] = [Fault(bytes_per_second=300_000)]

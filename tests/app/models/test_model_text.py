@@ -1,4 +1,4 @@
-"""Work on models in words: what waits says why, and nothing a person would have to do."""
+"""Texts of model tasks: a delay states its reason, without a remedy."""
 
 from __future__ import annotations
 

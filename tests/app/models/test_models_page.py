@@ -1,4 +1,4 @@
-"""Everything `timbre models` can do is done from the page as well, and the window lives meanwhile."""
+"""The Models page does everything that `timbre models` does, without blocking the window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from studio.settings import PREFERS_RL
 
 
 class PageBench:
-    """The window with the page of models open."""
+    """The window with the Models page open."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
@@ -112,7 +112,7 @@ def test_paused_closed_and_opened_again_a_download_goes_on(
 
 
 def test_what_is_asked_for_while_the_list_is_read_anew_waits_its_turn(models: PageBench, hub: HubServer) -> None:
-    """Whoever goes on at once after a pause gets one download, not two that hinder each other."""
+    """Continuing right after a pause starts one download, not two."""
     work, begun = models.bench.session.models, []
     read_anew, do = work.refreshed, work._do
 
@@ -158,7 +158,7 @@ def test_the_reinforced_language_model_is_a_switch(models: PageBench) -> None:
     assert session.engine_options().variant == "rl"
 
 
-def test_damage_is_found_and_mended(models: PageBench, hub: HubServer) -> None:
+def test_damage_is_found_and_repaired(models: PageBench, hub: HubServer) -> None:
     models.install()
     path = models.bench.session.models.status_of(NAME).folder / "flow.pt"  # type: ignore[union-attr,operator]
     path.write_bytes(path.read_bytes()[::-1])
