@@ -1,4 +1,4 @@
-"""A process that is asked by lines of JSON and may die, hang or be too slow: then that is the answer. No torch."""
+"""A child process with a JSON-lines protocol that may crash, hang or time out. Does not import torch."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _ENDING_SECONDS = 20.0
 
 Entry = dict[str, Any]
 
-# A group to be ended as one, in the session of whoever started it: who ends that ends this.
+# A process group of its own, ended as a whole, in the session of the parent.
 _GROUP: Any = {} if sys.platform == "win32" else {"process_group": 0}
 
 
 class ProcessLost(Exception):
-    """It ended, or was ended for being too slow; the message says how, with the last it said."""
+    """The process ended or was killed after a timeout; the message contains its last output."""
 
 
 class AskedProcess:
-    """A context: leaving it ends the process, and whatever that had started. What it says is for ``log``."""
+    """A context manager that ends the process and its children. Standard error goes to ``log``."""
 
     def __init__(
         self, command: Sequence[str], *, log: Path, most_seconds: float, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Waits for its first line, ``greeting``. Raises ``ProcessLost``."""
+        """Start the process and wait for its first line, ``greeting``. Raises ``ProcessLost``."""
         self._log = log
         with log.open("a", encoding="utf-8") as errors:
             self._log_start = errors.tell()
@@ -56,8 +56,8 @@ class AskedProcess:
             raise
 
     def ask(self, order: Entry, *, most_seconds: float) -> Iterator[Entry]:
-        """What it answers: first what it has ``so_far``, any number of times, then the whole. Raises ``ProcessLost``."""
-        with contextlib.suppress(OSError):  # that it is gone is found when there is no answer
+        """Yield intermediate results (``so_far``) and finally the result. Raises ``ProcessLost``."""
+        with contextlib.suppress(OSError):  # a process that has ended is detected by the missing answer
             pipe = _there(self._process.stdin)
             pipe.write(json.dumps(order) + "\n")
             pipe.flush()

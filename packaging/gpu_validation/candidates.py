@@ -1,4 +1,4 @@
-"""Every candidate that is usable here through probe, build, verify and time; what fails is a line, not the end."""
+"""Probes, builds, verifies and times every usable candidate; a failure is an entry of the result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Entry = dict[str, Any]
 
 @dataclass
 class Job:
-    """A build that nobody cancels; what it reports goes to the log."""
+    """A build context without cancellation; progress goes to the log."""
 
     target: EngineTarget
     workspace: Path
@@ -46,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Exam:
-    """What every candidate of a model is put through; ``built`` keeps what was built for later."""
+    """Tests the candidates of a model; ``built`` is the folder of built engines."""
 
     target: EngineTarget
     candidates: tuple[EngineBackend, ...]
@@ -64,11 +64,11 @@ class Exam:
         return next(candidate for candidate in self.candidates if (candidate.stage, candidate.name) == (stage, name))
 
     def opened_by_name(self, names: Mapping[Stage, str]) -> dict[Stage, AnyStage]:
-        """Of each stage the candidate of that name."""
+        """Open the named candidate of each stage."""
         return {stage: self.opened(self.candidate(stage, name)) for stage, name in names.items()}
 
     def entry(self, candidate: EngineBackend) -> Entry:
-        """Probe, build, verify, time; whatever goes wrong is said in the entry."""
+        """Probe, build, verify and time a candidate; errors are recorded in the entry."""
         entry: Entry = {
             "stage": candidate.stage.value,
             "name": candidate.name,
@@ -90,7 +90,7 @@ class Exam:
             entry |= _timed(trial, engine)
             entry["verification"] = _verified(trial, candidate, engine)
             entry["memory_bytes"] = free_before - free_bytes(self.target.device)
-        except Exception as error:  # noqa: BLE001 - the next candidate is tried all the same
+        except Exception as error:  # noqa: BLE001 - the next candidate is tried
             entry["error"] = described(error)
         return entry
 
@@ -107,7 +107,7 @@ class Exam:
         return {"build_seconds": seconds, "built_bytes": sum(path.stat().st_size for path in workspace.iterdir())}
 
     def long_lines(self, name: str, num_tokens: int, num_seeds: int) -> Iterator[Entry]:
-        """Whether a flow stays finite over long lines of random tokens; said after each."""
+        """Test whether a flow stays finite over long lines of random tokens; yields after each line."""
         flow = cast("FlowDecoder", self.opened(self.candidate(Stage.FLOW, name)))
         prompt = self.recording.flow_prompt()
         seconds_each = self.target.checkpoint.generation.seconds_of_tokens(num_tokens)
@@ -123,7 +123,7 @@ class Exam:
 
 
 def _timed(trial: StageBenchmark, engine: AnyStage) -> Entry:
-    """Alone: plain float32 is timed once, as a candidate like others. Before it is known to be right: time may run out."""
+    """Time the engine alone, before verification, because time may run out."""
     first, total = time_single(trial, engine)
     seconds = total / trial.audio_seconds
     timing: Entry = {"timing": {"seconds_per_audio_second": seconds, "first_seconds": first}}
@@ -139,7 +139,7 @@ def _verified(trial: StageBenchmark, candidate: EngineBackend, engine: AnyStage)
 
 
 def fastest(entries: Iterable[Entry], *, precisions: Collection[Precision] = tuple(Precision)) -> dict[Stage, str]:
-    """Of each stage the name of the fastest that was verified, of those in ``precisions``."""
+    """Return the name of the fastest verified candidate of each stage, among ``precisions``."""
     permitted = {precision.value for precision in precisions}
     names = fastest_in_words(entry for entry in entries if entry["precision"] in permitted)
     return {Stage(stage): name for stage, name in names.items()}

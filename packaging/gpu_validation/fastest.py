@@ -1,4 +1,4 @@
-"""Which candidate of each stage is to speak, by what was found. No torch."""
+"""The fastest verified candidate of each stage, from the results. Does not import torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Entry = dict[str, Any]
 
 
 def fastest_in_words(entries: Iterable[Entry]) -> dict[str, str]:
-    """Of each stage the name of the fastest that was verified."""
+    """Return the name of the fastest verified candidate of each stage."""
     best: dict[str, Entry] = {}
     for entry in entries:
         if "error" in entry or "verification" not in entry or entry["verification"]["complaint"] is not None:

@@ -1,4 +1,4 @@
-"""What both sides are given: the same tokens, mels and embeddings. Read by the official side too: numpy alone."""
+"""Inputs of both sides: tokens, mels and embeddings. Imports only numpy, for the official side."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 TOKENS_PER_SECOND = 25
 _SMOOTHED_FRAMES = 8
-# Ordinary words of every tokenizer there is; bytes and marks lie outside.
+# Ordinary words of every tokenizer, without bytes and special tokens.
 _FIRST_WORD, _LAST_WORD = 300, 600
-# The official program begins with this many tokens, doubles up to that, and wants these to follow.
+# The official schedule: first hop, largest hop (it doubles), and look-ahead, in tokens.
 _FIRST_HOP, _LARGEST_HOP, _LOOK_AHEAD = 25, 100, 3
 
 
@@ -27,7 +27,7 @@ class Voice:
 
 @dataclass(frozen=True)
 class Cut:
-    """One call of the flow: tokens ``start`` to ``stop`` are decoded, those before ``known`` are there."""
+    """One call of the flow: tokens ``start`` to ``stop`` are decoded, tokens before ``known`` are available."""
 
     start: int
     stop: int
@@ -37,7 +37,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Material:
-    """``instruction``: what the generation's prompt text begins with, as ids."""
+    """``instruction``: token ids of the prefix of the generation's prompt text."""
 
     num_speech_tokens: int
     instruction: list[int]
@@ -51,13 +51,13 @@ class Material:
         )
 
     def speech_tokens(self, count: int) -> list[int]:
-        """Silence, which the programs count, is not among them."""
+        """Return ``count`` speech tokens without silent ones, which the programs limit."""
         random = np.random.default_rng((11, count))
         tokens: list[int] = random.integers(self.num_speech_tokens // 3, self.num_speech_tokens, count).tolist()
         return tokens
 
     def text(self, num_speech_tokens: int) -> list[int]:
-        """As long as a text that is spoken in so many tokens."""
+        """Return text tokens for about ``num_speech_tokens`` of speech."""
         return _words(max(4, num_speech_tokens // 6), seed=13)
 
     def prompt_text(self, num_prompt_tokens: int) -> list[int]:
@@ -65,7 +65,7 @@ class Material:
 
 
 def official_cuts(num_prompt_tokens: int, num_tokens: int) -> Iterator[Cut]:
-    """Every call of the flow by the official schedule, where all tokens are there."""
+    """Yield the calls of the flow in the official schedule, with all tokens available."""
     hop, start, extra = _FIRST_HOP, 0, -num_prompt_tokens % _FIRST_HOP
     while num_tokens - start >= hop + extra + _LOOK_AHEAD:
         stop = start + hop + extra
@@ -75,7 +75,7 @@ def official_cuts(num_prompt_tokens: int, num_tokens: int) -> Iterator[Cut]:
 
 
 def smooth_mel(num_frames: int, *, seed: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """(num_frames, 80): moves about as that of speech does."""
+    """Return a random mel, (num_frames, 80), about as smooth as that of speech."""
     noise = np.random.default_rng((seed, num_frames)).standard_normal((num_frames + _SMOOTHED_FRAMES, 80))
     sums = np.cumsum(noise, axis=0)
     smooth = (sums[_SMOOTHED_FRAMES:] - sums[:-_SMOOTHED_FRAMES]) / np.sqrt(_SMOOTHED_FRAMES)

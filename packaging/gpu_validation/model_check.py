@@ -1,6 +1,6 @@
-"""One model's part of the check, in a process of its own: lines of JSON in, lines of JSON out.
+"""The check of one model, in its own process: lines of JSON in, lines of JSON out.
 
-``gpu_check.py`` starts it and outlives it: what a library does to this process costs one step.
+``gpu_check.py`` starts it, so that a crash of a library costs only one step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-# Not this file's folder: names of its modules may be those of packages.
+# Remove this file's folder: its modules may shadow packages.
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -54,7 +54,7 @@ _SMALL_LONG_LINES = (60, 2)
 _MEMORY_LINE = {"prompt": 250, "count": 500}
 _SMALL_MEMORY_LINE = {"prompt": 30, "count": 32}
 _SECONDS_A_ROW = 25.0
-# What the official implementation computes in, and which of our language models that is comparable with.
+# The precisions of the official implementation, and the comparable ones of our language models.
 _OFFICIAL_PRECISIONS = {
     "float32": (Precision.FLOAT32,),
     "float16": (Precision.FLOAT16, Precision.BFLOAT16),
@@ -63,7 +63,7 @@ _OFFICIAL_PRECISIONS = {
 
 @dataclass
 class ModelCheck:
-    """``measure`` names are its methods; each answers with what it found, some with what they have so far before."""
+    """The methods are the measures; each yields its result, some also intermediate results."""
 
     folder: Path
     scratch: Path
@@ -79,7 +79,7 @@ class ModelCheck:
     _official_failures: dict[str, ProcessLost] = field(default_factory=dict, repr=False)
 
     def model(self, generation: str, *, for_official: bool) -> Iterator[Entry]:
-        """Writes random weights of full size, where they are not there yet."""
+        """Write random weights of full size, unless they exist."""
         write_random_checkpoint(self.folder, generation, for_official=for_official)
         yield {"bytes": sum(path.stat().st_size for path in self.folder.glob("*.pt"))}
 
@@ -97,7 +97,7 @@ class ModelCheck:
         }
 
     def recording(self) -> Iterator[Entry]:
-        """What plain float32 makes of a line, which all others are held to."""
+        """Record the float32 reference."""
         made = record_reference(self._subject, references_of(self._candidates), self.extent)
         made.write(self._recording_path)
         yield {"num_tokens": len(made.speech_tokens)}
@@ -121,7 +121,7 @@ class ModelCheck:
             yield facts | found
 
     def peak_memory(self) -> Iterator[Entry]:
-        """R13: from nothing loaded to the end of the line, with the fastest verified engines."""
+        """R13: peak memory from loading to the end of a line, with the fastest verified engines."""
         self._let_go()
         line = _SMALL_MEMORY_LINE if self.is_small else _MEMORY_LINE
         with PeakMemory(lambda: taken_bytes(self.place)) as peak:
@@ -137,7 +137,7 @@ class ModelCheck:
             yield engines | found
 
     def against_official(self, row: str, precision: str) -> Iterator[Entry]:
-        """R3 with our fastest language model of the precision that the official side computes in."""
+        """Compare one row; R3 uses our fastest language model in a precision comparable with the official one."""
         wanted = next(known for known in ROWS if known.name == row)
         side = self._side()
         if wanted.measure == "llm_decode":
@@ -167,12 +167,12 @@ class ModelCheck:
     def _exam(self) -> Exam:
         recording = read_reference(self._recording_path)
         if recording is None:
-            raise FileNotFoundError("there is no recording of plain float32 to hold anything to")
+            raise FileNotFoundError("the float32 reference recording is missing")
         built = self.scratch / f"built-{self.folder.name}"
         return Exam(self._subject, self._candidates, recording, self.extent, built)
 
     def _names(self) -> dict[Stage, str]:
-        """The fastest that are right, and plain float32 where nothing is known."""
+        """The fastest verified candidates, or plain float32."""
         references = references_of(self._candidates)
         return {stage: reference.name for stage, reference in references.items()} | fastest(self.known)
 
@@ -200,9 +200,9 @@ class ModelCheck:
         if self._official is not None and self._official[0] == precision:
             return self._official[1]
         self._end_official()
-        assert self.official is not None, "whoever asks for a ratio names what to compare with"
+        assert self.official is not None, "a comparison needs an official implementation"
         if precision in self._official_failures:
-            raise self._official_failures[precision]  # it takes its time to fail, and there are many measures
+            raise self._official_failures[precision]  # starting it again would fail slowly for each measure
         try:
             process = self._started_official(self.official, precision)
             self._official = precision, process
@@ -229,7 +229,7 @@ class ModelCheck:
             self._official = None
 
     def _let_go(self) -> None:
-        """What was opened for speaking: a candidate is to have the memory for itself."""
+        """Close the opened stages, so that a candidate has all memory."""
         self._stages = None
         self._end_official()
         forget()
@@ -250,7 +250,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("settings", type=json.loads)
     asked = parser.parse_args().settings
-    # The answers have a door of their own: what libraries print goes to standard error.
+    # Answers use a duplicate of standard output; prints of libraries go to standard error.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -294,14 +294,14 @@ def _answered(check: ModelCheck, order: Entry, tell: Callable[[Entry], None]) ->
         for so_far in getattr(check, order["measure"])(**order["arguments"]):
             found = so_far
             tell({"so_far": found})
-    except Exception as error:  # noqa: BLE001 - said; the next step is taken all the same
+    except Exception as error:  # noqa: BLE001 - reported; the next step runs
         traceback.print_exc()
         found = found | {"error": described(error)}
     return found
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity."""
+    """Replace infinities and NaN by None, for JSON."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The official side as a process: started where its checkouts are named, asked measure by measure."""
+"""Runs the official side in a process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEASURE_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """``python``: one that has what the package needs (transformers 4.51.3 above all). ``site`` is put before what that has."""
+    """``python``: an interpreter with the package's dependencies (such as transformers 4.51.3). ``site`` precedes its packages."""
 
     official: Path
     matcha: Path
@@ -28,7 +28,7 @@ class Whereabouts:
 
 
 class OfficialProcess(AskedProcess):
-    """Of one model folder in one precision. A context: leaving it ends the process. Raises ``ProcessLost``."""
+    """The official implementation with one model in one precision. A context manager. Raises ``ProcessLost``."""
 
     def __init__(
         self, where: Whereabouts, model: Path, generation: str, material: Material, *, is_half: bool, log: Path
@@ -42,13 +42,13 @@ class OfficialProcess(AskedProcess):
         super().__init__(command, log=log, most_seconds=_STARTING_SECONDS, environment=_environment(where))
 
     def measured(self, measure: str, arguments: dict[str, int]) -> Entry:
-        """The answer: ``seconds``, or ``error``. Raises ``ProcessLost``."""
+        """Return ``seconds`` or ``error``. Raises ``ProcessLost``."""
         order = {"measure": measure, "arguments": arguments}
         return next(self.ask(order, most_seconds=_MEASURE_SECONDS))
 
 
 def _environment(where: Whereabouts) -> dict[str, str]:
-    """Nothing is fetched; what was put on the path for one Python is not for another."""
+    """Forbid downloads; drop the PYTHONPATH of another Python."""
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONWARNINGS": "ignore"}
     inherited = environment.pop("PYTHONPATH", "") if where.python == sys.executable else ""
     environment.pop("PYTHONPATH", None)

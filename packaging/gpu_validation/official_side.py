@@ -1,10 +1,10 @@
-"""The official implementation answers measures: one line of JSON in, one out.
+"""Measures the official implementation: one line of JSON in, one out.
 
     python official_side.py --official CosyVoice --matcha Matcha-TTS --model FOLDER --generation cosyvoice3 ...
 
-A program of its own, for a Python of its own: it knows nothing of this one but ``material``. The official package is
-imported from the checkouts that are named; nothing of it is here. Its hop is set back before every request, as it
-would grow for good otherwise, and the tokens it draws are replaced by decided ones: random weights never end.
+A separate program with its own Python that imports only ``material`` of this project. The official package is imported
+from the given checkouts. Its hop is reset before every request, as it would grow otherwise, and its sampled tokens are
+replaced by predetermined ones: random weights never end an utterance.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
-# Not this file's folder: names of its modules may be those of packages.
+# Remove this file's folder: its modules may shadow packages.
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gpu_validation.material import Material, official_cuts
 
 _CLASSES = {"cosyvoice2": "CosyVoice2", "cosyvoice3": "CosyVoice3"}
-# What the package imports for training or for reading files, and does not use here.
+# Imported by the package for training or reading files, and not used here.
 _NOT_NEEDED = (
     "torchaudio",
     "torchaudio.compliance.kaldi",
@@ -45,7 +45,7 @@ Answer = dict[str, Any]
 
 
 class OfficialSide:
-    """``measure`` names are those of ``our_side.OurSide``; every answer has ``seconds``, the fewer the better."""
+    """The measures of ``our_side.OurSide``; every answer has ``seconds``."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         _stand_in_for_what_is_missing()
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--fp16", action="store_true")
     asked = parser.parse_args()
-    # The answers have a door of their own: what libraries print goes to standard error.
+    # Answers use a duplicate of standard output; prints of libraries go to standard error.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     side = OfficialSide(asked)

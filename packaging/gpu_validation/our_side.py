@@ -1,4 +1,4 @@
-"""Our stages answer the measures of ``official_side``."""
+"""Measures our stages, with the measures of ``official_side``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _INSTRUCTION = f"You are a helpful assistant.{_END_OF_INSTRUCTION}"
 
 
 def material_of(checkpoint: Checkpoint) -> Material:
-    """CosyVoice3 insists on the mark that ends an instruction."""
+    """Return the material for ``checkpoint``; CosyVoice3 requires the token that ends an instruction."""
     instruction: tuple[int, ...] = ()
     if checkpoint.generation.name == "cosyvoice3":
         instruction = checkpoint.load_text_tokenizer().encode(_INSTRUCTION, allow_special=True)
@@ -42,7 +42,7 @@ def material_of(checkpoint: Checkpoint) -> Material:
 
 @dataclass
 class OurSide:
-    """``seconds`` of an answer mean what they mean on the official side; a voice is prepared before, and kept."""
+    """Measures with the same meaning of ``seconds`` as the official side. Prepared voices are kept."""
 
     stages: Mapping[Stage, AnyStage]
     checkpoint: Checkpoint
@@ -78,7 +78,7 @@ class OurSide:
         return {"seconds": marks[-1][0] / audio_seconds, "audio_seconds": audio_seconds}
 
     def lines(self, number: int, prompt: int, count: int) -> Answer:
-        """All at once, each in a thread of its own and as a whole; per second of sound."""
+        """Synthesise whole lines concurrently, a thread each; seconds per second of audio."""
         voice = self._prepared(prompt)
 
         def speak(seed: int) -> int:
@@ -109,7 +109,7 @@ class OurSide:
         return {"seconds": seconds}
 
     def stream_flow(self, prompt: int, count: int) -> Answer:
-        """At the official cuts."""
+        """Run the flow with the official chunk boundaries."""
         voice, tokens, seconds = self._prepared(prompt), self.material.speech_tokens(count), 0.0
         stream = self._flow.open_stream(voice.flow_state)
         for cut in official_cuts(prompt, count):
@@ -122,7 +122,7 @@ class OurSide:
         return {"seconds": seconds}
 
     def _spoken(self, prompt: int, count: int) -> Generator[tuple[float, int], None, None]:
-        """(seconds since the request, samples) of each chunk."""
+        """Yield (seconds since the request, number of samples) for each chunk."""
         voice = self._prepared(prompt)
         started = time.perf_counter()
         schedule = ChunkSchedule(prompt, self._decoder.flow.chunk_tokens)
@@ -141,7 +141,7 @@ class OurSide:
         return Utterance(feed, voice, decoder, self._vocoder.noise(seed), StageClock(), control)
 
     def _tokens(self, voice: PreparedVoice, count: int, seed: int) -> Iterator[int]:
-        """Exactly ``count``: the end is forbidden before, and reached then."""
+        """Generate exactly ``count`` tokens."""
         prompt = voice.prompt.speech_tokens
         request = SpeechTokenRequest(
             text_tokens=tuple(self.material.text(count)),
@@ -153,7 +153,7 @@ class OurSide:
         return self._speech_lm.generate(request, RepetitionAwareSampler(self._speech_lm.sampling, seed))
 
     def _prepared(self, num_tokens: int) -> PreparedVoice:
-        """One is kept: states are large."""
+        """Return a prepared voice; only the last is kept, as prompt states are large."""
         if self._voice is None or len(self._voice.prompt.speech_tokens) != num_tokens:
             self._voice = None
             drawn = self.material.voice(num_tokens)

@@ -1,6 +1,6 @@
-"""The steps of the check in the order of their worth, each in a process that may die, within the time there is. No torch.
+"""Runs the steps of the check by importance within the available time, each in a process that may crash.
 
-What every step found is written down before the next begins; the same command goes on where the last one ended.
+Results are saved after each step, and a later run resumes. Does not import torch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Protocol
 from gpu_validation.asked_process import Entry, ProcessLost
 from gpu_validation.ratios import ROWS
 
-# A card that has once computed nonsense addresses answers nothing any more, until the process is another.
+# After an invalid memory access the GPU rejects all further work of the process.
 _POISON = ("CUDA error", "CUDNN_STATUS", "CUBLAS_STATUS", "device-side assert")
 _STARTING_SECONDS = 180.0
 _EARLY_FORMS = ("bfloat16", "int8", "float16", "float32")
@@ -25,7 +25,7 @@ _STAGES = ("speech-lm", "flow", "vocoder", "speech-tokenizer", "speaker-encoder"
 
 @dataclass(frozen=True)
 class Step:
-    """``section`` of the result: a list where its name ends in "[]". Not begun where less than ``least_seconds`` are left."""
+    """``section`` of the result: a list if its name ends in "[]". Skipped if less than ``least_seconds`` are left."""
 
     section: str
     name: str
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Form:
-    """A candidate, as the check lists them."""
+    """A candidate as listed by the check."""
 
     stage: str
     name: str
@@ -46,7 +46,7 @@ class Form:
 
     @property
     def is_early(self) -> bool:
-        """What is thought fastest, and what is compared with; the rest tells why not."""
+        """Whether it is probably the fastest, or a reference; all others come later."""
         return not self.is_built and (self.name.startswith("cuda-graph") or self.precision == "float32")
 
     @property
@@ -67,7 +67,7 @@ class Form:
 
 
 def preparing(generation: str | None, *, for_official: bool) -> Iterator[Step]:
-    """``generation``: the random model that is to be written, if any."""
+    """``generation``: that of the random model to write, if any."""
     if generation is not None:
         order = {"generation": generation, "for_official": for_official}
         yield Step("model", "model", "model", order, least_seconds=30.0)
@@ -76,7 +76,7 @@ def preparing(generation: str | None, *, for_official: bool) -> Iterator[Step]:
 
 
 def early(forms: Sequence[Form], precisions: Sequence[str]) -> Iterator[Step]:
-    """The numbers most is asked about. ``precisions`` of the official side, none where it is not there."""
+    """The most important steps. ``precisions`` of the official side; empty without it."""
     wanted = sorted((form for form in forms if form.is_early), key=lambda form: form.order)
     yield from (form.step() for form in wanted)
     yield from whole_requests("")
@@ -95,7 +95,7 @@ def late(forms: Sequence[Form]) -> Iterator[Step]:
 
 
 def again(precisions: Sequence[str]) -> Iterator[Step]:
-    """With what was found faster after all."""
+    """Repeat requests and comparisons with an engine found late to be faster."""
     yield from whole_requests(" again")
     yield from _ratios(" again", precisions)
 
@@ -118,9 +118,9 @@ def _long_lines(form: Form) -> Step:
 
 
 class Notes:
-    """What was found, of every model by step, in a file that is never half written.
+    """Results by model and step, saved atomically.
 
-    ``facts`` are what the findings depend on: notes of a check with other ones are not gone on with.
+    ``facts`` are what the results depend on; results with other facts are discarded.
     """
 
     def __init__(self, path: Path, facts: Entry) -> None:
@@ -136,15 +136,15 @@ class Notes:
             self.machine, self._found = kept["machine"], kept["found"]
 
     def of(self, model: str) -> dict[str, Entry]:
-        """By the names of steps, in their order."""
+        """The results of ``model`` by the names of steps, in their order."""
         return self._found.setdefault(model, {})
 
     def candidates(self, model: str) -> list[Entry]:
-        """All that were tried."""
+        """The results of all candidates that were tried."""
         return [entry for entry in self.of(model).values() if entry["section"] == "candidates[]" and "name" in entry]
 
     def is_known(self, model: str, step: Step) -> bool:
-        """What failed, or was left out for want of time, is tried again by another command."""
+        """Whether the step has succeeded; failed and skipped steps are repeated by a later run."""
         entry = self.of(model).get(step.name)
         return entry is not None and not {"error", "left_out", "unfinished"} & set(entry)
 
@@ -193,7 +193,7 @@ class Asked(Protocol):
     def close(self) -> None: ...
 
 
-class Course:
+class CheckRun:
     """Takes the steps of a model one by one. ``start`` makes the process for a model, within so many seconds.
 
     ``most_seconds`` are all there is, from now on.

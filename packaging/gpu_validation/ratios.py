@@ -1,7 +1,7 @@
-"""Ours against the official implementation: the same measure on both sides in turns, and the ratio of the medians.
+"""Comparison with the official implementation: both sides measured alternately, and the ratio of the medians.
 
-A ratio is how many times as long the official side takes. ``gate`` is what must not be fallen below, ``target`` what
-may be announced when it was seen, ``stretch`` what nobody has published.
+A ratio is the official time over ours. ``gate`` is the minimum, ``target`` the goal, ``stretch`` beyond published
+results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Side(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """``prompt`` and ``count`` are tokens, 25 a second; ``number`` lines at once where the measure takes them."""
+    """``prompt`` and ``count`` are tokens, 25 per second; ``number`` is the number of concurrent lines."""
 
     name: str
     says: str
@@ -35,7 +35,7 @@ class Row:
     stretch: float
 
 
-# A prompt of 10 s is 250 tokens, or 240 where enrolment has cut it for an early first chunk.
+# A prompt of 10 s has 250 tokens, or 240 if enrolment trims it for an early first chunk.
 ROWS = (
     Row("R1", "time to first audio, 10-s prompt, warm voice", "first_audio", {"prompt": 250, "count": 250}, 8, 10, 15),
     Row("R1-240", "the same, prompt cut as enrolment does", "first_audio", {"prompt": 240, "count": 250}, 8, 10, 15),
@@ -57,13 +57,13 @@ ROWS = (
 
 
 def small(row: Row) -> Row:
-    """The same course in seconds, for trying the check itself: its figures say nothing."""
+    """A short version, to test this program; its figures are meaningless."""
     least = {"prompt": 30, "count": 32, "number": 2}
     return replace(row, arguments={name: least[name] for name in row.arguments})
 
 
 def compare(row: Row, official: Side, ours: Side, *, rounds: int, most_seconds: float = math.inf) -> Entry:
-    """In turns, so that a machine that grows warm or busy does so for both; none is begun after ``most_seconds``."""
+    """Alternate the sides, so that heat and load affect both; start no round after ``most_seconds``."""
     seconds: dict[str, list[float]] = {"official": [], "ours": []}
     loads: list[float] = []
     begun = time.monotonic()
@@ -83,7 +83,7 @@ def compare(row: Row, official: Side, ours: Side, *, rounds: int, most_seconds: 
 
 
 def _p95(values: Sequence[float]) -> float:
-    """The largest where there are few."""
+    """The 95th percentile; the maximum of few values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
 

@@ -1,4 +1,4 @@
-"""Whole requests with the fastest verified engines: first sound, real-time factors, memory, several lines at once."""
+"""Whole requests with the fastest verified engines: latency, real-time factors, memory, concurrency."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SAMPLING_SECONDS = 0.005
 
 @dataclass(frozen=True)
 class Scope:
-    """How much is spoken; ``max_concurrent_lines`` are tried one after the other."""
+    """The amount of speech; the numbers of ``max_concurrent_lines`` are tried in turn."""
 
     clip_seconds: float = 10.0
     line_seconds: float = 10.0
@@ -45,7 +45,7 @@ SMALL = Scope(clip_seconds=4.0, line_seconds=1.0, export_line_seconds=1.0, num_w
 
 
 class PeakMemory:
-    """The most by which ``taken`` (bytes, as ``taken_bytes``) rose since the context began: looked at all the time."""
+    """Peak increase of ``taken()`` (bytes) during the context, sampled by a thread."""
 
     def __init__(self, taken: Callable[[], int]) -> None:
         self._taken = taken
@@ -72,7 +72,7 @@ class PeakMemory:
 
 
 def taken_bytes(place: Device) -> int:
-    """What is taken at ``place``: on a card by everybody there, as TensorRT, ONNX Runtime and vLLM count apart from torch."""
+    """Memory in use at ``place``, in bytes; on a GPU by all processes, because TensorRT, ONNX Runtime and vLLM bypass torch."""
     if place.kind is DeviceKind.CPU:
         return int(psutil.Process().memory_info().rss)
     return place.total_bytes - free_bytes(place)
@@ -80,7 +80,7 @@ def taken_bytes(place: Device) -> int:
 
 @dataclass(frozen=True)
 class Spoken:
-    """The model that speaks, by which opened stages; ``names`` say which engine each is."""
+    """The model and its opened stages; ``names`` are their engines."""
 
     folder: Path
     place: Device
@@ -99,7 +99,7 @@ class Spoken:
 
 
 def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Iterator[Entry]:
-    """What a person meets: all that was found so far, after each part. What fails is said in its place."""
+    """Measure whole requests; yields all results so far after each part. A failure replaces its result."""
     place = spoken.place
     options = EngineOptions(
         device=place.torch_name, num_threads=place.num_threads, speech_lm_precision="float32", engines="plain"
@@ -134,7 +134,7 @@ def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Ite
 def _or_its_error(part: Callable[[], object]) -> object:
     try:
         return part()
-    except Exception as error:  # noqa: BLE001 - said instead of a figure
+    except Exception as error:  # noqa: BLE001 - reported in place of the result
         return {"error": described(error)}
 
 
@@ -145,20 +145,20 @@ def _first_sounds(synthesizer: Synthesizer, voice: VoiceReference, scope: Scope)
 
 
 def _real_time_factor(synthesizer: Synthesizer, voice: VoiceReference, scope: Scope, *, is_streaming: bool) -> float:
-    """The first such line records what a line of its length needs, the second is measured."""
+    """Measure the second of two equal lines: the first warms up for its length."""
     for _ in range(2):
         started = time.perf_counter()
-        course = run_request(synthesizer, voice, scope.line_seconds, is_streaming=is_streaming)
+        timing = run_request(synthesizer, voice, scope.line_seconds, is_streaming=is_streaming)
         seconds = time.perf_counter() - started
-    return seconds / sum(length for _, length in course.chunks)
+    return seconds / sum(length for _, length in timing.chunks)
 
 
 def _throughput(synthesizer: Synthesizer, voice: VoiceReference, count: int, scope: Scope) -> float:
-    """``count`` lines at once, each in a thread of its own; the better of two times, as the first makes room for so many."""
+    """Seconds of audio per second with ``count`` concurrent lines, the better of two runs: the first warms up."""
 
     def line(_: int) -> float:
-        course = run_request(synthesizer, voice, scope.export_line_seconds, is_streaming=False, in_batch=True)
-        return sum(length for _, length in course.chunks)
+        timing = run_request(synthesizer, voice, scope.export_line_seconds, is_streaming=False, in_batch=True)
+        return sum(length for _, length in timing.chunks)
 
     best = 0.0
     for _ in range(2):

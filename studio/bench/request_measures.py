@@ -25,7 +25,7 @@ _STAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class RequestTiming:
     """Timing of one request. ``chunks``: (seconds since the request, seconds of audio), in order."""
 
     report: SynthesisReport
@@ -49,7 +49,7 @@ def run_request(
     *,
     is_streaming: bool = True,
     in_batch: bool = False,
-) -> Course:
+) -> RequestTiming:
     """Run a request of one sentence with a forced length."""
     announced: list[float] = []
     control = RequestControl(on_estimate=announced.append)
@@ -66,7 +66,7 @@ def run_request(
         try:
             chunk = next(stream)
         except StopIteration as end:
-            return Course(end.value, tuple(chunks), announced[0] if announced else None)
+            return RequestTiming(end.value, tuple(chunks), announced[0] if announced else None)
         chunks.append((time.perf_counter() - started, chunk.seconds))
 
 
@@ -120,9 +120,9 @@ def measure_requests(synthesizer: Synthesizer, extent: BenchSize, folder: Path) 
     ]
 
 
-def _first_sound(prompt_seconds: float, cold: Course, warm: Sequence[Course]) -> list[Measurement]:
+def _first_sound(prompt_seconds: float, cold: RequestTiming, warm: Sequence[RequestTiming]) -> list[Measurement]:
     name = f"{prompt_seconds:.0f}_s_prompt"
-    first = [course.report.first_audio_seconds for course in warm]
+    first = [timing.report.first_audio_seconds for timing in warm]
     return [
         Measurement(
             f"request.first_sound_new_voice_{name}",

@@ -1,4 +1,4 @@
-"""A benchmark measures what it says it measures, completely, and leaves nothing behind. Nothing here asserts speed."""
+"""The benchmark: complete measurements, and nothing left behind. No test asserts speed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studio.bench.choices import choose_threads
 from studio.bench.inputs import ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
 from studio.bench.machine import describe_machine, peak_memory_bytes
 from studio.bench.measurements import BenchReport, Decision, Measurement
-from studio.bench.request_measures import Course
+from studio.bench.request_measures import RequestTiming
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
 from studio.model.checkpoint import open_checkpoint
@@ -172,8 +172,8 @@ def test_unmeasured_figure_is_a_key_error() -> None:
 def test_gapless_start_waits_for_the_latest_chunk() -> None:
     report = SynthesisReport(1.0, 3.0, 4.0, 24_000, Mode.ZERO_SHOT, 75, {}, {})
     # Half a second of sound at 1.0, a second at 1.4 (in time), the rest at 4.0, due 1.5 s after the start.
-    course = Course(report, ((1.0, 0.5), (1.4, 1.0), (4.0, 1.5)), announced_start_seconds=None)
-    assert course.earliest_gapless_start == pytest.approx(2.5)
+    timing = RequestTiming(report, ((1.0, 0.5), (1.4, 1.0), (4.0, 1.5)), announced_start_seconds=None)
+    assert timing.earliest_gapless_start == pytest.approx(2.5)
 
 
 def test_thread_comparison_puts_the_count_back(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Where commands are tried: a folder and a user of their own."""
+"""A terminal with its own folder and user data."""
 
 from __future__ import annotations
 

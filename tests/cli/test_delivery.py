@@ -1,4 +1,4 @@
-"""Delivery when it is broken off: silence at once, nothing left, nobody waiting."""
+"""Interrupted delivery: playback stops, no file is left, no thread waits."""
 
 from __future__ import annotations
 

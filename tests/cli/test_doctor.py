@@ -1,4 +1,4 @@
-"""`timbre doctor`: finds what is broken, says what to do, and never breaks itself."""
+"""`timbre doctor`: finds problems, gives remedies, and never fails itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program as it is: a real process, a real worker, the model that ships."""
+"""The real program: a process, a worker, the bundled model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`timbre export`: scripts of every kind, spoken once, exported as wished."""
+"""`timbre export`: scripts of every kind and all options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl+C, `kill` and a dead worker in mid-export: what is done stays, the rest is made the next time."""
+"""Ctrl+C, `kill` and a dying worker during an export: finished files are kept, the next run resumes."""
 
 from __future__ import annotations
 

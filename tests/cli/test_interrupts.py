@@ -1,4 +1,4 @@
-"""Ctrl+C and `kill` in mid-speech: silence, no half file, no process left, the status a shell expects."""
+"""Ctrl+C and `kill` during speech: playback stops, no partial file or process is left, the exit status is right."""
 
 from __future__ import annotations
 

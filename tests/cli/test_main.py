@@ -1,4 +1,4 @@
-"""Help, usage, and the one place where errors become words and exit statuses."""
+"""Help, usage, and the conversion of errors to messages and exit statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`timbre models`: what a person and a script are told, and the statuses commands end with."""
+"""`timbre models`: its messages, JSON and exit statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line that changes is for terminals; sentences are for everybody."""
+"""The changing line is only for terminals; messages are for pipes, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`timbre say`: what is asked for arrives at the model, and what the model makes arrives where it should."""
+"""`timbre say`: options reach the model, and audio reaches its destination."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`timbre voices`: a voice's life from the terminal, official stored voices included."""
+"""`timbre voices`: all actions, including the import of official stored voices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the program with its network cut, and report what it tried to contact and which files it left at home.
+"""Runs the program without a network, and reports its connection attempts and the files it writes to the home folder.
 
 Python code is watched everywhere, by an audit hook in each process; libraries in other languages only where
 ``strace`` is installed.

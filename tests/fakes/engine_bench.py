@@ -1,4 +1,4 @@
-"""What tests of the manager stand on: a recording for the fake encoder, and how a manager is made."""
+"""A recording for the fake encoder and a factory of engine managers."""
 
 from __future__ import annotations
 

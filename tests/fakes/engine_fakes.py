@@ -1,4 +1,4 @@
-"""Candidates of a few lines for tests of the manager, all of one stage: right, wrong, slow, crashing, hanging, greedy.
+"""Fake candidates of one stage for tests of the manager: right, wrong, slow, crashing, hanging, out of memory.
 
 Each list begins with the plain one, to which the others are held; ``registry`` takes them as ``engine_fakes:NAME``.
 """

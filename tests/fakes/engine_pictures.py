@@ -1,4 +1,4 @@
-"""Pictures of engines for tests of the window: on a graphics card, on a processor, in the middle of a build."""
+"""Engine states for tests of the window: on a GPU, on a CPU, during a build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A heart that beats every 10 ms in the window's thread: what it misses is how long the window stood still."""
+"""A timer of 10 ms in the window's thread, which measures how long the window is blocked."""
 
 from __future__ import annotations
 

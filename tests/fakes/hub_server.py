@@ -1,4 +1,4 @@
-"""A hub on this machine that speaks like the real ones, and misbehaves as it is told.
+"""A local model hub with configurable faults.
 
 Both dialects: Hugging Face's (``/api/models/…``, ``/…/resolve/…`` which leads on to a signed address) and
 ModelScope's (``/api/v1/models/…/repo``). Bytes come with ETags, ranges and If-Range.

@@ -1,4 +1,4 @@
-"""Two small models of random weights, one a generation: they make noise, and quickly."""
+"""Two small models with random weights, one per generation."""
 
 from __future__ import annotations
 

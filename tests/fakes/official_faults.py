@@ -1,4 +1,4 @@
-"""Texts that the official front end is known to damage; see ``tests/text/test_prepare.py`` for what ours does."""
+"""Texts that the official frontend damages; see ``tests/text/test_segmentation.py`` for our results."""
 
 from __future__ import annotations
 

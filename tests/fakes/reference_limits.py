@@ -1,4 +1,4 @@
-"""How far results may be from the arrays of a reference folder, from what the folder says of its own rounding."""
+"""Tolerances for the arrays of a reference folder, from its own rounding errors."""
 
 from __future__ import annotations
 

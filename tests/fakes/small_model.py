@@ -1,4 +1,4 @@
-"""A model that looks like a real one from outside: the right files, small, with nothing in them."""
+"""A model folder with the right files and no weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A terminal for tests: the command line in this process, with a model of a few lines and a silent sound card."""
+"""A terminal for tests: the command line in this process, with a fake model and a fake sound device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker in a thread instead of a process: the same server, the same pipe, without the second that a process costs."""
+"""A worker in a thread: the same server and pipe, without the start time of a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proxy as companies have them: it lets nothing out but by CONNECT, and knows one host by its name."""
+"""A company proxy: only CONNECT, with its own name resolution of one host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private sound server without hardware, in which what is played is heard by a microphone that exists only in memory."""
+"""A private sound server without hardware, whose output is the input of a virtual microphone."""
 
 from __future__ import annotations
 

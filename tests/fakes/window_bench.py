@@ -1,4 +1,4 @@
-"""The whole window on a bench: a worker in a thread, a sound card without sound, folders of its own."""
+"""The whole window with a worker in a thread, a fake sound device and temporary folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever looks up the code of an error finds it, whatever it is."""
+"""The reference explains every error code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes with a bug report: the error, the versions and the machine, and nobody's name."""
+"""The error report: the error, the versions and the machine, without personal data."""
 
 from __future__ import annotations
 

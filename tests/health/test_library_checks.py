@@ -1,4 +1,4 @@
-"""Which accelerators are installed and what was built for this machine, without loading anything."""
+"""Checks of accelerators and built engines, without importing anything."""
 
 from __future__ import annotations
 

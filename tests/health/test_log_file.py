@@ -1,4 +1,4 @@
-"""The log is bounded, told of by codes, and never in the way."""
+"""The log file: bounded, with error codes, and never an obstacle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor says of recordings: whether, and by whom, m4a, mp4 and webm can be read here."""
+"""The check of audio formats: PyAV, ffmpeg, or neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports name nobody, whatever a person is called and wherever their folders are."""
+"""Reports contain no personal data, for any user name and folder."""
 
 from __future__ import annotations
 

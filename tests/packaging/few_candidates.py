@@ -1,4 +1,4 @@
-"""The references of all stages, and candidates that cannot run on a processor."""
+"""The references of all stages, and candidates that cannot run on a CPU."""
 
 from __future__ import annotations
 

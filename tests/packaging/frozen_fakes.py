@@ -1,4 +1,4 @@
-"""Small ELF files and inventories for tests of the frozen program: nothing is frozen."""
+"""Small ELF files and inventories for tests of the frozen program, without freezing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two scripts of one name that make installers elsewhere, as modules."""
+"""The Windows and macOS build scripts, which have the same name, as modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project, a pip and a machine for set-up tests: nothing is downloaded, nothing is installed."""
+"""A fake project, pip and machine for set-up tests: no downloads, no installation."""
 
 from __future__ import annotations
 

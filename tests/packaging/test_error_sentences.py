@@ -1,4 +1,4 @@
-"""No sentence of an error escapes the translators."""
+"""Every error message is extracted for translation."""
 
 from __future__ import annotations
 

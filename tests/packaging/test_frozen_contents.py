@@ -1,4 +1,4 @@
-"""What goes into the frozen program and what stays out."""
+"""The contents of the frozen program."""
 
 from __future__ import annotations
 

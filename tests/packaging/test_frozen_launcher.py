@@ -1,4 +1,4 @@
-"""The first file of the frozen program stands in for Python where the program starts itself."""
+"""The launcher of the frozen program replaces Python for child processes."""
 
 from __future__ import annotations
 

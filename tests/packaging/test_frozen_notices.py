@@ -1,4 +1,4 @@
-"""Licences of everything that was frozen: nothing without an owner, no owner without a text."""
+"""Licences of the frozen program: every file has an owner, every owner a licence text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of engines on a graphics card, run on the processor with a miniature model."""
+"""The GPU check, run on the CPU with a miniature model."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_packages_that_are_missing_are_named_at_once(
 ) -> None:
     monkeypatch.setattr(gpu_check, "PACKAGES", ("torch", "no_such_package"))
     assert gpu_check.main(["--folder", str(tmp_path)]) == 20
-    assert "lacks no_such_package" in capsys.readouterr().err
+    assert "Missing packages: no_such_package" in capsys.readouterr().err
 
 
 def started(reference: Path, official: Whereabouts, log: Path) -> OfficialProcess:

@@ -1,4 +1,4 @@
-"""The course of the check on a card: what is worth most first, within the time there is, whatever dies on the way."""
+"""The steps of the GPU check: order, time limit, and crashes of their processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import psutil
 import pytest
 from gpu_validation.asked_process import AskedProcess, Entry, ProcessLost
 from gpu_validation.fastest import fastest_in_words
-from gpu_validation.plan import Course, Form, Notes, Step, early, late, preparing
+from gpu_validation.plan import CheckRun, Form, Notes, Step, early, late, preparing
 
 ECHO = """
 import json, sys
@@ -81,9 +81,9 @@ def test_what_it_has_started_ends_with_it(program: list[str], tmp_path: Path) ->
 
 def test_what_was_found_before_a_death_is_kept(program: list[str], tmp_path: Path) -> None:
     notes = Notes(tmp_path / "check.json", {})
-    course = Course(notes, lambda model, seconds: asked(program, tmp_path), most_seconds=100)
-    course.take("a model", [Step("x", "x", "partly"), Step("y", "y", "fine")])
-    course.close()
+    check_run = CheckRun(notes, lambda model, seconds: asked(program, tmp_path), most_seconds=100)
+    check_run.take("a model", [Step("x", "x", "partly"), Step("y", "y", "fine")])
+    check_run.close()
     first, second = notes.of("a model").values()
     assert first["half"] == 1
     assert "in the middle" in first["error"]["message"]
@@ -117,8 +117,8 @@ class Script:
     def close(self) -> None:
         pass
 
-    def course(self, notes: Notes, most_seconds: float = 1000.0) -> Course:
-        return Course(notes, self.start, most_seconds=most_seconds, now=lambda: self.seconds)
+    def check_run(self, notes: Notes, most_seconds: float = 1000.0) -> CheckRun:
+        return CheckRun(notes, self.start, most_seconds=most_seconds, now=lambda: self.seconds)
 
 
 def steps(*names: str, **options: Any) -> list[Step]:
@@ -129,21 +129,21 @@ def test_each_step_is_written_down_before_the_next_begins(tmp_path: Path) -> Non
     path = tmp_path / "check.json"
     seen = []
     script = Script({})
-    course = Course(
+    check_run = CheckRun(
         Notes(path, {}),
         script.start,
         most_seconds=1000,
         now=lambda: script.seconds,
         on_change=lambda: seen.append(list(json.loads(path.read_text())["found"]["m"])),
     )
-    course.take("m", steps("a", "b"))
+    check_run.take("m", steps("a", "b"))
     assert seen == [["a"], ["a", "b"]]
 
 
 def test_a_failure_costs_its_own_step(tmp_path: Path) -> None:
     notes = Notes(tmp_path / "check.json", {})
     script = Script({"b": ProcessLost("died with -11"), "c": {"error": {"message": "no such thing"}}})
-    script.course(notes).take("m", steps("a", "b", "c", "d"))
+    script.check_run(notes).take("m", steps("a", "b", "c", "d"))
     assert script.asked == ["a", "b", "c", "d"]
     assert script.num_started == 2, "a death wants another process, an exception does not"
     found = notes.result()["models"]["m"]["list"]
@@ -152,7 +152,7 @@ def test_a_failure_costs_its_own_step(tmp_path: Path) -> None:
 
 def test_a_card_that_was_spoilt_wants_another_process(tmp_path: Path) -> None:
     script = Script({"a": {"error": {"message": "CUDA error: an illegal memory access was encountered"}}})
-    script.course(Notes(tmp_path / "check.json", {})).take("m", steps("a", "b"))
+    script.check_run(Notes(tmp_path / "check.json", {})).take("m", steps("a", "b"))
     assert script.num_started == 2
 
 
@@ -160,14 +160,14 @@ def test_when_time_runs_out_the_same_command_goes_on(tmp_path: Path) -> None:
     """A step that was left out or failed is taken up; what is known is not asked again."""
     path, wanted = tmp_path / "check.json", steps("a", "b", "c", least_seconds=8.0)
     first = Script({"a": {"error": {"message": "busy"}}})
-    first.course(Notes(path, {"small": True}), most_seconds=25.0).take("m", wanted)
+    first.check_run(Notes(path, {"small": True}), most_seconds=25.0).take("m", wanted)
     assert first.asked == ["a", "b"]
     assert "left_out" in Notes(path, {"small": True}).of("m")["c"]
     second = Script({})
-    second.course(Notes(path, {"small": True})).take("m", wanted)
+    second.check_run(Notes(path, {"small": True})).take("m", wanted)
     assert second.asked == ["a", "c"]
     other = Script({})
-    other.course(Notes(path, {"small": False})).take("m", wanted)
+    other.check_run(Notes(path, {"small": False})).take("m", wanted)
     assert other.asked == ["a", "b", "c"], "another check begins anew"
 
 

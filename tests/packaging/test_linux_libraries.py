@@ -1,4 +1,4 @@
-"""The package depends on what the frozen program really loads, and on nothing nobody has looked at."""
+"""The package depends on the system libraries that the frozen program loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Debian package and the archive: what desktops read, the fields, every file in its place."""
+"""The Debian package and the archive: desktop files, fields, and the place of every file."""
 
 from __future__ import annotations
 

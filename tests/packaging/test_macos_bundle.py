@@ -1,4 +1,4 @@
-"""The recipe of the app for macOS agrees with the program and with itself; no Mac has run it."""
+"""The macOS build files are consistent; not run on a Mac."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pip is told of the program: the parts a person can choose go together, and nobody gets a graphics card's unasked."""
+"""Dependencies and extras of the project file; GPU packages are optional."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README names is there: classes, rooms, scripts, codes."""
+"""Scripts, links and error codes in the README exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two commands: what they run, with which Python, and what they end with."""
+"""`run.py`: the program and the checks, their Python and their exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missing system libraries are installed by root, explained to everybody else, and never stop a start."""
+"""Missing system libraries are installed for root, explained to others, and never stop a start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is there is recognised from files, and what cannot work is said before anything is downloaded."""
+"""The machine is recognised from files; unsupported ones are rejected before any download."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pip's talk becomes news worth reading, and its failures become sentences."""
+"""Progress messages and errors derived from the output of pip."""
 
 from __future__ import annotations
 

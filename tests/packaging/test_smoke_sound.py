@@ -1,4 +1,4 @@
-"""The trial of the package judges what was heard: a silent file is not speech."""
+"""The smoke test of the package detects silent audio."""
 
 from __future__ import annotations
 

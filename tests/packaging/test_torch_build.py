@@ -1,4 +1,4 @@
-"""Every kind of machine gets a torch it can use, and gigabytes of CUDA only where there is a GPU."""
+"""Every machine gets a suitable torch, and CUDA only with a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe of the Windows installer agrees with the program and with itself; Windows itself has not run it."""
+"""The Windows installer script is consistent; not run on Windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many lines through the whole worker at once, with a language model whose lines share their steps."""
+"""A batch of lines through the whole worker, with a language model that batches their steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client against a server in a thread: order, hooks, cancelling, and a worker that is gone."""
+"""The client with a server in a thread: order, callbacks, cancellation, and a worker that dies."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_chunks_are_iterated_and_the_report_follows() -> None:
     run(work)
 
 
-def test_sound_can_be_taken_on_the_reading_thread() -> None:
+def test_audio_can_be_received_on_the_reading_thread() -> None:
     async def work(client: WorkerClient) -> None:
         taken: list[tuple[int, AudioChunk]] = []
         hooks = Callbacks(on_audio=lambda chunk: taken.append((threading.get_ident(), chunk)))
@@ -75,7 +75,7 @@ def test_sound_can_be_taken_on_the_reading_thread() -> None:
     run(work)
 
 
-def test_progress_and_the_start_of_play_are_told_on_the_loop() -> None:
+def test_progress_and_playback_start_are_reported_on_the_loop() -> None:
     async def work(client: WorkerClient) -> None:
         loop = asyncio.get_running_loop()
         stages: list[tuple[str, float]] = []
@@ -152,7 +152,7 @@ def test_text_that_arrives_is_spoken_as_it_comes() -> None:
     run(work)
 
 
-def test_an_error_where_the_text_comes_from_reaches_the_listener() -> None:
+def test_an_error_of_the_text_source_fails_the_request() -> None:
     async def pieces() -> AsyncIterator[str]:
         yield "first "
         raise CannotWrite("The keyboard broke.")
@@ -165,7 +165,7 @@ def test_an_error_where_the_text_comes_from_reaches_the_listener() -> None:
     run(work)
 
 
-def test_cancel_is_silence_at_once_and_no_error(made: list[ThreadWorker]) -> None:
+def test_cancel_stops_at_once_without_an_error(made: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         speech = client.synthesize(text("one wait two"))
         chunks = []
@@ -249,7 +249,7 @@ def test_unload_and_load_again_in_one_process(made: list[ThreadWorker]) -> None:
     assert len(made) == 1
 
 
-def test_death_in_the_middle_is_an_error_and_the_next_request_finds_a_new_worker(made: list[ThreadWorker]) -> None:
+def test_a_death_fails_requests_and_the_next_starts_a_new_worker(made: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         running, queued = client.synthesize(text("one wait")), client.synthesize(text("two"))
         async for _ in running:
@@ -276,7 +276,7 @@ def test_death_between_requests_is_not_noticed(made: list[ThreadWorker]) -> None
     assert len(made) == 2
 
 
-def test_death_while_loading_fails_all_who_wait(made: list[ThreadWorker]) -> None:
+def test_a_death_while_loading_fails_all_requests(made: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         waiting = [asyncio.create_task(heard(client, "one")) for _ in range(3)]
         await asyncio.sleep(0.1)
@@ -300,7 +300,7 @@ def test_death_during_a_preparation(made: list[ThreadWorker]) -> None:
     run(work)
 
 
-def test_a_worker_that_does_not_listen_to_cancel_is_replaced(made: list[ThreadWorker]) -> None:
+def test_a_worker_that_ignores_cancel_is_replaced(made: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         speech = client.synthesize(text("one stuck"))
         async for _ in speech:
@@ -351,12 +351,12 @@ def test_a_closed_client_can_be_used_again(made: list[ThreadWorker]) -> None:
 
 
 def test_a_ping_without_an_answer_is_worker_busy() -> None:
-    class Deaf(ThreadWorker):
+    class Silent(ThreadWorker):
         def start(self) -> None:
             pass
 
     async def work() -> None:
-        client = WorkerClient(Path("fake"), start_worker=Deaf, close_grace_seconds=0.1)
+        client = WorkerClient(Path("fake"), start_worker=Silent, close_grace_seconds=0.1)
         with pytest.raises(WorkerBusy, match="did not respond"):
             await client.ping(timeout_seconds=0.1)
         await client.close()
@@ -365,12 +365,12 @@ def test_a_ping_without_an_answer_is_worker_busy() -> None:
 
 
 def test_a_worker_that_cannot_start_is_an_error() -> None:
-    class Unborn(ThreadWorker):
+    class Unstartable(ThreadWorker):
         def start(self) -> None:
             raise OSError("no more processes")
 
     async def work() -> None:
-        async with WorkerClient(Path("fake"), start_worker=Unborn) as client:
+        async with WorkerClient(Path("fake"), start_worker=Unstartable) as client:
             with pytest.raises(WorkerDied, match="no more processes"):
                 await client.synthesize(text("one")).finished()
 

@@ -1,4 +1,4 @@
-"""Which request a worker begins next."""
+"""The order in which the worker starts requests."""
 
 from __future__ import annotations
 

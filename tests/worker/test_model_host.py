@@ -1,4 +1,4 @@
-"""A model that becomes faster while it is used: between two lines, and never in the middle of one."""
+"""Engines are replaced between requests, and never during one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=1, engines="i
 
 
 class Mute:
-    """A vocoder that can be heard to be another one."""
+    """A vocoder that is recognised by its silence."""
 
     def __init__(self, vocoder: Vocoder) -> None:
         self._vocoder = vocoder
@@ -81,7 +81,7 @@ class FakeStore:
 
 
 class FakeManager:
-    """Finds the mute vocoder when it is asked to improve, or knows it already."""
+    """Finds the mute vocoder in ``improve``, or knows it already."""
 
     def __init__(self, hear: Callable[[EngineStatus], None], *, knows: bool = False, is_slow: bool = False) -> None:
         self._hear = hear
@@ -178,7 +178,7 @@ def wait_for(is_true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_it_speaks_plainly_at_first_and_faster_from_the_next_line_on(
+def test_a_faster_engine_is_used_from_the_next_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(quiet_seconds=600.0)
@@ -186,7 +186,7 @@ def test_it_speaks_plainly_at_first_and_faster_from_the_next_line_on(
     model.watch_engines(heard.append)
     chunks = model.stream(request_of, control=RequestControl())
     assert np.abs(next(chunks).samples).max() > 0
-    model._improve()  # what the helping thread does; here in the middle of a line
+    model._improve()  # as on the background thread; here during a line
     assert manager.opened == [Stage.VOCODER]
     assert all(np.abs(chunk.samples).max() > 0 for chunk in chunks)
     assert model.description.engines["vocoder"] == "torch-float32"
@@ -197,7 +197,7 @@ def test_it_speaks_plainly_at_first_and_faster_from_the_next_line_on(
     assert in_use == {Stage.FLOW: "torch-float32", Stage.VOCODER: "mute"}
 
 
-def test_looking_for_faster_ones_begins_by_itself_when_nobody_speaks(
+def test_benchmarks_start_when_idle(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(quiet_seconds=0.2)
@@ -206,7 +206,7 @@ def test_looking_for_faster_ones_begins_by_itself_when_nobody_speaks(
     assert set(loudness(model, request_of)) == {0.0}
 
 
-def test_trials_step_aside_while_a_line_is_spoken(
+def test_trials_pause_during_a_request(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(quiet_seconds=600.0)
@@ -217,7 +217,7 @@ def test_trials_step_aside_while_a_line_is_spoken(
     assert manager.asides == [True, False]
 
 
-def test_what_was_proven_before_speaks_from_the_first_line_on(
+def test_a_proven_engine_is_used_from_the_first_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(replace(OPTIONS, engines="proven"), knows=True)
@@ -225,7 +225,7 @@ def test_what_was_proven_before_speaks_from_the_first_line_on(
     assert not manager.has_improved.wait(0.3)
 
 
-def test_what_opens_slowly_keeps_nobody_waiting(
+def test_a_slow_engine_is_opened_in_the_background(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(replace(OPTIONS, engines="proven"), knows=True, is_slow=True)
@@ -246,7 +246,7 @@ def test_plain_torch_is_plain_torch(
     assert manager.opened == []
 
 
-def test_what_a_person_asked_for_is_not_replaced(
+def test_requested_options_are_not_replaced(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
 ) -> None:
     model, manager = open_model(replace(OPTIONS, engines="proven", flow_steps=4), knows=True)
@@ -254,7 +254,7 @@ def test_what_a_person_asked_for_is_not_replaced(
     assert model.description.engines["speech_lm"] == "torch-float32"
 
 
-def test_memory_goes_back_when_idle_and_the_model_returns_with_the_next_line(
+def test_idle_memory_is_released_and_the_next_line_loads_the_model(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, _ = open_model(replace(OPTIONS, engines="plain", idle_release_seconds=0.1))
@@ -270,7 +270,7 @@ def test_memory_goes_back_when_idle_and_the_model_returns_with_the_next_line(
     chunks.close()
 
 
-def test_what_was_opened_is_computed_before_any_line_reads_it(
+def test_opened_weights_are_synchronized_before_a_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
     request_of: SynthesisRequest,
     monkeypatch: pytest.MonkeyPatch,
@@ -293,7 +293,7 @@ def test_what_was_opened_is_computed_before_any_line_reads_it(
     assert order == ["finish cpu", "line"] * 2
 
 
-def test_a_card_has_the_memory_back_that_nobody_uses(
+def test_unused_gpu_memory_is_released(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
     request_of: SynthesisRequest,
     monkeypatch: pytest.MonkeyPatch,
@@ -320,7 +320,7 @@ def test_a_card_has_the_memory_back_that_nobody_uses(
     assert gone_by_then == [[True], [True, True]]
 
 
-def test_a_person_may_ask_for_it_and_clear_it(
+def test_benchmarks_are_started_and_cleared_on_request(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
 ) -> None:
     model, manager = open_model(replace(OPTIONS, engines="proven"), quiet_seconds=600.0)

@@ -1,4 +1,4 @@
-"""Somebody who is writing sees what will be said, whatever the worker is at."""
+"""The preview of the normalised text, while requests run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real processes: killed at any moment, left alone by a dying parent, and never in anybody's way."""
+"""Real worker processes: killed at any moment, orphaned, and without side effects."""
 
 from __future__ import annotations
 

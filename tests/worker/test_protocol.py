@@ -1,4 +1,4 @@
-"""Everything that crosses the pipe arrives as it was sent."""
+"""Every message arrives as it was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker's side, served in a thread over a real pipe."""
+"""The server, in a thread, over a real pipe."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Caller:
             self.connection.send(command)
 
     def hear(self) -> Event:
-        assert self.connection.poll(10), "the server says nothing"
+        assert self.connection.poll(10), "the server does not answer"
         event: Event = self.connection.recv()
         return event
 
@@ -91,7 +91,7 @@ def test_a_model_is_loaded_and_described(caller: Caller) -> None:
             pytest.fail(f"heard {other}")
 
 
-def test_sound_comes_in_order_and_then_the_report(loaded: Caller) -> None:
+def test_audio_comes_in_order_before_the_report(loaded: Caller) -> None:
     loaded.say(synthesize(2, "one two three"))
     events = loaded.hear_until_end_of(2)
     chunks = [event.chunk for event in events if isinstance(event, protocol.AudioReady)]
@@ -103,7 +103,7 @@ def test_sound_comes_in_order_and_then_the_report(loaded: Caller) -> None:
     assert progress == pytest.approx([0.1, 0.2, 0.3])
 
 
-def test_the_moment_play_may_begin_is_told_from_now(loaded: Caller) -> None:
+def test_the_playback_estimate_counts_from_now(loaded: Caller) -> None:
     loaded.say(synthesize(2, "breathe one"))
     (estimate,) = (event for event in loaded.hear_until_end_of(2) if isinstance(event, protocol.PlaybackStartEstimate))
     assert estimate.seconds_after_start == 0.25
@@ -118,7 +118,7 @@ def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
     assert loaded.hear_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
 
 
-def test_text_fed_to_nobody_is_ignored(loaded: Caller) -> None:
+def test_text_of_an_unknown_request_is_ignored(loaded: Caller) -> None:
     loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), protocol.Ping(2))
     assert loaded.hear() == protocol.Pong(2)
 
@@ -155,14 +155,14 @@ def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
     assert loaded.hear_until_end_of(2)[-1] == protocol.Cancelled(2)
 
 
-def test_a_waiting_request_is_cancelled_without_its_turn(loaded: Caller) -> None:
+def test_a_waiting_request_is_cancelled_at_once(loaded: Caller) -> None:
     loaded.say(synthesize(2, "wait"), synthesize(3, "one"), protocol.Cancel(3))
     assert loaded.hear_until_end_of(3) == [protocol.Cancelled(3)]
     loaded.say(protocol.Cancel(2))
     assert loaded.hear_until_end_of(2) == [protocol.Cancelled(2)]
 
 
-def test_two_requests_wait_for_each_other(loaded: Caller) -> None:
+def test_requests_run_one_at_a_time(loaded: Caller) -> None:
     loaded.say(synthesize(2, "a b"), synthesize(3, "c"))
     order = []
     while len(order) < 5:
@@ -319,7 +319,7 @@ def test_lines_of_a_batch_are_spoken_beside_each_other(three_at_once: Caller) ->
     assert ids_of_sound(three_at_once, 1) == {5}
 
 
-def test_a_line_takes_the_thread_of_one_that_has_ended(three_at_once: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_reuses_an_idle_thread(three_at_once: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     speaking: list[threading.Thread] = []
     stream = FakeModel.stream
 
@@ -336,7 +336,7 @@ def test_a_line_takes_the_thread_of_one_that_has_ended(three_at_once: Caller, mo
     assert len(set(speaking)) == 3
 
 
-def test_what_is_to_be_heard_now_passes_a_batch(three_at_once: Caller) -> None:
+def test_an_interactive_request_overtakes_a_batch(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)), synthesize(7, "one two"))
     assert isinstance(three_at_once.hear_until_end_of(7)[-1], protocol.Finished)
     assert len(three_at_once.opened[0].requests) <= 4, "it has passed two of the batch at least"
@@ -353,7 +353,7 @@ def test_another_model_is_loaded_when_the_batch_has_ended(three_at_once: Caller)
     assert three_at_once.opened[0].is_closed
 
 
-def test_a_failure_is_of_its_line_alone(three_at_once: Caller) -> None:
+def test_a_failure_affects_only_its_line(three_at_once: Caller) -> None:
     three_at_once.say(line_of_a_batch(2, "one bug"), line_of_a_batch(3, "one rest two"))
     ends: dict[int, Event] = {}
     while len(ends) < 2:
@@ -364,7 +364,7 @@ def test_a_failure_is_of_its_line_alone(three_at_once: Caller) -> None:
     assert isinstance(ends[3], protocol.Finished)
 
 
-def test_a_client_that_goes_ends_the_whole_batch(three_at_once: Caller) -> None:
+def test_a_client_that_disconnects_ends_the_batch(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)))
     ids_of_sound(three_at_once, 3)
     three_at_once.connection.close()
@@ -372,7 +372,7 @@ def test_a_client_that_goes_ends_the_whole_batch(three_at_once: Caller) -> None:
     assert three_at_once.opened[0].is_closed
 
 
-def test_a_model_that_gains_nothing_speaks_a_batch_line_by_line(loaded: Caller) -> None:
+def test_a_model_without_concurrency_runs_a_batch_line_by_line(loaded: Caller) -> None:
     loaded.say(line_of_a_batch(2, "one wait"), line_of_a_batch(3, "one"), protocol.Ping(4))
     assert loaded.hear_until_end_of(4) == [protocol.Pong(4)]
     assert len(loaded.opened[0].requests) <= 1

@@ -1,4 +1,4 @@
-"""Several at a time, between the first who comes and the last who goes."""
+"""Setup for the first user, teardown after the last, exclusive use."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ import pytest
 from studio.worker.shared_resource import SharedResource
 
 
-class House:
+class Users:
     def __init__(self) -> None:
-        self.story: list[str] = []
-        self.burns = False
-        self.shared_resource = SharedResource(first_in=self._open, last_out=lambda: self.story.append("closed"))
+        self.events: list[str] = []
+        self.fails = False
+        self.shared_resource = SharedResource(first_in=self._open, last_out=lambda: self.events.append("closed"))
 
     def _open(self) -> None:
-        self.story.append("opened")
-        if self.burns:
-            raise RuntimeError("fire")
+        self.events.append("opened")
+        if self.fails:
+            raise RuntimeError("broken")
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def users() -> Users:
+    return Users()
 
 
-def test_it_is_opened_for_the_first_and_closed_after_the_last(house: House) -> None:
-    first, second = house.shared_resource.acquire(), house.shared_resource.acquire()
+def test_setup_for_the_first_and_teardown_after_the_last(users: Users) -> None:
+    first, second = users.shared_resource.acquire(), users.shared_resource.acquire()
     with first:
         with second:
-            assert not house.shared_resource.is_empty
-        assert house.story == ["opened"]
-    assert house.story == ["opened", "closed"]
-    assert house.shared_resource.is_empty
+            assert not users.shared_resource.is_empty
+        assert users.events == ["opened"]
+    assert users.events == ["opened", "closed"]
+    assert users.shared_resource.is_empty
 
 
-def test_where_it_cannot_be_opened_nobody_is_inside(house: House) -> None:
-    house.burns = True
-    with pytest.raises(RuntimeError, match="fire"), house.shared_resource.acquire():
-        pytest.fail("nobody comes in")
-    assert house.story == ["opened", "closed"]
-    assert house.shared_resource.is_empty
+def test_a_failing_setup_is_torn_down(users: Users) -> None:
+    users.fails = True
+    with pytest.raises(RuntimeError, match="broken"), users.shared_resource.acquire():
+        pytest.fail("the block must not run")
+    assert users.events == ["opened", "closed"]
+    assert users.shared_resource.is_empty
 
 
-def test_shutting_waits_for_who_is_inside_and_keeps_others_out(house: House) -> None:
+def test_exclusive_use_waits_for_users_and_blocks_new_ones(users: Users) -> None:
     is_inside, may_leave, was_shut = threading.Event(), threading.Event(), threading.Event()
 
     def live_there() -> None:
-        with house.shared_resource.acquire():
+        with users.shared_resource.acquire():
             is_inside.set()
             may_leave.wait(60)
 
     def shut() -> None:
-        with house.shared_resource.exclusive():
-            house.story.append("shut")
+        with users.shared_resource.exclusive():
+            users.events.append("shut")
             was_shut.set()
 
     threads = [threading.Thread(target=live_there), threading.Thread(target=shut)]
@@ -65,10 +65,10 @@ def test_shutting_waits_for_who_is_inside_and_keeps_others_out(house: House) -> 
     may_leave.set()
     for thread in threads:
         thread.join(60)
-    assert house.story == ["opened", "closed", "shut"]
+    assert users.events == ["opened", "closed", "shut"]
 
 
-def test_it_is_not_empty_while_it_is_made_ready(house: House) -> None:
+def test_it_is_not_empty_during_setup(users: Users) -> None:
     is_opening, may_open, seen = threading.Event(), threading.Event(), []
 
     def open_slowly() -> None:

@@ -1,4 +1,4 @@
-"""Threads that wait for more when their work has ended."""
+"""Idle threads are reused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A random checkpoint has exactly the files, names and shapes of an official one, and is calm enough to compare by."""
+"""A random checkpoint has the files, names and shapes of an official one, and stable outputs."""
 
 from __future__ import annotations
 

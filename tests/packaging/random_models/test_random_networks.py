@@ -1,4 +1,4 @@
-"""A random model is lively enough to compare two programs by, and calm enough that rounding stays small."""
+"""Random models react to their inputs, and do not amplify rounding errors."""
 
 from __future__ import annotations
 
