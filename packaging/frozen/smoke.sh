@@ -1,17 +1,17 @@
 #!/bin/bash
-# Inside the fresh Debian, as root: what a person would do with the installed program. Facts go to /trial/report.txt.
+# Runs as root in the fresh Debian and uses the installed program like a user. Results go to /trial/report.txt.
 set -u
 mkdir -p /trial/out
 chown person /trial/out
 report() { echo "$*" >>/trial/report.txt; }
 fault() { report "FAULT $*"; }
 
-# Everything the program loads is here.
+# All libraries of the program are present.
 missing=$(find /usr/lib/timbre-studio -type f \( -name '*.so*' -o -name timbre \) -print0 |
   LD_LIBRARY_PATH=/usr/lib/timbre-studio/_internal xargs -0 -n 50 ldd 2>/dev/null | grep 'not found' | sort -u)
 [ -z "$missing" ] || fault "libraries are missing: $missing"
 
-# Files of its kinds are known, and it is what opens them.
+# Its file types are registered and opened by it.
 for kind in script:timbre voice:voice; do
   type=application/x-timbre-${kind%:*}
   printf 'x' >"/trial/out/file.${kind#*:}"
@@ -38,7 +38,7 @@ wait_for() { # SECONDS COMMAND...
   done
 }
 
-# A sound server that plays into nothing, and what it played.
+# A sound server with a null sink, and recordings of its output.
 pulseaudio -n --daemonize=no --use-pid-file=no --exit-idle-time=-1 --disable-shm=yes --realtime=no \
   -L "module-native-protocol-unix socket=$XDG_RUNTIME_DIR/sound" -L "module-null-sink sink_name=nowhere rate=48000" 2>/trial/out/pulse.log &
 server=$!
@@ -49,7 +49,7 @@ heard() { sleep 1; kill -INT "$listener"; wait "$listener"; }
 
 # In the terminal.
 report "version: $(timbre --version)"
-timbre doctor >doctor.txt 2>&1 || fault "the doctor is not content: $(grep BAD doctor.txt)"
+timbre doctor >doctor.txt 2>&1 || fault "the doctor reports problems: $(grep BAD doctor.txt)"
 timbre say "The harbour was quiet that morning." --voice Ada -o said.wav 2>say.log || fault "timbre say: $(tail -1 say.log)"
 listen played.wav
 timbre say "The harbour was quiet that morning." --voice Ada --play 2>play.log || fault "timbre say --play: $(tail -1 play.log)"
@@ -58,7 +58,7 @@ ffmpeg -nostdin -loglevel error -i /usr/lib/timbre-studio/_internal/studio/resou
 timbre say "The harbour was quiet that morning." --voice memo.m4a -o memo.wav 2>memo.log || fault "a phone's recording: $(tail -1 memo.log)"
 timbre engines list >engines.txt 2>&1 || fault "timbre engines: $(tail -1 engines.txt)"
 
-# In the window, with a text that was double-clicked.
+# In the window, opened with a text file.
 echo "Good morning, this is the window." >lines.txt
 Xvfb :7 -screen 0 1400x900x24 -nolisten tcp -noreset 2>/dev/null &
 screen=$!
@@ -87,7 +87,7 @@ report "memory of the window: $(awk '/VmRSS/ {print int($2 / 1024)}' "/proc/$win
 xdotool key ctrl+q
 sleep 5
 scrot -o closing.png
-if [ -d "/proc/$window" ]; then # it asks what is to be done with the script
+if [ -d "/proc/$window" ]; then # it asks whether to save the script
   xdotool key Tab Return
   sleep 5
   scrot -o closed.png

@@ -63,7 +63,7 @@ class OfficialSide:
         self._plain = (self._model.llm.inference, self._model.llm.sampling)
 
     def warm(self) -> Answer:
-        """Two requests, as the wording of the comparison has it."""
+        """Warm up with two requests, as the comparison specifies."""
         for _ in range(2):
             list(self._spoken(25, 30))
         return {"seconds": 0.0}
@@ -80,14 +80,14 @@ class OfficialSide:
         return {"seconds": marks[-1][0] / audio_seconds, "audio_seconds": audio_seconds}
 
     def lines(self, number: int, prompt: int, count: int) -> Answer:
-        """One by one, each as a whole; per second of sound."""
+        """Synthesise whole lines one by one; seconds per second of audio."""
         started, samples = time.perf_counter(), 0
         for _ in range(number):
             samples += sum(made for _, made in self._spoken(prompt, count, is_streaming=False))
         return {"seconds": (time.perf_counter() - started) * self._sample_rate / samples}
 
     def llm_decode(self, prompt: int, count: int) -> Answer:
-        """Per token, without the first."""
+        """Seconds per token, without the first."""
         asked = {name: value.to(self._model.device) for name, value in self._request(prompt, count).items()}
         with self._decided(count), self._precision():
             made = self._model.llm.inference(
@@ -105,7 +105,7 @@ class OfficialSide:
         return {"seconds": self._flow(prompt, first.known, first.known, is_last=False)}
 
     def stream_flow(self, prompt: int, count: int) -> Answer:
-        """The last call has no streaming mask: that is what the official program computes."""
+        """Run the flow in the official schedule; as there, the last call has no streaming mask."""
         cuts = official_cuts(prompt, count)
         return {"seconds": sum(self._flow(prompt, count, cut.known, is_last=cut.is_last) for cut in cuts)}
 
@@ -127,7 +127,7 @@ class OfficialSide:
     def _spoken(
         self, prompt: int, count: int, *, is_streaming: bool = True
     ) -> Generator[tuple[float, int], None, None]:
-        """(seconds since the request, samples) of each chunk."""
+        """Yield (seconds since the request, number of samples) for each chunk."""
         model = self._model
         model.token_hop_len = 25
         request, before = self._request(prompt, count), set(threading.enumerate())
@@ -200,7 +200,7 @@ def _answered(side: OfficialSide, line: str) -> Answer:
     try:
         measure: Callable[..., Answer] = getattr(side, order["measure"])
         return measure(**order["arguments"])
-    except Exception as error:  # noqa: BLE001 - said to whoever asked; the next measure may do
+    except Exception as error:  # noqa: BLE001 - reported; the next measure may succeed
         traceback.print_exc()
         return {"error": f"{type(error).__name__}: {error}"[:500]}
 

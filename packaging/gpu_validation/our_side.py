@@ -158,8 +158,8 @@ class OurSide:
             self._voice = None
             drawn = self.material.voice(num_tokens)
             prompt = VoicePrompt(
-                key=f"card-check-{num_tokens}",
-                name="card check",
+                key=f"gpu-check-{num_tokens}",
+                name="GPU check",
                 transcript=None,
                 clip_seconds=num_tokens / 25,
                 speech_tokens=tuple(drawn.tokens),

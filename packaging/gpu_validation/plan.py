@@ -162,11 +162,11 @@ class Notes:
             sections: Entry = models.setdefault(model, {})
             for name, entry in steps.items():
                 section = entry["section"]
-                told = {"step": name} | {key: value for key, value in entry.items() if key != "section"}
+                result = {"step": name} | {key: value for key, value in entry.items() if key != "section"}
                 if section.endswith("[]"):
-                    sections.setdefault(section[:-2], []).append(told)
+                    sections.setdefault(section[:-2], []).append(result)
                 elif section != "forms":
-                    sections[section] = told
+                    sections[section] = result
             _add_speedups(sections.get("candidates", []))
         return self._facts | {"machine": self.machine, "models": models}
 
@@ -194,9 +194,9 @@ class Asked(Protocol):
 
 
 class CheckRun:
-    """Takes the steps of a model one by one. ``start`` makes the process for a model, within so many seconds.
+    """Runs the steps of a model. ``start`` starts the process for a model within the given seconds.
 
-    ``most_seconds`` are all there is, from now on.
+    ``most_seconds``: time limit of the whole run, from now on.
     """
 
     def __init__(

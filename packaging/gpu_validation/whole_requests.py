@@ -112,7 +112,7 @@ def check_requests(spoken: Spoken, scratch: Path, scope: Scope = Scope()) -> Ite
         scratch.mkdir(parents=True, exist_ok=True)
         clip = scratch / "clip.wav"
         write_clip(clip, scope.clip_seconds)
-        voice = VoiceReference(clip=clip, transcript=TRANSCRIPT, name="card check")
+        voice = VoiceReference(clip=clip, transcript=TRANSCRIPT, name="GPU check")
         parts: dict[str, Callable[[], object]] = {
             "first_audio_seconds": lambda: _first_sounds(synthesizer, voice, scope),
             "real_time_factor_streaming": lambda: _real_time_factor(synthesizer, voice, scope, is_streaming=True),

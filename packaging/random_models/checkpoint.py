@@ -141,9 +141,9 @@ def _require_space(folder: Path, plan: CheckpointPlan, *, for_official: bool) ->
 
 def _disk_full(folder: Path, needed: int | None = None) -> DiskFull:
     return DiskFull(
-        "There is not enough room for a random model ({size:.1f} GB) in {folder}."
+        "There is not enough disk space for a random model ({size:.1f} GB) in {folder}."
         if needed
-        else "There is not enough room for a random model in {folder}.",
+        else "There is not enough disk space for a random model in {folder}.",
         remedy="Free some space, or name another folder.",
         size=(needed or 0) / 1e9,
         folder=folder,

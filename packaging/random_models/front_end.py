@@ -1,4 +1,4 @@
-"""Stand-ins for what lies before the speech language model: text vocabulary, speech tokenizer, speaker encoder.
+"""Random frontend: text vocabulary, speech tokenizer, speaker encoder.
 
 They keep the official signatures (specification D1, B4) and are far smaller than the released ones:
 how long a voice takes to prepare is not to be learned from them.
@@ -131,7 +131,7 @@ def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int) -> Non
     }
     halving: dict[str, Any] = {"kernel_shape": [3], "pads": [1, 1], "strides": [2]}
     nodes = [
-        # Zeros for whatever lies past feats_length.
+        # Zeros after feats_length.
         helper.make_node("Shape", ["feats"], ["shape"]),
         helper.make_node("Gather", ["shape", "time_axis"], ["frames_long"]),
         helper.make_node("Cast", ["frames_long"], ["frames"], to=TensorProto.INT32),

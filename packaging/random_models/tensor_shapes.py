@@ -20,7 +20,7 @@ WEIGHT_NORM_DIRECTION = ".parametrizations.weight.original1"
 TIED_HEAD = "llm.model.lm_head.weight"  # shares its storage with TIED_TABLE
 TIED_TABLE = "llm.model.model.embed_tokens.weight"
 
-_TIME_FEATURES = 256  # sinusoids that tell the DiT its time
+_TIME_FEATURES = 256  # size of the DiT's timestep embedding
 _POSITION_GROUPS, _POSITION_KERNEL = 16, 31  # the DiT's position convolution
 _LOOK_AHEAD_KERNEL, _SMOOTH_KERNEL, _UP_KERNEL = 4, 3, 5
 _UNET_KERNEL, _UNET_WIDENING = 3, 4

@@ -347,7 +347,7 @@ def _health() -> HealthReport:
                 Verdict.FINE,
                 wording("{version} in {folder}", version="3.12.7", folder="/opt/timbre"),
             ),
-            Check(wording("graphics card"), Verdict.FINE, wording("none of NVIDIA; the processor speaks")),
+            Check(wording("GPU"), Verdict.FINE, wording("no NVIDIA GPU; running on the CPU")),
             Check(
                 wording("recordings"),
                 Verdict.LIMITED,

@@ -22,7 +22,7 @@ SENTENCE = (
     "The harbour was quiet in the early morning, and the only sound to be heard was that of the water "
     "moving slowly against the old wooden boats along the pier."
 )
-TRANSCRIPT = "A few seconds of speech are enough to learn how somebody sounds."
+TRANSCRIPT = "A few seconds of speech are enough to clone a voice."
 
 
 def random_prompt(num_tokens: int, num_speech_tokens: int, *, frames_per_token: int, seed: int = 7) -> FlowPrompt:

@@ -66,7 +66,7 @@ class Model(Protocol):
 class SupportsEngines(Protocol):
     """A model whose engines can be watched and managed."""
 
-    def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None: ...
+    def watch_engines(self, on_status: Callable[[EngineStatus], None]) -> None: ...
 
     def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int: ...
 
@@ -265,7 +265,7 @@ class Server:
         except ImportError as error:
             _log.exception("a part of the program is missing")
             return protocol.Failed(request_id, _incomplete(error).to_record())
-        except Exception as error:  # the border of the worker: whatever it was, the client is told
+        except Exception as error:  # the border of the worker: every error is reported to the client
             _log.exception("request %d failed", request_id)
             if is_device_lost(error):
                 raise  # the process ends of it: each further request would fail, and those of the next one do not
