@@ -121,10 +121,10 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
     """In tips and lists the same is said again, of what a notice or a line below tells with the button."""
     again = {
         "engines/engine_text.py": "reasons of engines, which are no errors",
-        "codes_dialog.py": "what errors mean",
+        "error_codes_dialog.py": "reference of error codes",
         "dictionary/word_model.py": "the tip of a row; the page says it below the table",
-        "doctor_dialog.py": "what checks have found; it is itself the report",
-        "format_error.py": "the words themselves",
+        "diagnostics_dialog.py": "results of checks; the dialog is itself the report",
+        "error_text.py": "defines the texts",
         "models/first_run.py": "handed to the panel, with the error",
         "models/model_text.py": "why a download waits; it goes on by itself",
         "script/line_model.py": "the tip of a line; the notice came before",
@@ -134,7 +134,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
     }
     folder = Path(app.__path__[0])
     saying = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.py")}
-    saying = {name: text for name, text in saying.items() if "app.format_error import" in text or name in again}
+    saying = {name: text for name, text in saying.items() if "app.error_text import" in text or name in again}
     without = {name for name, text in saying.items() if "CopyReportButton" not in text}
     assert without == set(again)
 
