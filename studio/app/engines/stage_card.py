@@ -98,8 +98,8 @@ class StageCard(QFrame):
         if view.switches_at_next_line:
             facts.append(self.tr("{engine} from the next line on").format(engine=engine_title(view.choice)))
         self._facts.setText(" · ".join(fact for fact in facts if fact))
-        told = view.choice if view.switches_at_next_line else speaking
-        others = [candidate for candidate in view.candidates if candidate.key != told.key]
+        shown = view.choice if view.switches_at_next_line else speaking
+        others = [candidate for candidate in view.candidates if candidate.key != shown.key]
         self._why.setText(self.tr("Why not faster? (%n others)", "", len(others)))
         self._why.setAccessibleName(self.tr("{stage}: why not faster").format(stage=stage_title(view.stage)))
         self._why.setVisible(bool(others))
