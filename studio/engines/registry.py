@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 
 from studio.engines.candidate import EngineBackend
-from studio.engines.stage import Stage
 
 # The first candidate of a stage is its reference, plain float32. The rest is display order; speed is measured.
 MODULES = (
@@ -27,7 +26,3 @@ def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, .
     names = [(candidate.stage, candidate.name) for candidate in found]
     assert len(set(names)) == len(names), "two candidates of a stage share a name"
     return tuple(found)
-
-
-def candidates_of(stage: Stage, modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, ...]:
-    return tuple(candidate for candidate in all_candidates(modules) if candidate.stage is stage)

@@ -1,8 +1,9 @@
-"""Built things are there completely or not at all, and the disk does not fill up."""
+"""The engine cache: atomic installs, checksums, eviction, failure records and locks."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from studio.engines.manifest import BuiltFile, FailureKind, Manifest, Timing, Verification, read_manifest
+from studio.engines.manifest import (
+    BuiltFile,
+    FailureKind,
+    FailureRecord,
+    Manifest,
+    Timing,
+    Verification,
+    as_json,
+    read_attempts,
+    read_manifest,
+)
 from studio.engines.store import EngineStore, file_records
 from studio.wording import wording
 
@@ -222,3 +233,12 @@ def test_a_link_among_built_engines_is_not_followed(tmp_path: Path) -> None:
     store.discard("link")
     store.clear()
     assert (precious / "work.txt").exists()
+
+
+def test_json_keys_of_earlier_versions_stay(tmp_path: Path) -> None:
+    path = tmp_path / "attempts.json"
+    FailureRecord(1, FailureKind.CRASHED, wording("it crashed")).write(path)
+    assert json.loads(path.read_text("utf-8"))["trouble"] == "crashed"
+    rejected = Verification(True, 0.1, 0.1, 1, rejection=wording("it is noise"))
+    assert as_json(rejected)["complaint"]["template"] == "it is noise"
+    assert read_attempts(path) == FailureRecord(1, FailureKind.CRASHED, wording("it crashed"))

@@ -38,7 +38,7 @@ class GraphSpeechLM:
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
-        """See ``TorchSpeechLM``: text arrives slower than it is spoken."""
+        """See ``TorchSpeechLM``: the plain model runs text that arrives in pieces."""
         return self._plain.generate_from_pieces(request, text_tokens, sampler)
 
     def _generate(

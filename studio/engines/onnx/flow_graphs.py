@@ -125,7 +125,7 @@ def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
     )
 
 
-def encoder_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
+def encoder_graph(model: FlowModel, shapes: FlowShapes) -> onnx.ModelProto:
     """Trace ``EncoderGraph`` with ports named as in ``FlowShapes``."""
     num_tokens = _OWN + shapes.lookahead_tokens
     inputs = {
@@ -135,10 +135,10 @@ def encoder_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]
     }
     inputs |= _cache_inputs(shapes.encoder_caches, shapes.frames_per_token)
     outputs = {"mean": {0: "frames"}, "speaker": {}} | _cache_outputs(shapes.encoder_caches)
-    return trace(EncoderGraph(model, shapes.encoder_caches), inputs, outputs, notes=notes)
+    return trace(EncoderGraph(model, shapes.encoder_caches), inputs, outputs)
 
 
-def step_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -> onnx.ModelProto:
+def step_graph(model: FlowModel, shapes: FlowShapes) -> onnx.ModelProto:
     """Trace ``StepGraph`` with ports named as in ``FlowShapes``."""
     frames = TracedInput(torch.ones(_OWN, shapes.mel_bins), {0: "frames"})
     inputs = {
@@ -152,7 +152,7 @@ def step_graph(model: FlowModel, shapes: FlowShapes, *, notes: dict[str, str]) -
         inputs["turns"] = TracedInput(torch.ones(2, _OWN, len(shapes.turn_rates)), {1: "frames"})
     inputs |= _cache_inputs(shapes.step_caches, 1)
     outputs = {"following": {0: "frames"}} | _cache_outputs(shapes.step_caches)
-    return trace(StepGraph(model, shapes.step_caches), inputs, outputs, notes=notes)
+    return trace(StepGraph(model, shapes.step_caches), inputs, outputs)
 
 
 def _cache_inputs(ports: Sequence[CachePort], frames_per_token: int) -> dict[str, TracedInput]:

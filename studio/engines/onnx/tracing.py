@@ -27,8 +27,6 @@ def trace(
     module: nn.Module,
     inputs: Mapping[str, TracedInput],
     outputs: Mapping[str, Mapping[int, str]],
-    *,
-    notes: Mapping[str, str],
 ) -> onnx.ModelProto:
     """Return the graph of ``module``, which takes ``inputs`` in order and returns one tensor per name in ``outputs``.
 
@@ -52,7 +50,6 @@ def trace(
         )
     model = onnx.load_from_string(written.getvalue())
     require_inputs(model, list(inputs))
-    onnx.helper.set_model_props(model, dict(notes))
     return model
 
 

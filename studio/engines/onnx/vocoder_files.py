@@ -34,7 +34,7 @@ def write_vocoder(
     report(0, 1)
     network = plain_network(checkpoint)
     shapes = vocoder_shapes(network, key="")
-    decoder = vocoder_graph(network, shapes, {})
+    decoder = vocoder_graph(network, shapes)
     digest = hashlib.sha256(decoder.SerializeToString()).hexdigest()
     if precision is not Precision.FLOAT32:
         write_mixed_precision(decoder, precision, kept=_KEPT)

@@ -7,8 +7,6 @@ an utterance differently, while all chunks are alike to the graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import onnx
 import torch
 from torch import nn
@@ -102,9 +100,7 @@ def vocoder_shapes(network: CausalHiFT | NonCausalHiFT, key: str) -> VocoderShap
     return VocoderShapes(columns_per_frame, tails, key)
 
 
-def vocoder_graph(
-    network: CausalHiFT | NonCausalHiFT, shapes: VocoderShapes, notes: Mapping[str, str]
-) -> onnx.ModelProto:
+def vocoder_graph(network: CausalHiFT | NonCausalHiFT, shapes: VocoderShapes) -> onnx.ModelProto:
     """Trace the decoder: inputs ``mel``, ``spectrum`` and the tails, outputs ``made`` and the new tails."""
     config, width = network.config, network.config.stft_size + 2
     num_columns = shapes.columns_per_frame * _FRAMES + 1
@@ -112,7 +108,7 @@ def vocoder_graph(
     outputs = {"made": {2: "columns"}} | {port.new_name: {} for port in shapes.tails}
     if isinstance(network, NonCausalHiFT):
         mel = TracedInput(torch.zeros(1, config.mel_bins, _FRAMES), {2: "frames"})
-        return trace(CentredGraph(network), {"mel": mel, "spectrum": spectrum}, outputs, notes=notes)
+        return trace(CentredGraph(network), {"mel": mel, "spectrum": spectrum}, outputs)
     mel = TracedInput(torch.zeros(1, config.mel_bins, _FRAMES + config.look_right_frames), {2: "frames_and_look_right"})
     tails = {
         port.name: TracedInput(
@@ -122,4 +118,4 @@ def vocoder_graph(
         for port in shapes.tails
     }
     graph = CausalGraph(network, shapes.columns_per_frame)
-    return trace(graph, {"mel": mel, "spectrum": spectrum} | tails, outputs, notes=notes)
+    return trace(graph, {"mel": mel, "spectrum": spectrum} | tails, outputs)

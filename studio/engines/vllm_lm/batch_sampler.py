@@ -57,10 +57,10 @@ def draw_tokens(
     before = shares.cumsum(1) - shares
     shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the token that crosses top_p
     ends = shares.cumsum(1)
-    place = facts.points[:, None] * ends[:, -1:]
+    position = facts.points[:, None] * ends[:, -1:]
     last = (shares > 0).sum(1, keepdim=True) - 1
-    index = torch.minimum(torch.searchsorted(ends, place, right=True), last).clamp(min=0)
-    inside = ((place - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
+    index = torch.minimum(torch.searchsorted(ends, position, right=True), last).clamp(min=0)
+    inside = ((position - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
     first = best.indices.gather(1, index)
 
     others = scores.masked_fill(ids == first, _NEVER).softmax(dim=1, dtype=torch.float64).cumsum(1)
@@ -71,10 +71,10 @@ def draw_tokens(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line in its current row. ``spoken`` is vLLM's own list of its tokens, which grows."""
+    """A line in its current row. ``generated`` is vLLM's own list of its tokens, which grows."""
 
     plan: DrawPlan
-    spoken: list[int]
+    generated: list[int]
 
 
 class BatchDraw:
@@ -142,8 +142,8 @@ def draw_facts(rows: Sequence[Row], sampling: SamplingOptions, device: torch.dev
 
 def _numbers(row: Row, window: int) -> list[float]:
     """Return the row's random number, whether it must continue, and its last tokens."""
-    plan, spoken = row.plan, row.spoken
+    plan, generated = row.plan, row.generated
     assert plan.points is not None
-    recent = spoken[max(0, len(spoken) - window) :]
-    point = float(plan.points[min(len(spoken), len(plan.points) - 1)])
-    return [point, float(len(spoken) < plan.min_tokens), *recent, *([-1] * (window - len(recent)))]
+    recent = generated[max(0, len(generated) - window) :]
+    point = float(plan.points[min(len(generated), len(plan.points) - 1)])
+    return [point, float(len(generated) < plan.min_tokens), *recent, *([-1] * (window - len(recent)))]

@@ -271,7 +271,7 @@ class EngineProcess:
 
 
 def environment_with_studio(own: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment and ``own``; the studio can be imported with it, wherever it lies."""
+    """Return this process's environment with ``own``, and a PYTHONPATH from which ``studio`` can be imported."""
     folder = str(Path(studio.__file__).resolve().parent.parent)
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{others}" if others else folder, **own}

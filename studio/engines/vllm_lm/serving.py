@@ -148,17 +148,17 @@ class RequestRouter:
 
 def serve(connection: Connection) -> None:
     """Open vLLM as the first message asks, and serve until the program closes the connection."""
-    wanted = connection.recv()
-    assert isinstance(wanted, Serve)
+    serve_options = connection.recv()
+    assert isinstance(serve_options, Serve)
     messages = MessageQueue(connection, _end_at_once)
     try:
-        batch = BatchDraw(wanted.num_speech_tokens, messages.ask)
-        engine = open_engine(wanted, batch)
-        make_params = params_maker(wanted)
+        batch = BatchDraw(serve_options.num_speech_tokens, messages.ask)
+        engine = open_engine(serve_options, batch)
+        make_params = params_maker(serve_options)
         _warm_up(engine, make_params)
         batch.has_overflowed()
         messages.send(Ready(str(importlib.import_module("vllm").__version__), _num_positions(engine)))
-        RequestRouter(messages, engine, wanted.num_speech_tokens, make_params).run(batch)
+        RequestRouter(messages, engine, serve_options.num_speech_tokens, make_params).run(batch)
     except Exception as error:  # noqa: BLE001 - process boundary: any exception of vLLM becomes the reason
         _log.exception("vLLM ended")
         words = str(error).casefold()
@@ -168,44 +168,44 @@ def serve(connection: Connection) -> None:
             messages.send(EngineExited(first_line or type(error).__name__, is_memory=is_memory))
 
 
-def open_engine(wanted: Serve, batch: BatchDraw) -> Any:
+def open_engine(serve_options: Serve, batch: BatchDraw) -> Any:
     """Return vLLM's engine in this process. Raises what vLLM raises."""
     register()
     arguments: Any = importlib.import_module("vllm.engine.arg_utils")
     engines: Any = importlib.import_module("vllm.v1.engine.llm_engine")
     return engines.LLMEngine.from_engine_args(
         arguments.EngineArgs(
-            model=wanted.folder,
+            model=serve_options.folder,
             skip_tokenizer_init=True,
             generation_config="vllm",
             load_format="safetensors",
-            dtype=wanted.precision.value,
+            dtype=serve_options.precision.value,
             seed=0,
-            max_model_len=wanted.max_positions,
-            max_num_seqs=wanted.max_lines,
+            max_model_len=serve_options.max_positions,
+            max_num_seqs=serve_options.max_lines,
             # A prompt is processed in one pass, so that every sampled row is a generating line.
             enable_chunked_prefill=False,
-            max_num_batched_tokens=wanted.max_positions,
+            max_num_batched_tokens=serve_options.max_positions,
             # Sampling a token needs the one before.
             async_scheduling=False,
-            kv_cache_memory_bytes=wanted.kv_cache_bytes,
+            kv_cache_memory_bytes=serve_options.kv_cache_bytes,
             # With an exact cache size this only decides whether vLLM starts.
-            gpu_memory_utilization=wanted.memory_share,
+            gpu_memory_utilization=serve_options.memory_share,
             enable_prompt_embeds=True,
             enable_prefix_caching=True,
             logits_processors=[make_processor(batch)],
             disable_log_stats=True,
             # Compilation pays off on GPUs only.
-            enforce_eager=not wanted.is_on_gpu,
+            enforce_eager=not serve_options.is_on_gpu,
         )
     )
 
 
-def params_maker(wanted: Serve) -> Callable[[DrawPlan, int], Any]:
+def params_maker(serve_options: Serve) -> Callable[[DrawPlan, int], Any]:
     """Return a function that makes a line's sampling parameters: greedy over the one unmasked token, and its ends."""
     vllm: Any = importlib.import_module("vllm")
     delta = importlib.import_module("vllm.sampling_params").RequestOutputKind.DELTA
-    ends = list(range(wanted.num_speech_tokens, wanted.num_rows))
+    ends = list(range(serve_options.num_speech_tokens, serve_options.num_rows))
 
     def make(plan: DrawPlan, max_tokens: int) -> Any:
         return vllm.SamplingParams(

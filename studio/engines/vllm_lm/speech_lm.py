@@ -77,7 +77,7 @@ class VllmSpeechLM:
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
-        """See ``TorchSpeechLM``: vLLM takes no embeddings while it speaks."""
+        """See ``TorchSpeechLM``: vLLM accepts no embeddings during generation."""
         return self._opened_plain().generate_from_pieces(request, text_tokens, sampler)
 
     def _sample_remotely(
@@ -86,7 +86,7 @@ class VllmSpeechLM:
         if max_tokens == 0:
             return
         plan = DrawPlan(0, min_tokens, sampler.options, sampler.draw_points(max_tokens).numpy())
-        spoken: list[int] = []
+        generated: list[int] = []
         try:
             embedded = self._embedded(request)
             with closing(
@@ -99,17 +99,17 @@ class VllmSpeechLM:
                 )
             ) as tokens:
                 for token in tokens:
-                    spoken.append(token)
+                    generated.append(token)
                     yield token
         except (EngineDied, OutOfMemory) as error:
-            _log.warning("PyTorch continues after %d tokens: %s", len(spoken), error)
+            _log.warning("PyTorch continues after %d tokens: %s", len(generated), error)
         else:
             return
         plain = self._opened_plain()
         if not self._process.is_alive:
             self.engine, self.max_concurrent_lines = plain.engine, plain.max_concurrent_lines
-        whole = plain.generate(request, _ContinuingSampler(spoken, plan, self.config.layout.num_speech_tokens))
-        yield from islice(whole, len(spoken), None)
+        whole = plain.generate(request, _ContinuingSampler(generated, plan, self.config.layout.num_speech_tokens))
+        yield from islice(whole, len(generated), None)
 
     def _sample_locally(
         self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int
@@ -147,8 +147,8 @@ class VllmSpeechLM:
 class _ContinuingSampler:
     """A sampler that replays the tokens generated so far, then continues with the line's own random numbers."""
 
-    def __init__(self, spoken: Sequence[int], plan: DrawPlan, first_end: int) -> None:
-        self._spoken = spoken
+    def __init__(self, generated: Sequence[int], plan: DrawPlan, first_end: int) -> None:
+        self._generated = generated
         self._plan = plan
         self._first_end = first_end
 
@@ -159,8 +159,8 @@ class _ContinuingSampler:
         *,
         forbid: slice | None,  # noqa: ARG002 - the plan contains it
     ) -> int:
-        if len(history) < len(self._spoken):
-            return self._spoken[len(history)]
+        if len(history) < len(self._generated):
+            return self._generated[len(history)]
         sampling = self._plan.sampling
         facts = draw_facts([Row(self._plan, list(history))], sampling, torch.device("cpu"))
         token, _ = draw_tokens(logits.cpu()[None], facts, sampling, self._first_end)

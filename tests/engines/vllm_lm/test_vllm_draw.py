@@ -26,11 +26,11 @@ class PlainLine:
         self.sampler = RepetitionAwareSampler(sampling, seed=number)
         points = RepetitionAwareSampler(sampling, seed=number).draw_points(NUM_TOKENS).numpy()
         self.plan = DrawPlan(number, min_tokens, sampling, points)
-        self.spoken: list[int] = []
+        self.generated: list[int] = []
 
     def next_token(self, scores: torch.Tensor) -> int:
-        forbid = slice(FIRST_END, NUM_IDS) if len(self.spoken) < self.plan.min_tokens else None
-        return self.sampler(scores, self.spoken, forbid=forbid)
+        forbid = slice(FIRST_END, NUM_IDS) if len(self.generated) < self.plan.min_tokens else None
+        return self.sampler(scores, self.generated, forbid=forbid)
 
 
 def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
@@ -43,7 +43,7 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
     lines = [PlainLine(number, min_tokens=40 * number, sampling=kind) for number, kind in enumerate(kinds)]
     rows: list[PlainLine] = list(lines)
     for index, line in enumerate(rows):
-        batch.place(index, Row(line.plan, line.spoken))
+        batch.place(index, Row(line.plan, line.generated))
     num_repeated = 0
     for _ in range(NUM_TOKENS):
         first, second = (int(index) for index in choices.permutation(4)[:2])
@@ -51,7 +51,7 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
         rows[first], rows[second] = rows[second], rows[first]
         out = int(choices.integers(4))  # out of the batch and in again, as when memory is short
         batch.place(out, None)
-        batch.place(out, Row(rows[out].plan, rows[out].spoken))
+        batch.place(out, Row(rows[out].plan, rows[out].generated))
         # Steep: few tokens share the nucleus, so that they come again and again.
         scores = torch.randn(4, NUM_IDS, generator=generator) * 4
         wanted = [line.next_token(row) for line, row in zip(rows, scores, strict=True)]
@@ -59,16 +59,16 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
         assert left.argmax(dim=1).tolist() == wanted
         assert (left > float("-inf")).sum(dim=1).tolist() == [1, 1, 1, 1]
         for line, token in zip(rows, wanted, strict=True):
-            num_repeated += token in line.spoken[-10:]
-            line.spoken.append(token)
+            num_repeated += token in line.generated[-10:]
+            line.generated.append(token)
     assert num_repeated > 10, "repetitions occurred, and were drawn alike"
-    assert any(token >= FIRST_END for line in lines for token in line.spoken)
+    assert any(token >= FIRST_END for line in lines for token in line.generated)
 
 
 def test_a_move_leaves_the_row_it_comes_from() -> None:
     batch = BatchDraw(FIRST_END, never_asked)
     line = PlainLine(1, 0)
-    batch.place(2, Row(line.plan, line.spoken))
+    batch.place(2, Row(line.plan, line.generated))
     batch.move(2, 0, is_swap=False)
     scores = torch.randn(3, NUM_IDS, generator=torch.Generator().manual_seed(3))
     wanted = line.next_token(scores[0])
@@ -86,7 +86,7 @@ def test_a_line_without_numbers_is_asked_for_with_its_scores() -> None:
 
     batch = BatchDraw(FIRST_END, ask)
     drawn = PlainLine(1, 0)
-    batch.place(0, Row(drawn.plan, drawn.spoken))
+    batch.place(0, Row(drawn.plan, drawn.generated))
     batch.place(1, Row(DrawPlan(8, 5, OPTIONS, None), []))
     scores = torch.randn(2, NUM_IDS, generator=torch.Generator().manual_seed(3))
     wanted = drawn.next_token(scores[0])
@@ -102,7 +102,7 @@ def test_scores_that_are_no_numbers_are_noticed_once(value: float) -> None:
     batch = BatchDraw(FIRST_END, never_asked)
     for number in range(2):
         line = PlainLine(number, 0)
-        batch.place(number, Row(line.plan, line.spoken))
+        batch.place(number, Row(line.plan, line.generated))
     scores = torch.zeros(2, NUM_IDS)
     batch.choose(scores.clone())
     assert not batch.has_overflowed()
