@@ -239,7 +239,7 @@ def _seconds(work: Callable[[], Iterator[object]]) -> tuple[float, float]:
     with torch.inference_mode():
         for result in work():
             if isinstance(result, torch.Tensor) and result.device.type != "cpu":
-                torch.accelerator.synchronize(result.device)
+                torch.get_device_module(result.device).synchronize(result.device)
             if first is None:
                 first = time.perf_counter() - started
     total = time.perf_counter() - started
