@@ -147,7 +147,7 @@ class VoiceExists(StudioError, code="voice-exists", exit_status=7):
 
 
 class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):
-    """A voice archive is damaged, unsafe or of another format."""
+    """A voice archive is damaged, unsafe or in an unsupported format."""
 
 
 class OffGridCut(StudioError, code="off-grid-cut", exit_status=1):

@@ -1999,8 +1999,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有文件夹 {folder}。</translation>
     </message>
     <message>
-        <source>There is no graphics card “{wish}” that PyTorch can use.</source>
-        <translation>没有 PyTorch 可用的显卡“{wish}”。</translation>
+        <source>No GPU that PyTorch can use matches “{wish}”.</source>
+        <translation>没有与“{wish}”匹配且 PyTorch 可用的 GPU。</translation>
     </message>
     <message>
         <source>There is no model folder {folder}.</source>
@@ -3811,7 +3811,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>选项或设置的值无效。</translation>
     </message>
     <message>
-        <source>Another engine takes over. `timbre engines why` shows the cause.</source>
+        <source>Another engine is used. `timbre engines why` shows the cause.</source>
         <translation>将改用其他引擎。`timbre engines why` 可查看原因。</translation>
     </message>
     <message>
@@ -4375,8 +4375,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>将改用其他引擎。更新的 TensorRT 版本可能支持。</translation>
     </message>
     <message>
-        <source>Close other programs that use the GPU. A smaller engine is used meanwhile.</source>
-        <translation>请关闭其他占用 GPU 的程序。在此期间将使用较小的引擎。</translation>
+        <source>Close other programs that use the GPU. A smaller engine is used instead.</source>
+        <translation>请关闭其他占用 GPU 的程序。将改用较小的引擎。</translation>
     </message>
     <message>
         <source>TensorRT for RTX does not support compute capability {c}</source>

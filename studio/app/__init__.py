@@ -1,1 +1,4 @@
-"""The window. The only room that knows Qt; what it works on lies in ``project``, ``voices`` and ``export``."""
+"""The desktop application, the only package that imports Qt.
+
+Its data is defined in ``project``, ``voices`` and ``export``.
+"""

@@ -1,6 +1,6 @@
 """Panels above the script: expanded if they fit, otherwise collapsed to a line each.
 
-Decision: a layout of its own. Reason: the minimum size of a Qt layout is that of its contents, which would make the
+Decision: a custom layout. Reason: the minimum size of a Qt layout is that of its contents, which would make the
 window taller than a small screen.
 """
 

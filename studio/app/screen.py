@@ -72,5 +72,5 @@ def require_screen(
             name=screens[0][2],
             variable=screens[0][1],
         )
-    # With two displays set, Qt may try only the one that does not answer.
+    # With two displays set, Qt may try only the one that cannot be reached.
     return reached[0] if len(reached) < len(screens) else None

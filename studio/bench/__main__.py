@@ -25,7 +25,7 @@ examples:
   timbre bench --random cosyvoice2 --json > cosyvoice2.json
 
 The speed of a model does not depend on its weights, so random weights measure it as well as real ones.
-Do not use the machine meanwhile: other programs distort the results.
+Do not use the machine during the measurement: other programs distort the results.
 """
 
 

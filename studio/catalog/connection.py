@@ -29,7 +29,7 @@ def open_client() -> httpx2.Client:
             timeout=httpx2.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS),
             headers={"User-Agent": f"timbre-studio/{studio.__version__}"},
         )
-    except (ImportError, ValueError, httpx2.InvalidURL) as error:  # SOCKS; unknown kind; not an address
+    except (ImportError, ValueError, httpx2.InvalidURL) as error:  # SOCKS proxy; unknown proxy type; invalid address
         raise SourceUnreachable(
             "This computer's proxy type is not supported, or its address is wrong.",
             remedy="Set HTTPS_PROXY to an address such as http://127.0.0.1:7890, or import the model from a folder.",

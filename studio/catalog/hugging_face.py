@@ -18,7 +18,7 @@ from studio.catalog.known import SourceKind
 from studio.catalog.sources import Address, Listing, RefusedError, RemoteFile, is_default_endpoint, not_a_listing
 
 _MAIN = "main"
-# Raised by the library for a response of another form.
+# Raised by the library for a response of an unexpected form.
 _NOT_A_LISTING = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 # The library has one HTTP client for the whole process and closes it when it gets another one.
 _one_call_at_a_time = threading.Lock()

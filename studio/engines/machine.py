@@ -68,7 +68,7 @@ def device_named(name: str, *, num_threads: int | None = None) -> Device:
         if name.casefold() in gpu.name.casefold():
             return gpu
     raise UnusableSetting(
-        "There is no graphics card “{wish}” that PyTorch can use.",
+        "No GPU that PyTorch can use matches “{wish}”.",
         remedy="Choose one of: {places}.",
         wish=name,
         places=", ".join(["cpu", *(f"{gpu.torch_name} ({gpu.name})" for gpu in found)]),

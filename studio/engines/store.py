@@ -259,7 +259,7 @@ class EngineStore:
 def _child(folder: Path, name: str) -> Path:
     """Return the entry ``name`` of ``folder``. Raise ``ValueError`` for a path that leads elsewhere.
 
-    Keys also come from manifests, which other programs may have written, and the folders they name are deleted.
+    Names may come from a manifest written by another program, and the entry is deleted later.
     """
     if not _PLAIN_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not the name of a built engine")

@@ -179,7 +179,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
     ),
     "engine-died": (
         wording("A process in which a library runs a part of the model ended or does not respond."),
-        wording("Another engine takes over. `timbre engines why` shows the cause."),
+        wording("Another engine is used. `timbre engines why` shows the cause."),
     ),
     "disk-full": (
         wording("The disk is full, or a quota is used up."),

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 class _LogFile(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Ignore a full disk: it is reported where data is lost by it."""
+        """Ignore a full disk: the operation that loses data reports it."""
 
 
 @dataclass(frozen=True, slots=True)

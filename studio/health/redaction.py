@@ -69,7 +69,7 @@ def without_facts(wording: Message) -> Message:
 
 
 def _homes() -> list[str]:
-    """The home folder as named and as resolved, longest first, without the root of a file system."""
+    """Return the paths of the home folder with and without symbolic links, longest first; never a root folder."""
     home = Path.home()
     found = {str(home), str(home.resolve())}
     return sorted((path for path in found if len(path) > len(home.anchor)), key=len, reverse=True)

@@ -115,7 +115,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _size(folder: Path) -> int:
-    """Return the size of all files in ``folder``, in bytes. Files that vanish meanwhile are skipped."""
+    """Return the size of all files in ``folder``, in bytes. Files that disappear during the check are skipped."""
     total = 0
     for path in folder.rglob("*") if os.path.isdir(folder) else ():
         try:

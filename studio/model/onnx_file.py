@@ -92,7 +92,7 @@ class Port:
     shape: tuple[int | None, ...]
 
     def takes(self, port: onnxruntime.NodeArg) -> bool:
-        """Return whether the network's input ``port`` accepts this: sizes fixed by the graph must be equal."""
+        """Return whether the network's input ``port`` accepts this tensor: sizes fixed by the graph must match."""
         if port.type not in self.kinds:
             return False
         return not port.shape or (  # the shape is optional in a graph

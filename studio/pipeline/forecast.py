@@ -23,7 +23,7 @@ class Length(Enum):
     """Assumption about the length of an unfinished sentence."""
 
     SAFE = "somewhat longer than predicted"
-    SHORT = "as short as it can reasonably be"
+    SHORT = "shortest plausible length"
 
 
 @dataclass

@@ -241,7 +241,7 @@ class PromptCache:
     def _bytes_written(self) -> int:
         num_bytes = 0
         for path in own_parts(self._folder):
-            with contextlib.suppress(OSError):  # renamed meanwhile
+            with contextlib.suppress(OSError):  # already renamed
                 num_bytes += path.stat().st_size
         return num_bytes
 

@@ -24,7 +24,7 @@ _USER_VERSION_OFFSET = 60
 _MAGIC = b"SQLite format 3\0"
 _BUSY_SECONDS = 30.0
 _MAX_VALUE_BYTES = 1 << 28
-# Checking the tables takes some hundred instructions. A malicious file can take any number.
+# Checking the tables of a valid file takes a few hundred instructions; a malicious file may need any number.
 _MAX_INSTRUCTIONS = 10_000_000
 _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 

@@ -284,8 +284,9 @@ class Project:
         return self._working_copy.path
 
     def save(self, path: Path | None = None, *, replaces_foreign: bool = False) -> None:
-        """Save to ``path``, by default to the project file, and make it the project file. Changes are possible meanwhile.
+        """Save to ``path``, by default to the project file, and make it the project file.
 
+        Changes are possible during saving.
         Raise ``CannotWrite`` or ``DiskFull``, and ``ProjectChangedElsewhere`` if the project file is not the one that
         was opened or last saved, unless ``replaces_foreign``.
         """

@@ -58,7 +58,7 @@ class Script:
         takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
         return self._with_same_order(Script(self.name, self.lines, takes, self.dictionary))
 
-    # Every keystroke creates a script: it takes over the cached indexes that are still valid.
+    # Every keystroke creates a script: the new one reuses the cached indexes that are still valid.
 
     def _with_same_order(self, script: Script) -> Script:
         if "index_of" in self.__dict__:

@@ -46,7 +46,7 @@ def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
             if layout.is_speakable(low, high):
                 found.append(words)
             elif found and layout.marks_between(low, high):
-                found[-1] += f" {words}"  # a pause on a line of its own
+                found[-1] += f" {words}"  # a pause on a separate line
     return found
 
 

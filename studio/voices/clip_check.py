@@ -46,8 +46,8 @@ _SPECTRUM_SAMPLES = 1024
 _HANGOVER_SECONDS = 0.2
 _SILENT_BELOW_SPEECH_DB = 45.0
 _SILENT_ABOVE_FLOOR_DB = 4.0
-# If the noise is closer to the speech level than this, weak consonants cannot be told from noise. They are 30 dB below
-# vowels, but hardly weaker than vowels after differentiation.
+# If the noise is closer to the speech level than this, weak consonants cannot be distinguished from noise. They are
+# 30 dB below vowels, but almost as strong as vowels after differentiation.
 _FLOOR_BELOW_SPEECH_DB = 30.0
 _FLOOR_BELOW_BRIGHT_SPEECH_DB = 18.0
 

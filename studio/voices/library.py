@@ -241,7 +241,7 @@ class VoiceLibrary:
 
     @contextlib.contextmanager
     def _claiming(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Run a transaction that takes ``name``. Raises ``VoiceExists`` if another process has taken it meanwhile."""
+        """Run a transaction that uses ``name``. Raises ``VoiceExists`` if another process has created that voice."""
         try:
             with transaction(self._list) as connection:
                 yield connection

@@ -108,7 +108,7 @@ class WorkerClient:
         while True:
             loading = self._loading or self._begin_loading()
             description = await asyncio.shield(loading)
-            if self._loading is loading:  # otherwise the worker has died meanwhile
+            if self._loading is loading:  # otherwise the worker has ended since
                 return description
 
     async def unload(self) -> None:

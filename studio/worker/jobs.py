@@ -112,7 +112,7 @@ class JobQueue:
             self._changed.notify_all()
 
     def fail(self, failure: BaseException) -> None:
-        """Make ``next`` raise ``failure``, with which a concurrent job ended."""
+        """Make ``next`` raise ``failure``, the error of a concurrent job."""
         with self._changed:
             self._failure = failure
             self._changed.notify_all()

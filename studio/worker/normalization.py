@@ -7,7 +7,7 @@ from pathlib import Path
 from studio.model.detection import detect_generation
 from studio.text.segmentation import Sentence, prepare_text
 
-# Close enough to the model's tokenizer to split sentences alike.
+# Close enough to the model's tokenizer to split sentences at the same places.
 _LETTERS_PER_TOKEN = 4
 
 

@@ -41,7 +41,7 @@ def test_without_a_gpu_auto_selects_the_processor(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(machine, "gpus", lambda _threads=None: ())
     assert device_named("auto").kind is DeviceKind.CPU
     assert device_named("cpu", num_threads=3).num_threads == 3
-    with pytest.raises(UnusableSetting, match=r"There is no graphics card “cuda”.*Choose one of: cpu"):
+    with pytest.raises(UnusableSetting, match=r"No GPU that PyTorch can use matches “cuda”.*Choose one of: cpu"):
         device_named("cuda")
 
 

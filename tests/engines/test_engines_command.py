@@ -96,7 +96,7 @@ def test_verifying_proves_what_is_there_without_building_it_again(
     ("words", "told"),
     [
         (("list", "--engine", "other"), "There is no engine other for these stages. Choose one of: built, plain."),
-        (("list", "--device", "RTX 9999"), "There is no graphics card “RTX 9999”"),
+        (("list", "--device", "RTX 9999"), "No GPU that PyTorch can use matches “RTX 9999”"),
     ],
 )
 def test_a_wrong_name_is_a_sentence(

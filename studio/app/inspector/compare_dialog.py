@@ -1,4 +1,4 @@
-"""Dialog for comparing takes by ear, at the same position and loudness."""
+"""Dialog for listening to takes in comparison, at the same position and loudness."""
 
 from __future__ import annotations
 

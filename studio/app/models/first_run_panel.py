@@ -118,7 +118,7 @@ class FirstRunPanel(CollapsiblePanel):
         next(button for button in self._buttons.findChildren(QPushButton) if button.text() == words).click()
 
     def set_folded(self, is_folded: bool) -> None:
-        """Also close the dialog with the content once there is room for it in the window."""
+        """Also close the dialog with the content once the content fits in the window."""
         if not is_folded and self._dialog is not None:
             self._dialog.accept()
         super().set_folded(is_folded)

@@ -207,7 +207,7 @@ class Comparison(QObject):
             self._run(self._open_device())
 
     async def _open_device(self) -> None:
-        """Open the device; requests made meanwhile are kept by the source."""
+        """Open the device; the source keeps requests made before it is open."""
         if self._fading is not None:
             await self._fading  # some devices can be opened only once at a time
         previous, source = self._detach_output(), self._source

@@ -125,7 +125,7 @@ class PreferencesDialog(QDialog):
         self._look_timer.timeout.connect(self._show_devices)
 
     def _reach_buttons_last(self) -> None:
-        """Keep the buttons last in Tab order after a page was added."""
+        """Keep the buttons last in the Tab order after a page is added."""
         standard = QDialogButtonBox.StandardButton
         last: QWidget | None = self.previousInFocusChain()
         for button in (

@@ -75,7 +75,7 @@ class LineModel(QAbstractTableModel):
         return live.state if live else self._editor.saved_state(line.id)
 
     def words_changed(self) -> None:
-        """Refresh all rows after the names of styles changed."""
+        """Refresh all rows after a change of style names."""
         self._rows_changed(0, self.rowCount() - 1)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's own default

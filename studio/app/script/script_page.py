@@ -190,7 +190,7 @@ class ScriptPage(QWidget):
         self.set_field("voice", name, self.tr("Change voice"))
 
     def give_voice(self, line_id: str, name: str) -> None:
-        """Set the voice of a line, unless the line was removed or locked meanwhile."""
+        """Set the voice of a line, unless the line has been removed or locked since."""
         if self._editor.project.has_line(line_id) and not self._editor.project.line(line_id).is_locked:
             change = edits.set_field(self._editor.script, [line_id], "voice", name)
             if change is not None:

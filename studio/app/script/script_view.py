@@ -219,7 +219,7 @@ class ScriptView(QTableView):
     def selectionCommand(  # noqa: N802
         self, index: Index, event: QEvent | None = None
     ) -> QItemSelectionModel.SelectionFlag:
-        """Keep the selection on a click below the last line, for the inspector and shortcuts."""
+        """Keep the selection when the user clicks below the last line: the inspector and shortcuts need it."""
         if not index.isValid():
             return QItemSelectionModel.SelectionFlag.NoUpdate
         return super().selectionCommand(index, event)

@@ -114,7 +114,7 @@ class RecordingSession(QObject):
         self._close_recorder()
 
     def _on_opened(self, number: int, recorder: Recorder) -> None:
-        if number != self._num_openings:  # another device was chosen meanwhile
+        if number != self._num_openings:  # another device has been chosen since
             recorder.close()
             return
         self._recorder = recorder

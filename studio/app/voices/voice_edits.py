@@ -163,7 +163,7 @@ class _TrashCommand(UndoCommand):
 
     def _restore(self) -> _Events:
         voices = [self._edits.library.restore(number) for number in self._trashed]
-        self._names = [voice.name for voice in voices]  # another voice may have taken a name meanwhile
+        self._names = [voice.name for voice in voices]  # a name may be in use by now
         return _added(voices)
 
     def _trash(self) -> _Events:

@@ -86,7 +86,7 @@ class SolverMemory:
 
     @torch.inference_mode()
     def continue_from(self, other: SolverMemory, num_frames: int) -> None:
-        """Copy the state of a line that outgrew ``other``."""
+        """Copy the state of a line that no longer fits in ``other``."""
         with other._order.turn(), self._order.turn():
             self._clear_not_finite()
             for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):

@@ -66,7 +66,7 @@ class GraphCaches:
                 found = "missing" if tensor is None else f"{tensor.dtype} {tuple(tensor.shape)}"
                 raise ValueError(f"{port.name} of the stored state is {found}, not {dtype} {port.shape}")
             if port.is_growing and frames[port.clock] not in (0, len(tensor)):
-                raise ValueError(f"{port.name} of the stored state has {len(tensor)} frames, others have more or fewer")
+                raise ValueError(f"{port.name} of the stored state has {len(tensor)} frames, unlike the other ports")
             if port.is_growing:
                 frames[port.clock] = len(tensor)
         self.num_frames = frames

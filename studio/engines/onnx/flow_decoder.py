@@ -188,7 +188,7 @@ class GraphFlowStream:
         self._spoken = []
 
     def _make_room(self, num_tokens: int) -> None:
-        """Make room for ``num_tokens`` and, since growing copies, for a quarter of the current length if possible."""
+        """Reserve memory for ``num_tokens``, and for another quarter of the state if possible: growing copies it."""
         if self._caches is None or _bytes_wanted(self._caches, self._runner.own_frames(num_tokens)) == 0:
             return
         for ahead in (num_tokens + max(num_tokens, self._caches.num_tokens // 4), num_tokens):

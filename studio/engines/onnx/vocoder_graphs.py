@@ -2,7 +2,7 @@
 
 Decision: pitch, source and the two short-time Fourier transforms stay in torch. Reason: they are a hundredth of the
 work; CosyVoice3 accumulates phase in float64, which few engines support; and the transforms treat the start and end of
-an utterance differently, while all chunks are alike to the graph.
+an utterance differently, while the graph treats all chunks the same.
 """
 
 from __future__ import annotations

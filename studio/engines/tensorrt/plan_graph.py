@@ -166,6 +166,6 @@ def _fits(shape: Sequence[int], sizes: Sequence[Sequence[int]]) -> bool:
 def _no_memory(file_name: str) -> OutOfMemory:
     return OutOfMemory(
         "The GPU does not have enough memory for the built engine {file}.",
-        remedy="Close other programs that use the GPU. A smaller engine is used meanwhile.",
+        remedy="Close other programs that use the GPU. A smaller engine is used instead.",
         file=file_name,
     )
