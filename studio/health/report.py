@@ -25,6 +25,14 @@ from studio.voices.library import VoiceLibrary
 from studio.wording import printable
 
 _SIGNS = {Verdict.FINE: "ok  ", Verdict.LIMITED: "note", Verdict.BROKEN: "BAD "}
+# Subjects in JSON are identifiers: they keep their value when the displayed text changes.
+_JSON_SUBJECTS = {
+    "GPU": "graphics card",
+    "sound device": "sound card",
+    "audio formats": "recordings",
+    "built engines": "engine plans",
+    "recent errors": "last errors",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,10 @@ class HealthReport:
         return redact("\n".join(map(printable, lines)))
 
     def as_json(self) -> dict[str, Any]:
-        """Keys are never removed or renamed."""
+        """Keys and subjects are never removed or renamed."""
         checks = [
             {
-                "subject": str(check.subject),
+                "subject": _JSON_SUBJECTS.get(str(check.subject), str(check.subject)),
                 "verdict": check.verdict.value,
                 "finding": redact(str(check.finding)),
                 "remedy": redact(str(check.remedy)),

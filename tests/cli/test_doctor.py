@@ -38,12 +38,12 @@ def test_a_machine_in_good_order(timbre: Terminal) -> None:
     assert ran.status == 0
     assert ran.json["can_speak"] is True
     assert "PyTorch 2." in check(ran, "engine")["finding"]
-    assert check(ran, "sound device")["verdict"] == "fine"
+    assert check(ran, "sound card")["verdict"] == "fine"
     assert check(ran, "model studio-mini")["finding"].startswith("Fun-CosyVoice3, ")
     assert {one["subject"] for one in ran.json["checks"]} >= {
-        "program", "Python", "engine", "GPU", "processor", "memory", "sound device", "audio formats", "voices",
-        "data", "models", "cache", "logs", "recent errors", "libraries", "accelerators", "built engines",
-    }  # fmt: skip
+        "program", "Python", "engine", "graphics card", "processor", "memory", "sound card", "recordings", "voices",
+        "data", "models", "cache", "logs", "last errors", "libraries", "accelerators", "engine plans",
+    }, "identifiers that earlier versions wrote"  # fmt: skip
 
 
 @pytest.mark.usefixtures("without_engines")
@@ -53,6 +53,8 @@ def test_for_people_it_is_a_list(timbre: Terminal) -> None:
     assert ran.out.startswith("ok    program: Timbre Studio ")
     assert "\nok    Python: 3." in ran.out
     assert "note  sound device: No sound card can be used here.\n      Connect loudspeakers" in ran.out
+    for subject in ("GPU", "audio formats", "recent errors", "built engines"):
+        assert f"  {subject}: " in ran.out
     assert "\nSynthesis works. " in ran.out
     assert ran.err == ""
 
@@ -115,9 +117,9 @@ def test_a_python_of_the_future(timbre: Terminal, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("without_engines")
 def test_errors_that_were_shown_are_told_by_their_codes(timbre: Terminal) -> None:
-    assert check(timbre("doctor", "--json"), "recent errors")["finding"] == "none in the log"
+    assert check(timbre("doctor", "--json"), "last errors")["finding"] == "none in the log"
     assert timbre("say", "Something private.", "--voice", "nobody").status == 7
-    found = check(timbre("doctor", "--json"), "recent errors")["finding"]
+    found = check(timbre("doctor", "--json"), "last errors")["finding"]
     assert found.endswith("voice-not-found")
     assert "private" not in timbre("doctor").out
 
@@ -145,7 +147,7 @@ def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pyt
     card = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
-    found = check(timbre("doctor", "--json"), "GPU")
+    found = check(timbre("doctor", "--json"), "graphics card")
     assert found["finding"] == "NVIDIA GeForce RTX 4070, 12.0 GB of memory, driver 580.1; not usable by PyTorch"
     assert "build of PyTorch" in found["remedy"]
 
@@ -170,7 +172,7 @@ def test_folders_that_cannot_even_be_looked_for_do_not_break_it(
     ran = timbre("doctor", "--json")
     assert (ran.status, ran.json["can_speak"]) == (0, True)
     assert "the name is too long" in check(ran, "voices")["finding"]
-    assert check(ran, "built engines")["verdict"] == "limited"
+    assert check(ran, "engine plans")["verdict"] == "limited"
     assert timbre("models", "list").status == 0
     ran = timbre("voices", "list")
     assert (ran.status, ran.out) == (10, ""), "not as if there had never been any voices"
