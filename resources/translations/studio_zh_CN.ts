@@ -5309,13 +5309,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
-    <name>MiniWaveform</name>
-    <message>
-        <source>Small waveform</source>
-        <translation>小波形图</translation>
-    </message>
-</context>
-<context>
     <name>ModelCard</name>
     <message>
         <source>Progress of {name}</source>

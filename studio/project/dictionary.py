@@ -102,9 +102,6 @@ class PronunciationDictionary:
         kept = [entry if known.key == entry.key else known for known in self.entries]
         return PronunciationDictionary(tuple(kept) if entry in kept else (*kept, entry))
 
-    def without(self, written: str) -> PronunciationDictionary:
-        return PronunciationDictionary(tuple(entry for entry in self.entries if entry.written != written))
-
     def entries_in(self, text: str) -> tuple[DictionaryEntry, ...]:
         """Return the entries that apply to ``text``, in order of first use."""
         if self._pattern is None:

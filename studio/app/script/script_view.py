@@ -275,9 +275,6 @@ class ScriptView(QTableView):
             self._set_row_height()
         super().changeEvent(event)
 
-    def context_position(self) -> QPoint:
-        return self.visualRect(self.currentIndex()).center()
-
     def _choose(self, index: Index) -> None:
         """Select a line alone; setCurrentIndex() would extend the selection while a shortcut's Shift is still down."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows

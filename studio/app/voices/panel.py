@@ -131,10 +131,6 @@ class VoicesPanel(QWidget):
         self._actions.update_enabled()
         self.voices_changed.emit()
 
-    def focus_search(self) -> None:
-        self._search.setFocus()
-        self._search.selectAll()
-
     def _lay_out(self) -> None:
         self._search.setPlaceholderText(self.tr("Search voices"))
         self._search.setAccessibleName(self.tr("Search voices"))

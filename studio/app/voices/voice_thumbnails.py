@@ -9,8 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.background import run_in_background
-from studio.app.widgets.mini_waveform import MINI_COLUMNS
-from studio.app.widgets.peaks import WaveformPeaks, outline_of
+from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
 from studio.errors import StudioError
 from studio.voices.clip_report import ClipReport, assess_clip
 from studio.voices.library import Voice
@@ -70,4 +69,4 @@ def _picture(clip: Path) -> CardPicture:
     from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
 
     waveform = read_audio(clip, longest_seconds=_LONGEST_SECONDS)
-    return CardPicture(outline_of(waveform.samples, MINI_COLUMNS), assess_clip(waveform))
+    return CardPicture(outline_of(waveform.samples, THUMBNAIL_COLUMNS), assess_clip(waveform))

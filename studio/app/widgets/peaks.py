@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 Samples = npt.NDArray[np.float32]
 
+# Columns of a waveform thumbnail.
+THUMBNAIL_COLUMNS = 96
 _LEVEL_RATIO = 8
 # Blocks of 64, 512, 4096 and 32 768 samples; ten minutes are some hundred of the longest.
 _NUM_LEVELS = 4

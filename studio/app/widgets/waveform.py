@@ -137,11 +137,6 @@ class Waveform(QWidget):
         self._describe()
         self.update()
 
-    def clear_selection(self) -> None:
-        self._selection = None
-        self._describe()
-        self.update()
-
     # View.
 
     def zoom_in(self) -> None:

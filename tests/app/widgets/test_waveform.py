@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.app.widgets.colours import Colours
-from studio.app.widgets.mini_waveform import MiniWaveform
 from studio.app.widgets.waveform import Waveform
 
 RATE = 24_000
@@ -31,7 +30,7 @@ def waveform(qtbot: QtBot) -> Waveform:
     return widget
 
 
-def sounding_columns(widget: Waveform | MiniWaveform) -> list[int]:
+def sounding_columns(widget: Waveform) -> list[int]:
     """Columns with the waveform colour; the focus frame, a thin line, has it too."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     wanted = Colours.of(widget.palette()).sound.rgb()
@@ -159,14 +158,3 @@ def test_colours_follow_the_palette(waveform: Waveform, ground: str) -> None:
     palette.setColor(QPalette.ColorRole.Base, QColor(ground))
     waveform.setPalette(palette)
     assert waveform.grab().toImage().pixelColor(390, 130) == QColor(ground)
-
-
-def test_thumbnails_show_all_audio(qtbot: QtBot) -> None:
-    mini = MiniWaveform()
-    qtbot.addWidget(mini)
-    mini.resize(96, 24)
-    assert sounding_columns(mini) == []
-    mini.show_sound(np.concatenate([np.zeros(RATE, np.float32), tone(1.0)]))
-    columns = sounding_columns(mini)
-    assert min(columns) in range(47, 50)
-    assert max(columns) >= 94
