@@ -223,7 +223,7 @@ class BadPronunciation(StudioError, code="bad-pronunciation", exit_status=6):
 
 
 class UnreadableProject(StudioError, code="unreadable-project", exit_status=11):
-    """A project file is missing, damaged or of another format."""
+    """A project file is missing, damaged or in an unsupported format."""
 
 
 class ProjectInUse(StudioError, code="project-in-use", exit_status=11):

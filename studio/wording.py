@@ -108,7 +108,7 @@ _REASONS = {
     errno.ENFILE: Message("too many files are open"),
     errno.ENOMEM: Message("there is not enough memory"),
     errno.EDQUOT: Message("the quota of the disk is used up"),
-    errno.ETIMEDOUT: Message("it did not answer in time"),
+    errno.ETIMEDOUT: Message("it did not respond in time"),
     errno.ENODEV: Message("the device is gone"),
     errno.ENXIO: Message("the device is gone"),
 }

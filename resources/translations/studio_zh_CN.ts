@@ -180,10 +180,6 @@
         <translation>安装、检查和删除模型</translation>
     </message>
     <message>
-        <source>What runs each stage, and why</source>
-        <translation>各阶段使用的引擎及原因</translation>
-    </message>
-    <message>
         <source>Split line at cursor</source>
         <translation>在光标处拆分行</translation>
     </message>
@@ -274,6 +270,10 @@
     <message>
         <source>Record voice…</source>
         <translation>录制音色…</translation>
+    </message>
+    <message>
+        <source>Show the engine of each stage and why it was chosen</source>
+        <translation>各阶段使用的引擎及原因</translation>
     </message>
 </context>
 <context>
@@ -1651,10 +1651,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请新建它，或另选一个。</translation>
     </message>
     <message>
-        <source>Make the voice again from its recording.</source>
-        <translation>请用它的录音重新制作声音。</translation>
-    </message>
-    <message>
         <source>No folder is chosen.</source>
         <translation>没有选择文件夹。</translation>
     </message>
@@ -1907,14 +1903,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>已加载的模型没有风格“{style}”。{did_you_mean}</translation>
     </message>
     <message>
-        <source>The log has the rest; please report it.</source>
-        <translation>详情见日志；请报告此问题。</translation>
-    </message>
-    <message>
-        <source>The log tab has the rest.</source>
-        <translation>详情见“日志”标签页。</translation>
-    </message>
-    <message>
         <source>The name pattern is empty.</source>
         <translation>文件名格式是空的。</translation>
     </message>
@@ -2091,10 +2079,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请使用 {known}。</translation>
     </message>
     <message>
-        <source>Wait some minutes, or choose the other source or a mirror.</source>
-        <translation>请等几分钟，或换另一个来源或镜像。</translation>
-    </message>
-    <message>
         <source>Write a .wav file.</source>
         <translation>请写入 .wav 文件。</translation>
     </message>
@@ -2185,10 +2169,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>it could not be opened</source>
         <translation>它无法打开</translation>
-    </message>
-    <message>
-        <source>it did not answer in time</source>
-        <translation>没有及时响应</translation>
     </message>
     <message>
         <source>it exists already</source>
@@ -3767,10 +3747,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文件或文件夹不可写、正被占用，或位于只读磁盘上。</translation>
     </message>
     <message>
-        <source>A model file is truncated, damaged, or of another kind than its name suggests.</source>
-        <translation>模型文件不完整、已损坏，或类型与文件名不符。</translation>
-    </message>
-    <message>
         <source>A network computed invalid numbers, usually in half precision.</source>
         <translation>网络计算出无效数值，多见于半精度。</translation>
     </message>
@@ -4172,7 +4148,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>See the Log tab for details.</source>
-        <translation>详情请见“日志”标签页。</translation>
+        <translation>详情见“日志”标签页。</translation>
     </message>
     <message>
         <source>Download the model again, or correct the file by hand.</source>
@@ -4421,6 +4397,26 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{word}” is already in the dictionary.</source>
         <translation>词典中已有“{word}”。</translation>
+    </message>
+    <message>
+        <source>Create the voice again from its recording.</source>
+        <translation>请用它的录音重新制作声音。</translation>
+    </message>
+    <message>
+        <source>See the log for details, and please report it.</source>
+        <translation>详情见日志；请报告此问题。</translation>
+    </message>
+    <message>
+        <source>Wait a few minutes, or choose the other source or a mirror.</source>
+        <translation>请等几分钟，或换另一个来源或镜像。</translation>
+    </message>
+    <message>
+        <source>it did not respond in time</source>
+        <translation>没有及时响应</translation>
+    </message>
+    <message>
+        <source>A model file is truncated, damaged, or not what its name suggests.</source>
+        <translation>模型文件不完整、已损坏，或类型与文件名不符。</translation>
     </message>
 </context>
 <context>

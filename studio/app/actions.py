@@ -62,7 +62,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.models", FILE, _T("Actions", "Models…"), ("Ctrl+M",), "engine",
                _T("Actions", "Install, check and remove models")),
     ActionSpec("file.engines", FILE, _T("Actions", "Engines…"), (), "engine",
-               _T("Actions", "What runs each stage, and why")),
+               _T("Actions", "Show the engine of each stage and why it was chosen")),
     ActionSpec("file.settings", FILE, _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
     ActionSpec("file.quit", FILE, _T("Actions", "Quit"), ("Ctrl+Q",)),
     ActionSpec("edit.undo", EDIT, _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),

@@ -1,6 +1,6 @@
 """QApplication that receives files opened by the system while the program runs.
 
-On macOS double-clicked files arrive this way, also at the start.
+On macOS double-clicked files arrive this way, also at startup.
 """
 
 from __future__ import annotations

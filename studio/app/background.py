@@ -97,6 +97,6 @@ def _outcome(number: int) -> tuple[object, StudioError | None]:
         _log.exception("unexpected, in the background")
         return None, InternalError(
             "Something unexpected happened: {reason}.",
-            remedy="The log has the rest; please report it.",
+            remedy="See the log for details, and please report it.",
             reason=unexpected.with_traceback(None),
         )

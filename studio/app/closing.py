@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 class Closing(QObject):
-    """``leaving`` is emitted when nothing can be lost any more; ``ended`` always follows."""
+    """``leaving`` is emitted once no work can be lost; ``ended`` always follows."""
 
     leaving = Signal()
     ended = Signal()

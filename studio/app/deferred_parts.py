@@ -68,7 +68,7 @@ class DeferredParts(QObject):
         run_in_background(self, _import_for_first_use, done=lambda _: None, failed=lambda _: None)
 
     def release(self) -> None:
-        """Stop the work that these parts do for themselves, because the window goes."""
+        """Stop the background work of these parts before the window closes."""
         self.models.first_run.stop()
 
     def open_pages_of(self, old: DeferredParts) -> None:

@@ -60,7 +60,7 @@ class DropHandler(QObject):
         return DropPrompt(self._words_for_line(held, line, words), area)
 
     def _words_for_line(self, held: DraggedFiles, line: Line, words: str) -> str:
-        """Return the prompt over ``line``. ``words`` is the prompt elsewhere in the window."""
+        """Return the drop hint over ``line``. ``words`` is the hint elsewhere in the window."""
         if held.has_control:
             if line.voice is None:
                 return self.tr("This line has no voice")

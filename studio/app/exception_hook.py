@@ -76,7 +76,7 @@ class ExceptionHook(QObject):
         self.failed.emit(
             InternalError(
                 "Something unexpected happened: {reason}.",
-                remedy="The log has the rest; please report it.",
+                remedy="See the log for details, and please report it.",
                 reason=error,
             )
         )

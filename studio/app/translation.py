@@ -23,8 +23,8 @@ def chosen_locale(settings: Settings) -> QLocale:
 
 
 def use_language(application: QApplication, locale: QLocale) -> bool:
-    """Use ``locale`` for texts, numbers and dates of every widget made from now on; return whether it changed."""
-    if locale.language() == QLocale.Language.C:  # a system without a language: its dates are for programs
+    """Use ``locale`` for texts, numbers and dates of all widgets created afterwards; return whether it changed."""
+    if locale.language() == QLocale.Language.C:  # the C locale, whose date formats are not meant for users
         locale = QLocale("en_US")
     if _installed and locale == QLocale():
         return False

@@ -1,8 +1,8 @@
 """Composition root of the window: builds it in two stages around one session, and again for another language.
 
 Decision: when the language changes, the window is replaced; queue, worker, playback, project and undo stack belong to
-the session and go on. Reason: widgets set their texts once, where they are made; a second method for each of them would
-be forgotten in some. Alternative: restarting the program, which interrupts synthesis and playback.
+the session and continue. Reason: widgets set their texts once, when they are created; updating the texts of an existing
+widget would need a second method in each. Alternative: restarting the program, which interrupts synthesis and playback.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class WindowManager(QObject):
             self._session.bridge.run(self._follow_language())
 
     async def _follow_language(self) -> None:
-        """Replace the window as soon as it is not opening or saving a file."""
+        """Replace the window once it has finished opening or saving files."""
         await self.window.documents.finished()
         application = cast("QApplication", QApplication.instance())
         if not self.window.is_closing and use_language(application, chosen_locale(self._session.settings)):

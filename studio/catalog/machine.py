@@ -1,4 +1,4 @@
-"""Hardware of this computer: processor, memory, GPU, disk. Loads no libraries to find out."""
+"""Hardware of this computer: processor, memory, GPU, disk. Does not load any libraries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MachineFacts:
 
 
 def probe_machine() -> MachineFacts:
-    """Return the facts. Takes up to some seconds, because the GPU driver is queried."""
+    """Return the facts. Takes up to several seconds, because the GPU driver is queried."""
     memory = psutil.virtual_memory()
     return MachineFacts(
         processor=cpu_name(),

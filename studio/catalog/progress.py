@@ -11,7 +11,7 @@ from enum import Enum
 from studio.errors import StudioError
 
 _WINDOW_SECONDS = 15.0
-# A first burst says nothing about the rest.
+# The speed of the first data is not representative.
 _MIN_SECONDS = 2.0
 
 

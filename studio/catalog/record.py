@@ -43,7 +43,7 @@ class InstallRecord:
         return replace(self, damaged=tuple(sorted(damaged)))
 
     def missing_in(self, folder: Path) -> tuple[str, ...]:
-        """Return the files that are missing or of another size. Reads no content."""
+        """Return the files that are missing or have a different size, without reading their content."""
         return tuple(file.path for file in self.files if _size(folder / file.path) != file.size_bytes)
 
 

@@ -66,7 +66,7 @@ class ModelSource(Protocol):
 
 
 class RefusedError(Exception):
-    """An HTTP error status. ``wait_seconds`` comes from Retry-After; ``is_html``: the body is a page for people."""
+    """An HTTP error status. ``wait_seconds`` comes from Retry-After; ``is_html``: the body is a web page."""
 
     def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")

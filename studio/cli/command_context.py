@@ -1,4 +1,4 @@
-"""What commands use besides files; tests inject fakes."""
+"""Services that commands use; tests inject fakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where speech goes: ``-o``, ``--play``, or by default the sound device, else a file."""
+"""Destination of the audio: ``-o``, ``--play``, or by default the sound device, else a file."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class FailureRecord:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest in ``folder``, or None where it is missing, damaged, of another version or of another folder."""
+    """Return the manifest in ``folder``, or None if it is missing, damaged, or from another version or folder."""
     values = _read(folder / FILE_NAME)
     try:
         if values["key"] != folder.name:
@@ -196,7 +196,7 @@ def _message(values: dict[str, Any]) -> Message:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return the content of ``path``, empty if it is unreadable or of another version."""
+    """Return the content of ``path``, empty if it is unreadable or from another version."""
     try:
         values = read_json(path)
     except (OSError, ValueError):

@@ -51,7 +51,7 @@ class Workspace:
 
 
 class EngineStore:
-    """The cache of one machine, safe for several processes. ``limit_bytes`` bounds the size of built engines."""
+    """The cache of one machine, which several processes may use. ``limit_bytes`` bounds the size of built engines."""
 
     def __init__(self, folder: Path | None = None, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self.folder = folder or paths.cache_folder() / "engines"

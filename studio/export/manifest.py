@@ -33,7 +33,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """``file`` is that of the line or the joined one. ``record`` is None if the line has no file."""
+    """``file`` is the line's file or the joined file. ``record`` is None if the line has no file."""
 
     span: LineTiming
     file: str

@@ -50,7 +50,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("Run `timbre models verify --repair`; in a folder of your own, add the file."),
     ),
     "damaged-model-file": (
-        wording("A model file is truncated, damaged, or of another kind than its name suggests."),
+        wording("A model file is truncated, damaged, or not what its name suggests."),
         wording("Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M)."),
     ),
     "wrong-tensors": (
@@ -219,7 +219,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
     ),
     "source-refused": (
         wording("The download source refuses the model: access denied, not found, or too many requests."),
-        wording("Wait some minutes, or choose the other source or a mirror."),
+        wording("Wait a few minutes, or choose the other source or a mirror."),
     ),
     "wrong-download": (
         wording(

@@ -18,7 +18,7 @@ _LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "
 
 
 def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe_machine) -> str:
-    """Return the report, in English. Takes up to some seconds: it queries the GPU driver."""
+    """Return the report, in English. Takes up to several seconds: it queries the GPU driver."""
     machine = look()
     gpu = machine.gpu
     versions = [f"{name} {found}" for name in _LIBRARIES if (found := _version(name))]

@@ -160,7 +160,7 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
 def _unreadable(path: Path) -> UnreadableClip:
     return UnreadableClip(
         "{file} contains no readable voice features.",
-        remedy="Make the voice again from its recording.",
+        remedy="Create the voice again from its recording.",
         file=path.name,
     )
 

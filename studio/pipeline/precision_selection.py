@@ -1,6 +1,6 @@
 """Selection of the fastest sufficiently accurate precision of the language model.
 
-``auto`` tries precisions from the fastest on. Each is compared with float32 once per weight file and machine, on
+``auto`` tries precisions, fastest first. Each is compared with float32 once per weight file and machine, on
 sentences in several languages after the clips of bundled voices. Results are stored in the cache folder. The
 engine description includes the reason for the choice.
 """

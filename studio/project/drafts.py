@@ -92,7 +92,7 @@ class WorkingCopy:
         return working_copy
 
     def close(self, *, keeps_draft: bool) -> None:
-        """Close the working copy. Raise ``CannotWrite`` if its file cannot be deleted; it is closed nevertheless."""
+        """Close the working copy. Raise ``CannotWrite`` if its file cannot be deleted; it is closed in any case."""
         with database.translate_errors(self.path):
             try:
                 self.storage.close()

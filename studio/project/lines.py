@@ -85,7 +85,7 @@ class Line:
 
 
 class LineState(Enum):
-    """State of a line. The window alone knows of the last three."""
+    """State of a line. Only the window assigns the last three."""
 
     DRAFT = "draft"  # no take is chosen
     OUTDATED = "stale"  # the line was changed after the chosen take was made

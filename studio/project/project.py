@@ -172,7 +172,7 @@ class Project:
             return known[1]
 
     def state_of(self, line_id: str) -> LineState:
-        """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The queue knows of the other states.
+        """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The synthesis queue assigns the others.
 
         An incomplete take counts as outdated. Keeping a take of unusual length, or locking its line, accepts it.
         """

@@ -14,7 +14,7 @@ is the number of migrations applied to it.
 ======================  ====================================================================================
 
 Decision: a file with views, triggers, additional indexes or other definitions of these tables is rejected. Reason: a
-view can run for ever, and a trigger can delete what is being saved. Other tables, such as the statistics of
+view can run forever, and a trigger can delete what is being saved. Other tables, such as the statistics of
 ``ANALYZE``, are ignored and not saved.
 """
 

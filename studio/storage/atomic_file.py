@@ -1,7 +1,7 @@
 """Atomic writes: a file appears complete or not at all.
 
 The content goes to a part file beside the target, which is synced to disk and then renamed. The name of a part file
-holds the process that writes it, so that those of a process that died are removed at the next write into the folder.
+contains the id of its process, so that the next write into the folder can remove those of ended processes.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import MutableMapping
 
 SWITCHES = {
     # ONNX Runtime, read when it is loaded: without it, uploads to mobile.events.data.microsoft.com and a device
-    # identifier in ~/.cache/Microsoft (Privacy.md of its package). ``model/onnx_runtime.py`` has the rest.
+    # identifier in ~/.cache/Microsoft (Privacy.md of its package). See also ``model/onnx_runtime.py``.
     "ORT_DISABLE_TELEMETRY": "1",
     # huggingface_hub and hf_xet. Also prevents fetching a list of coding tools.
     "HF_HUB_DISABLE_TELEMETRY": "1",

@@ -1,4 +1,4 @@
-"""Text with masked tags, so that rules for words and sentences see words only.
+"""Text with masked tags, so that rules for words and sentences apply to words only.
 
 The masked text has the same length as the written one, so offsets are valid in both.
 """

@@ -94,7 +94,7 @@ def _point_ends(masked: str, start: int, end: int, piece_start: int) -> bool:
 def split_near_middle(masked: str) -> int:
     """Return the best cut point of a piece without usable end marks.
 
-    That is the comma nearest to the middle if within the middle three fifths, else such a space, else the nearest
+    That is the comma nearest to the middle, if it is in the middle three fifths; else such a space; else the nearest
     place between two separable characters. ``masked`` has at least two characters.
     """
     length = len(masked)

@@ -121,7 +121,7 @@ def trailing_silence_seconds(waveform: Waveform) -> float:
 
 
 def last_sound_seconds(waveform: Waveform) -> float:
-    """Return where the last speech ends; an estimate that is rather too late.
+    """Return where the last speech ends; an estimate that may be too late but not too early.
 
     Both the waveform and its derivative must have fallen to the noise floor of the clip. If the floor is not far below
     the speech level, return the length of the clip.

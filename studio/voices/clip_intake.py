@@ -21,7 +21,7 @@ from studio.voices.grades import Grade
 FEATURES_SUFFIX = ".safetensors"
 # Rate of files without ``clip_seconds``, which early versions wrote.
 _EARLY_TOKENS_PER_SECOND = 25
-# Longer clips are refused unread; check_prompt_clip reports the length of those that are slightly too long.
+# Longer clips are rejected before decoding; check_prompt_clip reports the length of those that are slightly too long.
 _LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
 
 

@@ -303,7 +303,7 @@ def _seconds_of(clip: Path) -> float:
             seconds: float = sound.getnframes() / sound.getframerate()
             return seconds
     except (OSError, EOFError, wave.Error):
-        from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - only for files of another format
+        from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - only for formats other than WAV
 
         return clip_seconds(clip)
 

@@ -89,7 +89,7 @@ class WorkerClient:
         self._on_engine_news: Callable[[EngineStatus], None] | None = None
         self._loading: asyncio.Task[EngineDescription] | None = None
         self._submitting: set[asyncio.Task[None]] = set()
-        # What was sent to the worker and is not answered yet.
+        # Requests that were sent to the worker and have not ended.
         self._running: dict[int, RequestHandle] = {}
         self._questions: dict[int, _Question] = {}
 
@@ -150,7 +150,7 @@ class WorkerClient:
         """Wait until the prompt states of new voices are on disk, or no longer advance. Before ``close``."""
         if self._link is not None:
             command = protocol.FinishWrites(next(self._ids))
-            with contextlib.suppress(WorkerDied):  # a worker that is gone has nothing left to write
+            with contextlib.suppress(WorkerDied):  # a worker that has ended writes nothing more
                 await self._ask(command, protocol.WritesFinished, on_progress)
 
     async def spell_out(self, text: str) -> str:

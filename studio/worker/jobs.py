@@ -89,7 +89,7 @@ class JobQueue:
     def next(self) -> tuple[Job, bool] | None:
         """Wait for a job that may start; return it and whether it runs concurrently, or None after the last.
 
-        ``done`` must follow a concurrent job; any other job ends before the next call. Raises what ``fail`` was given.
+        ``done`` must follow a concurrent job; any other job ends before the next call. Raises the error of ``fail``.
         """
         with self._changed:
             while True:

@@ -112,7 +112,7 @@ def _serve(connection: Connection, engine: str, log_path: Path) -> None:
 
 
 def _engine_by_name(name: str) -> Callable[..., object]:
-    """Defer the import until a model is opened, so that a broken installation is an answer and not a crash."""
+    """Defer the import until a model is opened, so that a broken installation is reported to the client."""
     module_name, function_name = name.split(":")
 
     def open_model(*arguments: object) -> object:

@@ -30,7 +30,7 @@ class Callbacks:
     """Functions called while a request runs.
 
     ``on_audio`` is called on the connection's reading thread, so that audio never waits for the event loop; an
-    exception of it ends the request. The others are called on the loop.
+    exception in it ends the request. The others are called on the loop.
     """
 
     on_audio: Callable[[AudioChunk], None] | None = None

@@ -1,7 +1,7 @@
 """The worker's side of the protocol: one thread reads commands, another works on one request at a time.
 
-Lines of a batch run concurrently, each on its own thread, if the model gains by it. The server uses the model only
-through the ``Model`` protocol, so that tests can serve a fake one.
+Lines of a batch run concurrently, each on its own thread, if that is faster. The server uses the model only through the
+``Model`` protocol, so that tests can serve a fake one.
 """
 
 from __future__ import annotations
@@ -265,10 +265,10 @@ class Server:
         except ImportError as error:
             _log.exception("a part of the program is missing")
             return protocol.Failed(request_id, _incomplete(error).to_record())
-        except Exception as error:  # the border of the worker: every error is reported to the client
+        except Exception as error:  # process boundary: every error is reported to the client
             _log.exception("request %d failed", request_id)
             if is_device_lost(error):
-                raise  # the process ends of it: each further request would fail, and those of the next one do not
+                raise  # ends the process: further requests fail here but succeed in a new process
             gc.collect()
             return protocol.Failed(request_id, _explained(error).to_record())
 
@@ -291,7 +291,7 @@ class Server:
                     self._model.finish_writes(control)
                 return protocol.WritesFinished(request_id)
             case protocol.ImportStoredVoices(request_id, path, model_folder, destination):
-                # Not at the top: it imports torch, and the reading thread answers before that is loaded.
+                # Imported here because it loads torch, which the reading thread must not wait for.
                 from studio.worker.stored_voices import convert_spk2info  # noqa: PLC0415
 
                 voices, refused = convert_spk2info(path, model_folder, destination)

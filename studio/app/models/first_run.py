@@ -86,7 +86,7 @@ class FirstRun(QObject):
         if not installed:
             self._is_active = True
             self._show_advice()
-            self._on_task_changed()  # a download that an earlier window began
+            self._on_task_changed()  # a download that an earlier window started
         elif self._name in installed and self._session.model_folder().name not in installed:
             self._is_active = True
             self._on_installed(self._name)
@@ -97,7 +97,7 @@ class FirstRun(QObject):
         return self._advice.model.name
 
     def stop(self) -> None:
-        """Stop what speaks or plays, because the window goes. The settings keep what was reached."""
+        """Stop synthesis and playback before the window closes. The settings keep the current step."""
         self._is_active = False
         if self._beginning is not None:
             self._beginning.cancel()

@@ -37,7 +37,7 @@ _NOTICEABLE_SHARE = 0.1
 def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the ``ModelPreview`` fields that became better, and of those that became worse."""
     if before.makes_noise != after.makes_noise:
-        # The other figures mean nothing then.
+        # The other figures are then meaningless.
         return ((), ("makes_noise",)) if after.makes_noise else (("makes_noise",), ())
     gains = {
         "highest_hertz": after.highest_hertz / max(before.highest_hertz, 1e-9),

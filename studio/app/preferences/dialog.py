@@ -36,7 +36,7 @@ DeviceNames = Callable[[str], tuple[str, ...]]
 
 
 class PreferencesDialog(QDialog):
-    """Pages of settings. Pages of another kind are added with :meth:`add_page`."""
+    """Pages of settings. Other pages are added with :meth:`add_page`."""
 
     def __init__(self, settings: Settings, device_names: DeviceNames, parent: QWidget | None = None) -> None:
         super().__init__(parent)

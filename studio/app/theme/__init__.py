@@ -1,1 +1,1 @@
-"""How the window looks: colours for light and dark, icons, a few rules of style."""
+"""Appearance of the window: colours for light and dark, icons, and style rules."""

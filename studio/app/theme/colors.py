@@ -1,7 +1,7 @@
 """Light and dark colours. The contrast of text is tested against WCAG's 4.5.
 
-Decision: Fusion with own palettes. Reason: Qt's colour schemes have no effect on many desktops (only GNOME's platform
-theme follows them).
+Decision: Fusion with custom palettes. Reason: Qt's colour schemes have no effect on many desktops (only GNOME's
+platform theme follows them).
 """
 
 from __future__ import annotations

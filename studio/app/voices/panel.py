@@ -69,7 +69,7 @@ class VoicesPanel(QWidget):
 
     @property
     def voices(self) -> list[Voice]:
-        """All voices in the order of their numbers, whatever the search."""
+        """All voices in the order of their numbers, regardless of the search."""
         return self._model.voices
 
     def voice_at(self, number: int) -> Voice | None:
@@ -96,7 +96,7 @@ class VoicesPanel(QWidget):
             self.preparation.request(voice, is_urgent=False)
 
     def stop(self) -> None:
-        """Stop preparing and playing, because the window goes."""
+        """Stop preparation and playback before the window closes."""
         self.use_model(None)
         self._actions.stop()
 
@@ -195,7 +195,7 @@ class VoicesPanel(QWidget):
         self._update_placeholder()
 
     def _on_search_finished(self) -> None:
-        """Return moves to the first match."""
+        """Move to the first match on the Return key."""
         if self._filter.rowCount():
             self._list.setCurrentIndex(self._filter.index(0, 0))
             self._list.setFocus()

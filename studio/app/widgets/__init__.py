@@ -1,1 +1,1 @@
-"""Pieces of the window that know nothing of voices or scripts: waveforms, meters, the drop overlay, labels."""
+"""Widgets independent of voices and scripts: waveforms, meters, the drop overlay, labels."""

@@ -16,7 +16,7 @@ Samples = npt.NDArray[np.float32]
 # Columns of a waveform thumbnail.
 THUMBNAIL_COLUMNS = 96
 _LEVEL_RATIO = 8
-# Blocks of 64, 512, 4096 and 32 768 samples; ten minutes are some hundred of the longest.
+# Blocks of 64, 512, 4096 and 32 768 samples; ten minutes are a few hundred of the longest.
 _NUM_LEVELS = 4
 _SHORTEST_BLOCK_SAMPLES = 64
 _LEAST_CAPACITY = 1024

@@ -64,7 +64,7 @@ def paint_sound(
 def paint_selection(
     painter: QPainter, area: QRectF, scale: Scale, *, selection: ClipSelection, active: Handle | None, colours: Colours
 ) -> None:
-    """Paint the handles, the length of the selection, and a veil over everything else."""
+    """Paint the handles and the length of the selection, and dim everything outside it."""
     left, right = scale.x_at(selection.start_seconds), scale.x_at(selection.end_seconds)
     painter.fillRect(QRectF(0, area.top(), max(0.0, left), area.height()), colours.veil)
     painter.fillRect(QRectF(right, area.top(), max(0.0, scale.width - right), area.height()), colours.veil)

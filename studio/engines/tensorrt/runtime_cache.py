@@ -59,7 +59,7 @@ class RuntimeCache:
 
 
 def open_runtime_cache(library: Library, engine: Any, strategy: Any, path: Path) -> RuntimeCache | None:
-    """Return the cache, or None if the library has none. ``strategy``: how contexts allocate memory."""
+    """Return the cache, or None if the library does not support it. ``strategy``: how contexts allocate memory."""
     if not (library.is_rtx and hasattr(engine, "create_runtime_config")):
         return None
     config = engine.create_runtime_config()

@@ -12,8 +12,9 @@ from studio.model.config import Precision, SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """The first command. ``folder``: as filled by ``model_files``; a string, since each Python pickles ``Path`` its own way.
+    """The first command.
 
+    ``folder``: as filled by ``model_files``; a string, since Python versions pickle ``Path`` differently.
     ``max_positions`` per line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
     ``memory_share``: share of the GPU's total memory that must be free.
     Ids from ``num_speech_tokens`` up to ``num_rows`` end a line.

@@ -147,7 +147,7 @@ class RequestRouter:
 
 
 def serve(connection: Connection) -> None:
-    """Open vLLM as the first message asks, and serve until the program closes the connection."""
+    """Open vLLM with the options of the first message, and serve until the program closes the connection."""
     serve_options = connection.recv()
     assert isinstance(serve_options, Serve)
     messages = MessageQueue(connection, _end_at_once)
@@ -202,7 +202,7 @@ def open_engine(serve_options: Serve, batch: BatchDraw) -> Any:
 
 
 def params_maker(serve_options: Serve) -> Callable[[DrawPlan, int], Any]:
-    """Return a function that makes a line's sampling parameters: greedy over the one unmasked token, and its ends."""
+    """Return a function that makes a line's sampling parameters: greedy over the one unmasked token, and stop ids."""
     vllm: Any = importlib.import_module("vllm")
     delta = importlib.import_module("vllm.sampling_params").RequestOutputKind.DELTA
     ends = list(range(serve_options.num_speech_tokens, serve_options.num_rows))

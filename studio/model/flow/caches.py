@@ -202,7 +202,7 @@ class StageCache:
         return CachedContext(self, step)
 
     def advance(self, num_frames: int) -> None:
-        """Move on by ``num_frames`` and drop blocks that are no longer visible."""
+        """Advance by ``num_frames`` and drop blocks that are no longer visible."""
         self.num_frames += num_frames
         first = self._first_spoken_frame()
         self.blocks = [block for block in self.blocks if block.start < self._num_shared_frames or block.stop > first]

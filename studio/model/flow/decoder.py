@@ -85,7 +85,7 @@ class CachedFlowDecoder:
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
-        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for a mel of another length."""
+        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for a mel of the wrong length."""
         voice = self._model.voice(prompt)
         num_tokens = cacheable_tokens(len(voice.tokens), self._model)
         caches = self._empty_caches(num_tokens)

@@ -42,7 +42,7 @@ _ROTARY_OVERRIDE: ContextVar[tuple[torch.Tensor, torch.Tensor] | None] = Context
 
 @contextmanager
 def override_rotary(cosine: torch.Tensor, sine: torch.Tensor) -> Iterator[None]:
-    """Use the given rotations (frames, head_size / 2) in this context and thread, whatever the frame positions.
+    """Use the given rotations (frames, head_size / 2) in this context and thread, regardless of frame positions.
 
     A traced or captured graph must not treat the rotations of its example frames as constants.
     """

@@ -40,7 +40,7 @@ def euler_steps(num_steps: int) -> tuple[EulerStep, ...]:
 def noise_table(mel_bins: int) -> torch.Tensor:
     """Return the initial noise of every utterance (frames, mel_bins) float32, by absolute frame.
 
-    The official constructor draws these values. A draw of another length does not begin with them.
+    The official constructor draws these values. A draw of a different length begins with other values.
     """
     generator = torch.Generator().manual_seed(0)
     return torch.randn(1, mel_bins, MAX_FRAMES, generator=generator)[0].t().contiguous()

@@ -177,7 +177,7 @@ class CausalHiFT(HiFT):
         return self.decode_chunk(mel, source, History.of_whole())
 
     def open_history(self) -> History:
-        """What an utterance's chunks hand on."""
+        """State passed from one chunk of an utterance to the next."""
         return History()
 
     def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Streaming of CosyVoice2's vocoder with overlapping windows and a cross-fade.
 
-The network is not causal, so the end of a chunk becomes final only after some 14 more frames. As in the official
+The network is not causal, so the end of a chunk becomes final only after about 14 more frames. As in the official
 program (specification H2), the last eight frames of a chunk are held back and computed again with the next chunk.
 Two defects of the official program are corrected (J2: 12, 13), and the result is closer to a single run:
 
