@@ -117,7 +117,7 @@
     </message>
     <message>
         <source>Pronunciation…</source>
-        <translation>发音…</translation>
+        <translation>读音…</translation>
     </message>
     <message>
         <source>Speak line</source>
@@ -185,7 +185,7 @@
     </message>
     <message>
         <source>Protect the line from edits and new takes</source>
-        <translation>防止误编辑和重新朗读</translation>
+        <translation>防止此行被修改或重新生成</translation>
     </message>
     <message>
         <source>Fix mispronounced words</source>
@@ -201,7 +201,7 @@
     </message>
     <message>
         <source>Speak every line without an up-to-date take</source>
-        <translation>朗读所有没有最新版本的行</translation>
+        <translation>朗读所有未生成或已更改的行</translation>
     </message>
     <message>
         <source>Generate several takes with different seeds (number: see settings)</source>
@@ -209,7 +209,7 @@
     </message>
     <message>
         <source>Repeat a recording in the voice of the line</source>
-        <translation>用此行的音色重新说出录音内容</translation>
+        <translation>将录音转换为此行的音色</translation>
     </message>
     <message>
         <source>Pause queue</source>
@@ -221,7 +221,7 @@
     </message>
     <message>
         <source>Play line after line, including lines still being generated</source>
-        <translation>逐行播放，包括正在生成的行</translation>
+        <translation>连续播放各行，包括正在生成的行</translation>
     </message>
     <message>
         <source>Keep take</source>
@@ -229,19 +229,19 @@
     </message>
     <message>
         <source>Protect the take from being cleared</source>
-        <translation>清理版本时保留此版本</translation>
+        <translation>清理版本时不删除此版本</translation>
     </message>
     <message>
         <source>Remove take</source>
-        <translation>移除此版本</translation>
+        <translation>删除此版本</translation>
     </message>
     <message>
         <source>Restore removed take</source>
-        <translation>恢复已移除的版本</translation>
+        <translation>恢复已删除的版本</translation>
     </message>
     <message>
         <source>Restore the take of this line that was removed last</source>
-        <translation>恢复此行最近移除的版本</translation>
+        <translation>恢复此行最近删除的版本</translation>
     </message>
     <message>
         <source>Compare with previous take</source>
@@ -257,7 +257,7 @@
     </message>
     <message>
         <source>Check the installation and list problems</source>
-        <translation>检查安装并列出问题</translation>
+        <translation>检查安装状态并列出问题</translation>
     </message>
     <message>
         <source>Convert recording…</source>
@@ -288,7 +288,7 @@
     </message>
     <message>
         <source>Playback stopped: no sound device is available. The take is kept.</source>
-        <translation>播放已停止：没有可用的音频设备。版本已保留。</translation>
+        <translation>播放已停止：没有可用的音频设备。已生成的版本会保留。</translation>
     </message>
     <message>
         <source>Playback stuttered; the buffer has been enlarged.</source>
@@ -357,7 +357,7 @@
     </message>
     <message>
         <source>{seconds:.1f} s after trimming silence</source>
-        <translation>裁剪静音后 {seconds:.1f} 秒</translation>
+        <translation>去除静音后 {seconds:.1f} 秒</translation>
     </message>
     <message>
         <source>Play selection</source>
@@ -416,7 +416,7 @@
     </message>
     <message>
         <source>Select a longer part if possible: 3 to 10 seconds give a closer likeness.</source>
-        <translation>如有可能请选长一些：3 到 10 秒的效果更接近本人。</translation>
+        <translation>请尽量选长一些：3 到 10 秒的录音更像本人。</translation>
     </message>
     <message>
         <source>{seconds:.1f} seconds of speech: a good length.</source>
@@ -428,7 +428,7 @@
     </message>
     <message>
         <source>Select 3 to 10 seconds: speech then starts sooner.</source>
-        <translation>请选 3 到 10 秒，这样朗读开始得更快。</translation>
+        <translation>请选 3 到 10 秒，首音延迟会更低。</translation>
     </message>
     <message>
         <source>It lasts {total:.1f} seconds; the models accept at most 30.</source>
@@ -436,7 +436,7 @@
     </message>
     <message>
         <source>Move the handles to select 3 to 10 seconds.</source>
-        <translation>请拖动手柄，选择 3 到 10 秒。</translation>
+        <translation>请拖动选区边缘，选取 3 到 10 秒。</translation>
     </message>
     <message>
         <source>The level is good.</source>
@@ -504,19 +504,19 @@
     </message>
     <message>
         <source>It sounds dull: there is almost nothing above {kilohertz:.1f} kHz.</source>
-        <translation>听起来发闷：{kilohertz:.1f} kHz 以上几乎没有内容。</translation>
+        <translation>声音发闷：{kilohertz:.1f} kHz 以上几乎没有信号。</translation>
     </message>
     <message>
         <source>Use a better copy of the recording if you have one.</source>
-        <translation>如有音质更好的版本，请换用。</translation>
+        <translation>如有音质更好的录音，请换用。</translation>
     </message>
     <message>
         <source>It sounds like a telephone call: there is almost nothing above 4 kHz.</source>
-        <translation>听起来像电话录音：4 kHz 以上几乎没有内容。</translation>
+        <translation>音质接近电话录音：4 kHz 以上几乎没有信号。</translation>
     </message>
     <message>
         <source>Use a recording made with a microphone; converting the file does not help.</source>
-        <translation>请使用麦克风录制的录音；转换文件没有帮助。</translation>
+        <translation>请用麦克风重新录制；转换文件格式没有帮助。</translation>
     </message>
     <message>
         <source>The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.</source>
@@ -524,7 +524,7 @@
     </message>
     <message>
         <source>Use a recording of better quality; converting the file does not help.</source>
-        <translation>请使用音质更好的录音；转换文件没有帮助。</translation>
+        <translation>请使用音质更好的录音；转换文件格式没有帮助。</translation>
     </message>
     <message>
         <source>There are few pauses.</source>
@@ -532,15 +532,15 @@
     </message>
     <message>
         <source>{percent:.0f} % is silence.</source>
-        <translation>静音占 {percent:.0f} %。</translation>
+        <translation>静音占 {percent:.0f}%。</translation>
     </message>
     <message>
         <source>Select a part with continuous speech; otherwise the voice may pause a lot.</source>
-        <translation>请选择连续说话的片段，否则合成时可能频繁停顿。</translation>
+        <translation>请选择连续说话的片段，否则生成的语音可能停顿过多。</translation>
     </message>
     <message>
         <source>It is mostly silence ({percent:.0f} %).</source>
-        <translation>大部分是静音（{percent:.0f} %）。</translation>
+        <translation>大部分是静音（{percent:.0f}%）。</translation>
     </message>
 </context>
 <context>
@@ -585,7 +585,7 @@
     </message>
     <message>
         <source>(chosen)</source>
-        <translation>（已采用）</translation>
+        <translation>（已选用）</translation>
     </message>
     <message>
         <source>kept</source>
@@ -609,11 +609,11 @@
     </message>
     <message>
         <source>Comparing {shown} of {count} takes of this line</source>
-        <translation>正在比较此行 {count} 个版本中的 {shown} 个</translation>
+        <translation>正在比较此行的 {shown} 个版本（共 {count} 个）</translation>
     </message>
     <message>
         <source>{letter} is take {number}. The line is locked and keeps its take.</source>
-        <translation>{letter} 是版本 {number}。此行已锁定，保留原有版本。</translation>
+        <translation>{letter} 是版本 {number}。此行已锁定，仍使用原来的版本。</translation>
     </message>
     <message>
         <source>Play all (R)</source>
@@ -641,7 +641,7 @@
     </message>
     <message>
         <source>Hides which take is which until you choose one</source>
-        <translation>选用之前不显示各版本的编号</translation>
+        <translation>选用前隐藏版本编号</translation>
     </message>
     <message>
         <source>playing</source>
@@ -669,11 +669,11 @@
     </message>
     <message>
         <source>{letter} is take {number}, which is already chosen.</source>
-        <translation>{letter} 是版本 {number}，已在使用。</translation>
+        <translation>{letter} 是版本 {number}，正是当前选用的版本。</translation>
     </message>
     <message>
         <source>{letter} is take {number}. The line uses it now.</source>
-        <translation>{letter} 是版本 {number}，此行现已使用该版本。</translation>
+        <translation>{letter} 是版本 {number}，已选用。</translation>
     </message>
 </context>
 <context>
@@ -734,7 +734,7 @@
     </message>
     <message>
         <source>Anything to remember</source>
-        <translation>可填写任何备注</translation>
+        <translation>任意备注</translation>
     </message>
     <message>
         <source>The voice owner consents</source>
@@ -742,19 +742,19 @@
     </message>
     <message>
         <source>Only clone voices you have permission to use. This note is stored with the voice.</source>
-        <translation>请只克隆已获授权的声音。此说明会随音色保存。</translation>
+        <translation>请仅克隆已获授权的声音。授权信息会随音色保存。</translation>
     </message>
     <message>
         <source>&amp;Transcript</source>
-        <translation>文本(&amp;T)</translation>
+        <translation>参考文本(&amp;T)</translation>
     </message>
     <message>
         <source>Exact transcript of the selection</source>
-        <translation>选区内录音的逐字文本</translation>
+        <translation>选区内录音的逐字内容</translation>
     </message>
     <message>
         <source>Transcript</source>
-        <translation>录音文本</translation>
+        <translation>参考文本</translation>
     </message>
     <message>
         <source>Unknown</source>
@@ -786,11 +786,11 @@
     </message>
     <message>
         <source>Zero-shot mode: clip and transcript together give the best likeness. The transcript must match the selection.</source>
-        <translation>零样本模式：录音加文本，相似度最高。文本须与选区内容一致。</translation>
+        <translation>零样本模式：参考音频配合参考文本，相似度最高。文本须与选区内容一致。</translation>
     </message>
     <message>
         <source>Cross-lingual mode: the voice is cloned from the audio alone. Add a transcript for a closer likeness, now or later.</source>
-        <translation>跨语言模式：仅凭录音克隆。补充录音文本可提高相似度，也可稍后再填。</translation>
+        <translation>跨语种模式：仅凭参考音频克隆。填写参考文本可提高相似度，也可稍后再填。</translation>
     </message>
 </context>
 <context>
@@ -801,7 +801,7 @@
     </message>
     <message>
         <source>Subject</source>
-        <translation>项目</translation>
+        <translation>检查项</translation>
     </message>
     <message>
         <source>Copy report</source>
@@ -810,7 +810,7 @@
     <message numerus="yes">
         <source>Speaking will work. %n thing(s) could be better.</source>
         <translation>
-            <numerusform>可以朗读，有 %n 项受限。</numerusform>
+            <numerusform>可以正常朗读，有 %n 项可改进。</numerusform>
         </translation>
     </message>
     <message>
@@ -839,7 +839,7 @@
     </message>
     <message>
         <source>Checking everything the program needs…</source>
-        <translation>正在检查程序所需的各项…</translation>
+        <translation>正在检查运行环境…</translation>
     </message>
     <message>
         <source>Speech will not work until the marked problems are fixed.</source>
@@ -886,7 +886,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Restore removed take</source>
-        <translation>恢复已移除的版本</translation>
+        <translation>恢复已删除的版本</translation>
     </message>
 </context>
 <context>
@@ -897,15 +897,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>This project</source>
-        <translation>本项目</translation>
+        <translation>此脚本</translation>
     </message>
     <message>
         <source>All projects</source>
-        <translation>所有项目</translation>
+        <translation>所有脚本</translation>
     </message>
     <message>
         <source>Project dictionary</source>
-        <translation>项目词典</translation>
+        <translation>脚本词典</translation>
     </message>
     <message>
         <source>Shared dictionary</source>
@@ -991,31 +991,31 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>DropHandler</name>
     <message>
         <source>Drop to open the script</source>
-        <translation>松开以打开脚本</translation>
+        <translation>松开即可打开脚本</translation>
     </message>
     <message>
         <source>Drop to import as lines</source>
-        <translation>松开以导入为行</translation>
+        <translation>松开即可导入为多行</translation>
     </message>
     <message>
         <source>This line has no voice</source>
-        <translation>此行没有音色</translation>
+        <translation>此行未选择音色</translation>
     </message>
     <message>
         <source>Drop to convert {name} to the voice {voice}</source>
-        <translation>松开以将 {name} 转换为音色 {voice}</translation>
+        <translation>松开即可将 {name} 转换为音色“{voice}”</translation>
     </message>
     <message>
         <source>Drop to convert these files to the voice {voice}</source>
-        <translation>松开以将这些文件转换为音色 {voice}</translation>
+        <translation>松开即可将这些文件转换为音色“{voice}”</translation>
     </message>
     <message>
         <source>Drop to create a voice from {name} for line {number}</source>
-        <translation>松开以用 {name} 为第 {number} 行创建音色</translation>
+        <translation>松开即可用 {name} 为第 {number} 行创建音色</translation>
     </message>
     <message>
         <source>With Ctrl: convert to the voice {voice}</source>
-        <translation>按住 Ctrl：转换为音色 {voice}</translation>
+        <translation>按住 Ctrl：转换为音色“{voice}”</translation>
     </message>
 </context>
 <context>
@@ -1060,7 +1060,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Resumes at the next start, unless disabled in the settings</source>
-        <translation>下次启动时继续，可在设置中关闭</translation>
+        <translation>下次启动时自动继续，可在设置中关闭</translation>
     </message>
     <message>
         <source>Close; tuning continues</source>
@@ -1068,7 +1068,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Close panel; tuning continues</source>
-        <translation>关闭面板（优化继续进行）</translation>
+        <translation>关闭面板，优化继续进行</translation>
     </message>
     <message>
         <source>You can keep working</source>
@@ -1111,11 +1111,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Building the plan</source>
-        <translation>正在构建引擎文件</translation>
+        <translation>正在构建引擎</translation>
     </message>
     <message>
         <source>Calibrating on speech</source>
-        <translation>正在用语音校准</translation>
+        <translation>正在用语音样本校准</translation>
     </message>
     <message>
         <source>Writing the weights for vLLM</source>
@@ -1135,11 +1135,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>differs by {error}</source>
-        <translation>相差 {error}</translation>
+        <translation>误差 {error}</translation>
     </message>
     <message>
         <source>about {time} left</source>
-        <translation>大约还要 {time}</translation>
+        <translation>还需约 {time}</translation>
     </message>
     <message>
         <source>{count} s</source>
@@ -1167,7 +1167,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Recording the float32 reference</source>
-        <translation>正在录制 float32 参考</translation>
+        <translation>正在生成 float32 基准</translation>
     </message>
     <message>
         <source>Exporting the network</source>
@@ -1175,7 +1175,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{name}, {threads} threads, {memory}; no GPU in use</source>
-        <translation>{name}，{threads} 线程，{memory}；未使用 GPU</translation>
+        <translation>{name}，{threads} 线程，{memory}；未使用显卡</translation>
     </message>
     <message>
         <source>{seconds} s per second of audio</source>
@@ -1191,7 +1191,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{share} of tokens equal</source>
-        <translation>{share} 的标记相同</translation>
+        <translation>{share} 的 token 一致</translation>
     </message>
     <message>
         <source>no build needed, measured {ago}</source>
@@ -1239,7 +1239,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Not enough memory or disk</source>
-        <translation>内存或磁盘不足</translation>
+        <translation>内存或磁盘空间不足</translation>
     </message>
     <message>
         <source>Testing in another window</source>
@@ -1255,11 +1255,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>text to speech tokens</source>
-        <translation>文本转语音标记</translation>
+        <translation>文本转语音 token</translation>
     </message>
     <message>
         <source>speech tokens to spectrogram</source>
-        <translation>语音标记转频谱</translation>
+        <translation>语音 token 转频谱</translation>
     </message>
     <message>
         <source>spectrogram to audio</source>
@@ -1290,7 +1290,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Compares and measures the verified engines again, without rebuilding them</source>
-        <translation>重新比较和测量已验证的引擎，不重新构建</translation>
+        <translation>重新比较并测量已验证的引擎，不重新构建</translation>
     </message>
     <message>
         <source>Rebuild all…</source>
@@ -1298,7 +1298,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>An engine is used only if its output matches float32 closely enough, on this computer and with this model. The fastest one that passes is used.</source>
-        <translation>引擎的输出必须在本机上、用当前模型与 float32 足够接近才会启用；通过验证的引擎中使用最快的一个。</translation>
+        <translation>只有在本机和当前模型上输出与 float32 足够接近的引擎才会启用，并自动选用其中最快的一个。</translation>
     </message>
     <message>
         <source>Rebuild all engines</source>
@@ -1332,19 +1332,19 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source> Its log: {path}</source>
-        <translation>其日志：{path}</translation>
+        <translation>日志：{path}</translation>
     </message>
     <message>
         <source>A first hop of {hop} tokens does not end on the grid of this voice.</source>
-        <translation>首块 {hop} 个 token 没有落在此声音的网格上。</translation>
+        <translation>首块为 {hop} 个 token，与此音色的分块边界不对齐。</translation>
     </message>
     <message>
         <source>A part of the program cannot be loaded: {reason}.</source>
-        <translation>程序的一部分无法加载：{reason}。</translation>
+        <translation>程序组件无法加载：{reason}。</translation>
     </message>
     <message>
         <source>A speed of {speed:g} is not possible.</source>
-        <translation>语速不能是 {speed:g}。</translation>
+        <translation>语速不能设为 {speed:g}。</translation>
     </message>
     <message>
         <source>Add it again from its recording.</source>
@@ -1356,27 +1356,27 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Change the permissions of the file, or copy it.</source>
-        <translation>请修改文件的权限，或复制一份。</translation>
+        <translation>请修改文件权限，或复制一份。</translation>
     </message>
     <message>
         <source>Check its name and folder.</source>
-        <translation>请检查其名称和文件夹。</translation>
+        <translation>请检查名称和所在文件夹。</translation>
     </message>
     <message>
         <source>Check its permissions.</source>
-        <translation>请检查其权限。</translation>
+        <translation>请检查权限。</translation>
     </message>
     <message>
         <source>Check the path and that the file may be read.</source>
-        <translation>请检查路径，以及文件是否允许读取。</translation>
+        <translation>请检查路径是否正确、文件是否可读。</translation>
     </message>
     <message>
         <source>Check the permissions of its folder, or choose another.</source>
-        <translation>请检查其文件夹的权限，或另选一个。</translation>
+        <translation>请检查文件夹的权限，或选择其他文件夹。</translation>
     </message>
     <message>
         <source>Check the permissions of its folder.</source>
-        <translation>请检查其文件夹的权限。</translation>
+        <translation>请检查文件夹的权限。</translation>
     </message>
     <message>
         <source>Check the permissions of the folder.</source>
@@ -1408,7 +1408,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose a file in it.</source>
-        <translation>请选择其中的一个文件。</translation>
+        <translation>请选择其中的文件。</translation>
     </message>
     <message>
         <source>Choose a longer recording.</source>
@@ -1420,47 +1420,47 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose another engine.</source>
-        <translation>请选择另一个引擎。</translation>
+        <translation>请选择其他引擎。</translation>
     </message>
     <message>
         <source>Choose another file.</source>
-        <translation>请另选一个文件。</translation>
+        <translation>请选择其他文件。</translation>
     </message>
     <message>
         <source>Choose another folder.</source>
-        <translation>请另选一个文件夹。</translation>
+        <translation>请选择其他文件夹。</translation>
     </message>
     <message>
         <source>Choose another name.</source>
-        <translation>请另选一个名称。</translation>
+        <translation>请换一个名称。</translation>
     </message>
     <message>
         <source>Choose another source (Settings, Models), or import the model from a folder.</source>
-        <translation>请选择其他来源（设置，模型），或从文件夹导入模型。</translation>
+        <translation>请更换下载源（设置 › 模型），或从文件夹导入模型。</translation>
     </message>
     <message>
         <source>Choose another source (Settings, Models), or update the program.</source>
-        <translation>请选择其他来源（设置，模型），或更新本程序。</translation>
+        <translation>请更换下载源（设置 › 模型），或更新本程序。</translation>
     </message>
     <message>
         <source>Choose another source (Settings, Models).</source>
-        <translation>请选择其他来源（设置，模型）。</translation>
+        <translation>请更换下载源（设置 › 模型）。</translation>
     </message>
     <message>
         <source>Choose another source or address (Settings, Models).</source>
-        <translation>请选择其他来源或地址（设置，模型）。</translation>
+        <translation>请更换下载源或地址（设置 › 模型）。</translation>
     </message>
     <message>
         <source>Choose another voice.</source>
-        <translation>请另选一个声音。</translation>
+        <translation>请选择其他音色。</translation>
     </message>
     <message>
         <source>Choose float32 for the flow.</source>
-        <translation>流模型请选择 float32。</translation>
+        <translation>流匹配请选择 float32。</translation>
     </message>
     <message>
         <source>Choose float32 or bfloat16 for the flow.</source>
-        <translation>流模型请选择 float32 或 bfloat16。</translation>
+        <translation>流匹配请选择 float32 或 bfloat16。</translation>
     </message>
     <message>
         <source>Choose float32 or float16.</source>
@@ -1472,11 +1472,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
-        <translation>请选择 {lowest:g} 到 {highest:g}；1 为声音本来的语速。</translation>
+        <translation>请选择 {lowest:g} 到 {highest:g}；1 为音色原本的语速。</translation>
     </message>
     <message>
         <source>Choose one of its styles, or describe the style in your own words.</source>
-        <translation>请选择它的某个风格，或用您自己的话描述风格。</translation>
+        <translation>请选择模型支持的风格，或用自己的话描述风格。</translation>
     </message>
     <message>
         <source>Choose one of {known}.</source>
@@ -1484,7 +1484,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose one of: {known}.</source>
-        <translation>请从中选择：{known}。</translation>
+        <translation>请选择以下之一：{known}。</translation>
     </message>
     <message>
         <source>Choose one of: {places}.</source>
@@ -1492,15 +1492,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose one that is installed.</source>
-        <translation>请选择一个已安装的模型。</translation>
+        <translation>请选择已安装的模型。</translation>
     </message>
     <message>
         <source>Choose one, or drop a recording of a voice on the window.</source>
-        <translation>请选择一个声音，或把一段录音拖到窗口上。</translation>
+        <translation>请选择音色，或将录音拖到窗口中。</translation>
     </message>
     <message>
         <source>Choose other lines, or another script.</source>
-        <translation>请选择其他行，或另一个脚本。</translation>
+        <translation>请选择其他行或其他脚本。</translation>
     </message>
     <message>
         <source>Choose the spk2info.pt of a model folder.</source>
@@ -1528,15 +1528,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Close it, or try again in a moment.</source>
-        <translation>请关闭它，或稍后再试。</translation>
+        <translation>请将其关闭，或稍后再试。</translation>
     </message>
     <message>
         <source>Close other programs and build the engine again.</source>
-        <translation>请关闭其他程序，然后重新构建该引擎。</translation>
+        <translation>请关闭其他程序，然后重新构建引擎。</translation>
     </message>
     <message>
         <source>Close other programs, or choose another engine.</source>
-        <translation>请关闭其他程序，或选择另一个引擎。</translation>
+        <translation>请关闭其他程序，或选择其他引擎。</translation>
     </message>
     <message>
         <source>Close other programs, or split it.</source>
@@ -1544,7 +1544,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Connect it, or choose another in the settings.</source>
-        <translation>请连接它，或在设置中另选一个。</translation>
+        <translation>请连接设备，或在设置中选择其他设备。</translation>
     </message>
     <message>
         <source>Copy it again.</source>
@@ -1556,11 +1556,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Do not use it.</source>
-        <translation>请不要使用它。</translation>
+        <translation>请勿使用。</translation>
     </message>
     <message>
         <source>Do not use it; download the model again from a source you trust.</source>
-        <translation>请不要使用它；请从可信的来源重新下载模型。</translation>
+        <translation>请勿使用，并从可信来源重新下载模型。</translation>
     </message>
     <message>
         <source>Download the model again, or repair its folder.</source>
@@ -1576,39 +1576,39 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Free some space and try again.</source>
-        <translation>请腾出一些空间后重试。</translation>
+        <translation>请释放一些空间后重试。</translation>
     </message>
     <message>
         <source>Free some space and try again; nothing is lost.</source>
-        <translation>请腾出一些空间后重试；没有丢失任何内容。</translation>
+        <translation>请释放一些空间后重试，不会丢失任何内容。</translation>
     </message>
     <message>
         <source>Free some space, or keep models on a larger disk (Settings, Models).</source>
-        <translation>请腾出一些空间，或把模型放在更大的磁盘上（设置，模型）。</translation>
+        <translation>请释放一些空间，或将模型保存到更大的磁盘（设置 › 模型）。</translation>
     </message>
     <message>
         <source>Give a folder, or one of: {known}.</source>
-        <translation>请给出一个文件夹，或以下之一：{known}。</translation>
+        <translation>请指定文件夹，或以下之一：{known}。</translation>
     </message>
     <message>
         <source>Give the folder that holds llm.pt, flow.pt and hift.pt.</source>
-        <translation>请给出包含 llm.pt、flow.pt 和 hift.pt 的文件夹。</translation>
+        <translation>请指定包含 llm.pt、flow.pt 和 hift.pt 的文件夹。</translation>
     </message>
     <message>
         <source>Import it in parts.</source>
-        <translation>请分部分导入。</translation>
+        <translation>请分多次导入。</translation>
     </message>
     <message>
         <source>In {file}, a mel frame is {hop} samples for the prompt and {factor} for the vocoder.</source>
-        <translation>{file} 中，一个梅尔帧在提示里是 {hop} 个采样，在声码器里是 {factor} 个。</translation>
+        <translation>{file} 中，参考音频每个梅尔帧为 {hop} 个采样，声码器为 {factor} 个。</translation>
     </message>
     <message>
         <source>In {file}, language model and flow disagree about the number of speech tokens ({lm_tokens} and {flow_tokens}).</source>
-        <translation>{file} 中，语言模型与流模型的语音 token 数不一致（{lm_tokens} 与 {flow_tokens}）。</translation>
+        <translation>{file} 中，语言模型与流匹配的语音 token 数不一致（{lm_tokens} 与 {flow_tokens}）。</translation>
     </message>
     <message>
         <source>In {file}, {key} refers to itself.</source>
-        <translation>{file} 中，{key} 引用了自己。</translation>
+        <translation>{file} 中，{key} 引用了自身。</translation>
     </message>
     <message>
         <source>In {file}, {key} {what}.</source>
@@ -1616,7 +1616,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.</source>
-        <translation>请安装它（Debian、Ubuntu：apt-get install libportaudio2），或改为写入文件。</translation>
+        <translation>请安装 PortAudio（Debian、Ubuntu：apt-get install libportaudio2），或改为写入文件。</translation>
     </message>
     <message>
         <source>Install it again, or choose another engine.</source>
@@ -1636,11 +1636,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>It may have been moved or renamed.</source>
-        <translation>它可能已被移动或改名。</translation>
+        <translation>可能已被移动或重命名。</translation>
     </message>
     <message>
         <source>Line {number} has not been spoken.</source>
-        <translation>第 {number} 行尚未朗读。</translation>
+        <translation>第 {number} 行尚未生成。</translation>
     </message>
     <message>
         <source>Load a model first.</source>
@@ -1648,19 +1648,19 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Make it, or choose another.</source>
-        <translation>请新建它，或另选一个。</translation>
+        <translation>请先创建，或另选一个。</translation>
     </message>
     <message>
         <source>No folder is chosen.</source>
-        <translation>没有选择文件夹。</translation>
+        <translation>未选择文件夹。</translation>
     </message>
     <message>
         <source>No model is loaded.</source>
-        <translation>没有加载模型。</translation>
+        <translation>未加载模型。</translation>
     </message>
     <message>
         <source>No process can be started for vLLM ({reason}).</source>
-        <translation>无法为 vLLM 启动进程（{reason}）。</translation>
+        <translation>无法启动 vLLM 进程（{reason}）。</translation>
     </message>
     <message>
         <source>Open a .timbre file, or import the text in it.</source>
@@ -1688,15 +1688,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Remove and add them again.</source>
-        <translation>请移除后重新添加。</translation>
+        <translation>请删除后重新添加。</translation>
     </message>
     <message>
         <source>Remove one of them.</source>
-        <translation>请去掉其中一个。</translation>
+        <translation>请删除其中一个。</translation>
     </message>
     <message>
         <source>Remove the voice and add it again.</source>
-        <translation>请删除该声音并重新添加。</translation>
+        <translation>请删除该音色后重新添加。</translation>
     </message>
     <message>
         <source>Row {number} of {name}: {reason}</source>
@@ -1704,7 +1704,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Another program or window is installing, checking or removing the same model.</source>
-        <translation>另一个程序或窗口正在安装、校验或删除同一个模型。</translation>
+        <translation>另一个程序或窗口正在安装、校验或删除该模型。</translation>
     </message>
     <message>
         <source>Check the microphone and its level, and record again.</source>
@@ -1712,15 +1712,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Check the permissions, or choose another folder.</source>
-        <translation>请检查权限，或换一个文件夹。</translation>
+        <translation>请检查权限，或选择其他文件夹。</translation>
     </message>
     <message>
         <source>Choose another style, or another model.</source>
-        <translation>请换一种风格或换一个模型。</translation>
+        <translation>请更换风格或模型。</translation>
     </message>
     <message>
         <source>Log in to the network, try again, or choose the other source.</source>
-        <translation>请登录网络后重试，或换另一个来源。</translation>
+        <translation>请登录网络后重试，或更换下载源。</translation>
     </message>
     <message>
         <source>Put all files of one release into the folder, or install the model again.</source>
@@ -1728,7 +1728,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Run the set-up again: python3 packaging/run.py.</source>
-        <translation>请重新运行安装：python3 packaging/run.py。</translation>
+        <translation>请重新运行安装程序：python3 packaging/run.py。</translation>
     </message>
     <message>
         <source>Save it again as .docx, or as text.</source>
@@ -1740,7 +1740,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose a file per line, a joined file, or both.</source>
-        <translation>请选择每行一个文件、合并为一个文件，或两者都要。</translation>
+        <translation>请选择每行一个文件、合并为一个文件，或两者都生成。</translation>
     </message>
     <message>
         <source>Choose a folder with a shorter path.</source>
@@ -1760,11 +1760,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Flow or vocoder computed something that is not a number.</source>
-        <translation>流模型或声码器算出了不是数字的结果。</translation>
+        <translation>流匹配或声码器计算出了无效数值。</translation>
     </message>
     <message>
         <source>ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.</source>
-        <translation>ONNX Runtime 无法使用 {device}：缺少它的 CUDA 库，或版本不符。</translation>
+        <translation>ONNX Runtime 无法使用 {device}：缺少 CUDA 库，或其版本不符。</translation>
     </message>
     <message>
         <source>Put a number after the colon, as in {{field}:20}.</source>
@@ -1772,7 +1772,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Run the benchmark from a clone, or measure an installed model with --model.</source>
-        <translation>请在源代码的克隆中运行基准测试，或用 --model 测量已安装的模型。</translation>
+        <translation>请在源码克隆中运行基准测试，或用 --model 测量已安装的模型。</translation>
     </message>
     <message>
         <source>Save it again as CSV.</source>
@@ -1784,7 +1784,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Save it as text, Markdown, Word (docx), subtitles or CSV.</source>
-        <translation>请存为文本、Markdown、Word（docx）、字幕或 CSV。</translation>
+        <translation>请另存为文本、Markdown、Word（docx）、字幕或 CSV。</translation>
     </message>
     <message>
         <source>Save under another name to keep both.</source>
@@ -1792,7 +1792,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Something unexpected happened: {reason}.</source>
-        <translation>发生了意外：{reason}。</translation>
+        <translation>发生意外错误：{reason}。</translation>
     </message>
     <message>
         <source>Speak it and export again.</source>
@@ -1824,27 +1824,27 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The alias of “{written}” cannot be read aloud.</source>
-        <translation>“{written}”的替代读法无法朗读。</translation>
+        <translation>“{written}”的替换文本无法朗读。</translation>
     </message>
     <message>
         <source>The clip is empty.</source>
-        <translation>录音是空的。</translation>
+        <translation>参考音频为空。</translation>
     </message>
     <message>
         <source>The clip is silent.</source>
-        <translation>录音没有声音。</translation>
+        <translation>参考音频没有声音。</translation>
     </message>
     <message>
         <source>The description of a built engine cannot be read.</source>
-        <translation>无法读取已构建引擎的说明。</translation>
+        <translation>无法读取已构建引擎的描述文件。</translation>
     </message>
     <message>
         <source>The disk is full: the voice could not be saved.</source>
-        <translation>磁盘已满：无法保存声音。</translation>
+        <translation>磁盘已满：无法保存音色。</translation>
     </message>
     <message>
         <source>The disk is full: {file} could not be completed.</source>
-        <translation>磁盘已满：无法写完 {file}。</translation>
+        <translation>磁盘已满：{file} 未能写完。</translation>
     </message>
     <message>
         <source>The disk is full: {file} could not be written.</source>
@@ -1856,11 +1856,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The document cannot be read as a script.</source>
-        <translation>文档不能作为脚本读取。</translation>
+        <translation>文档无法作为脚本读取。</translation>
     </message>
     <message>
         <source>The export would create no file.</source>
-        <translation>此次导出不会生成任何文件。</translation>
+        <translation>本次导出不会生成任何文件。</translation>
     </message>
     <message>
         <source>The field {{field}:{spec}} is invalid.</source>
@@ -1872,7 +1872,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The name pattern creates too many folders.</source>
-        <translation>命名规则产生的文件夹层级过多。</translation>
+        <translation>命名规则包含的文件夹层级过多。</translation>
     </message>
     <message>
         <source>The name pattern has an unknown field {{field}}.{did_you_mean}</source>
@@ -1888,11 +1888,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The flow cannot run in {name}.</source>
-        <translation>流模型无法以 {name} 运行。</translation>
+        <translation>流匹配无法以 {name} 运行。</translation>
     </message>
     <message>
         <source>The flow cannot run in {precision}.</source>
-        <translation>流模型无法以 {precision} 运行。</translation>
+        <translation>流匹配无法以 {precision} 运行。</translation>
     </message>
     <message>
         <source>The folder mixes files of different models: download the model again.</source>
@@ -1904,15 +1904,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The name pattern is empty.</source>
-        <translation>文件名格式是空的。</translation>
+        <translation>命名规则为空。</translation>
     </message>
     <message>
         <source>The project is open in another window.</source>
-        <translation>项目在另一个窗口中打开。</translation>
+        <translation>该脚本已在另一个窗口中打开。</translation>
     </message>
     <message>
         <source>The pronunciation dictionary, {path}, is damaged.</source>
-        <translation>发音词典 {path} 已损坏。</translation>
+        <translation>读音词典 {path} 已损坏。</translation>
     </message>
     <message>
         <source>The recording in {file} cannot be used.</source>
@@ -1932,23 +1932,23 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The sound device {name} is not connected.</source>
-        <translation>声音设备 {name} 未连接。</translation>
+        <translation>音频设备 {name} 未连接。</translation>
     </message>
     <message>
         <source>The speech for this export cannot be stored in {folder}: the disk is full or write-protected.</source>
-        <translation>无法将本次导出的语音存入 {folder}：磁盘已满或禁止写入。</translation>
+        <translation>无法将本次导出的语音存入 {folder}：磁盘已满或写保护。</translation>
     </message>
     <message>
         <source>The speech language model computed something that is not a number.</source>
-        <translation>语音语言模型算出了不是数字的结果。</translation>
+        <translation>语言模型计算出了无效数值。</translation>
     </message>
     <message>
         <source>The stored voice {name} is damaged.</source>
-        <translation>保存的声音 {name} 已损坏。</translation>
+        <translation>预存音色 {name} 已损坏。</translation>
     </message>
     <message>
         <source>The stored voice {name} lacks {key}.</source>
-        <translation>保存的声音 {name} 缺少 {key}。</translation>
+        <translation>预存音色 {name} 缺少 {key}。</translation>
     </message>
     <message>
         <source>The text has {length:,} characters; one request takes {most:,}.</source>
@@ -1956,11 +1956,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The text is empty.</source>
-        <translation>文本是空的。</translation>
+        <translation>文本为空。</translation>
     </message>
     <message>
         <source>The transcript of the stored voice {name} is damaged.</source>
-        <translation>保存的声音 {name} 的文字稿已损坏。</translation>
+        <translation>预存音色 {name} 的参考文本已损坏。</translation>
     </message>
     <message>
         <source>The true-peak limit {peak:g} dBTP is out of range.</source>
@@ -1976,15 +1976,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>There is no file {choice}.</source>
-        <translation>没有文件 {choice}。</translation>
+        <translation>找不到文件 {choice}。</translation>
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <translation>没有文件 {path}。</translation>
+        <translation>找不到文件 {path}。</translation>
     </message>
     <message>
         <source>There is no folder {folder}.</source>
-        <translation>没有文件夹 {folder}。</translation>
+        <translation>找不到文件夹 {folder}。</translation>
     </message>
     <message>
         <source>No GPU that PyTorch can use matches “{wish}”.</source>
@@ -1992,27 +1992,27 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>There is no model folder {folder}.</source>
-        <translation>没有模型文件夹 {folder}。</translation>
+        <translation>找不到模型文件夹 {folder}。</translation>
     </message>
     <message>
         <source>There is no model {choice}.</source>
-        <translation>没有模型 {choice}。</translation>
+        <translation>找不到模型 {choice}。</translation>
     </message>
     <message>
         <source>There is no model {choice}.{did_you_mean}</source>
-        <translation>没有模型 {choice}。{did_you_mean}</translation>
+        <translation>找不到模型 {choice}。{did_you_mean}</translation>
     </message>
     <message>
         <source>There is no screen here to show the window on.</source>
-        <translation>这里没有可以显示窗口的屏幕。</translation>
+        <translation>没有可用的显示器，无法显示窗口。</translation>
     </message>
     <message>
         <source>There is no voice named {name}.{did_you_mean}</source>
-        <translation>没有名为 {name} 的声音。{did_you_mean}</translation>
+        <translation>找不到名为 {name} 的音色。{did_you_mean}</translation>
     </message>
     <message>
         <source>There is not enough memory for this sentence.</source>
-        <translation>内存不足，无法合成这句话。</translation>
+        <translation>内存不足，无法生成这句话。</translation>
     </message>
     <message>
         <source>There is not enough memory for vLLM ({reason}).</source>
@@ -2028,27 +2028,27 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>This line has no voice.</source>
-        <translation>此行没有声音。</translation>
+        <translation>此行未选择音色。</translation>
     </message>
     <message>
         <source>This line is empty.</source>
-        <translation>此行是空的。</translation>
+        <translation>此行为空。</translation>
     </message>
     <message>
         <source>This processor does not multiply in {precision}.</source>
-        <translation>此处理器不支持 {precision} 乘法。</translation>
+        <translation>此 CPU 不支持 {precision} 乘法。</translation>
     </message>
     <message>
         <source>This take is no longer in the project.</source>
-        <translation>此版本已不在项目中。</translation>
+        <translation>该版本已不在脚本中。</translation>
     </message>
     <message>
         <source>Try again later, or choose another source (Settings, Models).</source>
-        <translation>请稍后再试，或另选来源（设置，模型）。</translation>
+        <translation>请稍后再试，或更换下载源（设置 › 模型）。</translation>
     </message>
     <message>
         <source>Try again with another seed, or write a longer text.</source>
-        <translation>请换一个种子再试，或写长一点的文本。</translation>
+        <translation>请换一个种子重试，或输入更长的文本。</translation>
     </message>
     <message>
         <source>Update this program.</source>
@@ -2056,7 +2056,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Use CosyVoice2 or Fun-CosyVoice3, or a newer version of the program.</source>
-        <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或者更新程序。</translation>
+        <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或更新本程序。</translation>
     </message>
     <message>
         <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
@@ -2064,7 +2064,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Use a shorter recording or a shorter text.</source>
-        <translation>请用更短的录音或文本。</translation>
+        <translation>请使用更短的录音或文本。</translation>
     </message>
     <message>
         <source>Use at most {most} slashes.</source>
@@ -2084,19 +2084,19 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Write a shorter pause, or several in a row.</source>
-        <translation>请写较短的停顿，或连续写几个。</translation>
+        <translation>请缩短停顿，或连续使用多个停顿。</translation>
     </message>
     <message>
         <source>Write at least one word or number.</source>
-        <translation>请至少写一个词或数字。</translation>
+        <translation>请至少输入一个词或数字。</translation>
     </message>
     <message>
         <source>Write at least one word.</source>
-        <translation>请至少写一个词。</translation>
+        <translation>请至少输入一个词。</translation>
     </message>
     <message>
         <source>Write some words.</source>
-        <translation>请写几个字。</translation>
+        <translation>请输入文字。</translation>
     </message>
     <message>
         <source>`timbre --help` lists what works in a terminal.</source>
@@ -2104,11 +2104,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>a file cannot be written or read: {reason}</source>
-        <translation>文件无法写入或读取：{reason}</translation>
+        <translation>无法写入或读取文件：{reason}</translation>
     </message>
     <message>
         <source>a file without a suffix</source>
-        <translation>没有后缀的文件</translation>
+        <translation>无扩展名的文件</translation>
     </message>
     <message>
         <source>a part of the path is not a folder</source>
@@ -2168,23 +2168,23 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>it could not be opened</source>
-        <translation>它无法打开</translation>
+        <translation>无法打开</translation>
     </message>
     <message>
         <source>it exists already</source>
-        <translation>已经存在</translation>
+        <translation>已存在</translation>
     </message>
     <message>
         <source>it is a folder</source>
-        <translation>它是文件夹</translation>
+        <translation>是文件夹</translation>
     </message>
     <message>
         <source>it is in use</source>
-        <translation>正在使用</translation>
+        <translation>正在被使用</translation>
     </message>
     <message>
         <source>it is not an ordinary file</source>
-        <translation>它不是普通文件</translation>
+        <translation>不是普通文件</translation>
     </message>
     <message>
         <source>libraries</source>
@@ -2220,7 +2220,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>no such file or folder</source>
-        <translation>没有这个文件或文件夹</translation>
+        <translation>文件或文件夹不存在</translation>
     </message>
     <message>
         <source>none in the log</source>
@@ -2228,11 +2228,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>none installed</source>
-        <translation>没有安装</translation>
+        <translation>未安装</translation>
     </message>
     <message>
         <source>none is installed</source>
-        <translation>没有已安装的</translation>
+        <translation>未安装</translation>
     </message>
     <message>
         <source>permission denied</source>
@@ -2240,7 +2240,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>processor</source>
-        <translation>处理器</translation>
+        <translation>CPU</translation>
     </message>
     <message>
         <source>program</source>
@@ -2252,7 +2252,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>the device is gone</source>
-        <translation>设备已消失</translation>
+        <translation>设备已断开</translation>
     </message>
     <message>
         <source>the disk is full</source>
@@ -2264,23 +2264,23 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>the disk reports a fault</source>
-        <translation>磁盘报告故障</translation>
+        <translation>磁盘出现故障</translation>
     </message>
     <message>
         <source>the file would be too large</source>
-        <translation>文件会太大</translation>
+        <translation>文件过大</translation>
     </message>
     <message>
         <source>the folder is not empty</source>
-        <translation>文件夹不是空的</translation>
+        <translation>文件夹不为空</translation>
     </message>
     <message>
         <source>the link leads back to itself</source>
-        <translation>链接指回自身</translation>
+        <translation>链接指向自身</translation>
     </message>
     <message>
         <source>the name is not allowed there</source>
-        <translation>那里不允许这个名称</translation>
+        <translation>该位置不允许使用此名称</translation>
     </message>
     <message>
         <source>the name is too long</source>
@@ -2320,7 +2320,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>vLLM has no attention for heads of {size} channels</source>
-        <translation>vLLM 没有适用于 {size} 通道注意力头的内核</translation>
+        <translation>vLLM 不支持 {size} 通道的注意力头</translation>
     </message>
     <message>
         <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
@@ -2336,7 +2336,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>voices</source>
-        <translation>声音</translation>
+        <translation>音色</translation>
     </message>
     <message>
         <source>{all}, {free} of it free</source>
@@ -2372,7 +2372,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} describes an impossible network.</source>
-        <translation>{file} 描述了一个不可能的网络。</translation>
+        <translation>{file} 描述的网络无法构建。</translation>
     </message>
     <message>
         <source>{file} holds no settings.</source>
@@ -2392,7 +2392,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} is far too large for a settings file.</source>
-        <translation>{file} 作为设置文件太大了。</translation>
+        <translation>{file} 过大，不是有效的设置文件。</translation>
     </message>
     <message>
         <source>{file} is larger than {most} MB.</source>
@@ -2412,19 +2412,19 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} is not a project of this program.</source>
-        <translation>{file} 不是本程序的项目。</translation>
+        <translation>{file} 不是本程序的脚本文件。</translation>
     </message>
     <message>
         <source>{file} is not a voice file, or is damaged.</source>
-        <translation>{file} 不是声音文件，或已损坏。</translation>
+        <translation>{file} 不是音色文件，或已损坏。</translation>
     </message>
     <message>
         <source>{file} is not a voice file.</source>
-        <translation>{file} 不是声音文件。</translation>
+        <translation>{file} 不是音色文件。</translation>
     </message>
     <message>
         <source>{file} is not readable as yaml.</source>
-        <translation>{file} 无法作为 yaml 读取。</translation>
+        <translation>{file} 不是可读取的 yaml 文件。</translation>
     </message>
     <message>
         <source>{file} is not readable.</source>
@@ -2448,11 +2448,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} was made by another version of the program.</source>
-        <translation>{file} 由本程序的其他版本生成。</translation>
+        <translation>{file} 由其他版本的程序生成。</translation>
     </message>
     <message>
         <source>{file} was written by a newer version of the program.</source>
-        <translation>{file} 由本程序的更新版本写成。</translation>
+        <translation>{file} 由更新版本的程序写入。</translation>
     </message>
     <message>
         <source>{folder}, {used} used, {free} free</source>
@@ -2464,11 +2464,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{host} does not have the model (status {status}).</source>
-        <translation>{host} 没有这个模型（状态 {status}）。</translation>
+        <translation>{host} 上没有该模型（状态码 {status}）。</translation>
     </message>
     <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
-        <translation>已安装 {library}，但无法加载它的库</translation>
+        <translation>已安装 {library}，但无法加载其库文件</translation>
     </message>
     <message>
         <source>{library} is not installed</source>
@@ -2476,7 +2476,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{name} is not installed.</source>
-        <translation>{name} 尚未安装。</translation>
+        <translation>未安装 {name}。</translation>
     </message>
     <message>
         <source>{name}, {cores} cores ({logical} logical)</source>
@@ -2504,7 +2504,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.</source>
-        <translation>请存为 WAV、FLAC 或 MP3；要读 m4a、mp4、webm，请安装 ffmpeg。</translation>
+        <translation>请另存为 WAV、FLAC 或 MP3；读取 m4a、mp4 和 webm 需要安装 ffmpeg。</translation>
     </message>
     <message>
         <source>Timbre Studio {version}, {origin}, {system}</source>
@@ -2512,7 +2512,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>cannot be reached, or this computer is not connected to the internet</source>
-        <translation>无法访问，或者这台电脑没有连接互联网</translation>
+        <translation>无法访问，或本机未连接互联网</translation>
     </message>
     <message>
         <source>{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.</source>
@@ -2524,7 +2524,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{names} and {num_more} more</source>
-        <translation>{names} 以及另外 {num_more} 个</translation>
+        <translation>{names} 及另外 {num_more} 个</translation>
     </message>
     <message>
         <source>{names} or {last}</source>
@@ -2544,7 +2544,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{path} is a folder, not a project.</source>
-        <translation>{path} 是文件夹，不是项目。</translation>
+        <translation>{path} 是文件夹，不是脚本。</translation>
     </message>
     <message>
         <source>{path} is a folder.</source>
@@ -2556,11 +2556,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{path} is write-protected.</source>
-        <translation>{path} 有写保护。</translation>
+        <translation>{path} 已写保护。</translation>
     </message>
     <message>
         <source>{reason}; it is tried again at the next start</source>
-        <translation>{reason}；下次启动时再试</translation>
+        <translation>{reason}；下次启动时重试</translation>
     </message>
     <message>
         <source>{size:.0f} MB</source>
@@ -2592,11 +2592,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>“{typed}” alone would be read as a letter.</source>
-        <translation>单独的“{typed}”会被当作字母读出。</translation>
+        <translation>单独的“{typed}”会按字母朗读。</translation>
     </message>
     <message>
         <source>“{written}” has neither an alias nor a pronunciation.</source>
-        <translation>“{written}”既没有替代读法也没有发音。</translation>
+        <translation>“{written}”既没有替换文本，也没有读音。</translation>
     </message>
     <message>
         <source>Repair {path}, or remove it.</source>
@@ -2616,7 +2616,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>the server sent something else</source>
-        <translation>服务器返回了别的内容</translation>
+        <translation>服务器返回了其他内容</translation>
     </message>
     <message>
         <source>Use Python 3.{oldest} to 3.{newest}.</source>
@@ -2636,7 +2636,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Your changes are not being saved. {reason} Changes that are only in memory: {count}.</source>
-        <translation>更改没有保存。{reason}仅保留在内存中的更改：{count} 处。</translation>
+        <translation>更改尚未保存。{reason}仅保留在内存中的更改：{count} 处。</translation>
     </message>
     <message>
         <source>The settings of the model describe an impossible network ({reason}).</source>
@@ -2648,7 +2648,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} describes the first release of {generation}, whose flow cannot stream.</source>
-        <translation>{file} 描述的是 {generation} 的首个版本，其 flow 模型不支持流式合成。</translation>
+        <translation>{file} 描述的是 {generation} 的首个版本，其流匹配不支持流式生成。</translation>
     </message>
     <message>
         <source>Create it, or choose another folder.</source>
@@ -2688,7 +2688,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program} 也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+        <translation>{program}也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -2708,7 +2708,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose one of the files in it.</source>
-        <translation>请选择其中的一个文件。</translation>
+        <translation>请选择其中的文件。</translation>
     </message>
     <message>
         <source>Export it again, for example as 16-bit WAV.</source>
@@ -2868,11 +2868,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>An internal error occurred ({kind}: {reason}).</source>
-        <translation>程序内部出错（{kind}：{reason}）。</translation>
+        <translation>程序内部错误（{kind}：{reason}）。</translation>
     </message>
     <message>
         <source>Close other programs, use a shorter text or clip, or choose a lower precision.</source>
-        <translation>请关闭其他程序，使用更短的文本或录音，或选择更低的精度。</translation>
+        <translation>请关闭其他程序，使用更短的文本或参考音频，或选择更低的精度。</translation>
     </message>
     <message>
         <source>Create the voice from a recording.</source>
@@ -2904,7 +2904,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The text could not be normalised ({reason}).</source>
-        <translation>文本规范化失败（{reason}）。</translation>
+        <translation>无法规范化文本（{reason}）。</translation>
     </message>
     <message>
         <source>There was not enough memory.</source>
@@ -2936,7 +2936,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} is not a plain file of voices: it is damaged, or runs code when opened.</source>
-        <translation>{file} 不是普通的音色文件：文件已损坏，或会在打开时运行代码。</translation>
+        <translation>{file} 不是普通的音色文件：文件已损坏，或打开时会执行代码。</translation>
     </message>
     <message>
         <source>{mend} `timbre doctor` shows details.</source>
@@ -2968,7 +2968,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Choose another name, or remove that voice.</source>
-        <translation>请换一个名称，或移除已有的音色。</translation>
+        <translation>请换一个名称，或删除已有的音色。</translation>
     </message>
     <message>
         <source>Choose another voice, or add one with this name.</source>
@@ -2976,31 +2976,31 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The clip contains invalid samples (NaN or infinity).</source>
-        <translation>录音中含有无效采样值（NaN 或无穷大）。</translation>
+        <translation>参考音频含有无效的采样值（NaN 或无穷大）。</translation>
     </message>
     <message>
         <source>The clip contains only {seconds:.2f} s of speech; at least {least} s are needed, 3 to 10 s work best.</source>
-        <translation>录音中的人声只有 {seconds:.2f} 秒；至少需要 {least} 秒，3 到 10 秒效果最佳。</translation>
+        <translation>参考音频中的人声只有 {seconds:.2f} 秒；至少需要 {least} 秒，3 到 10 秒效果最佳。</translation>
     </message>
     <message>
         <source>The clip has a sample rate of {sample_rate} Hz; at least {lowest} Hz is needed.</source>
-        <translation>录音采样率为 {sample_rate} Hz；至少需要 {lowest} Hz。</translation>
+        <translation>参考音频的采样率为 {sample_rate} Hz；至少需要 {lowest} Hz。</translation>
     </message>
     <message>
         <source>The clip lasts only {seconds:.2f} s, which is too short.</source>
-        <translation>录音只有 {seconds:.2f} 秒，太短。</translation>
+        <translation>参考音频只有 {seconds:.2f} 秒，时间过短。</translation>
     </message>
     <message>
         <source>The clip lasts {seconds:.1f} s; at most {longest:.0f} s can be used.</source>
-        <translation>录音长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
+        <translation>参考音频长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
         <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
-        <translation>录音采样值达到 {largest:.0f}，而满幅为 1。</translation>
+        <translation>参考音频的采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
         <source>The recording of {name} is missing.</source>
-        <translation>{name} 的录音文件不见了。</translation>
+        <translation>缺少 {name} 的录音文件。</translation>
     </message>
     <message>
         <source>The voice library {path} cannot be used ({reason}).</source>
@@ -3020,7 +3020,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Use a recording of better quality; converting the file does not help.</source>
-        <translation>请使用音质更好的录音；转换文件没有帮助。</translation>
+        <translation>请使用音质更好的录音；转换文件格式没有帮助。</translation>
     </message>
     <message>
         <source>{count} of {total} files could not be imported.</source>
@@ -3036,7 +3036,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} does not contain exactly one voice.</source>
-        <translation>{file} 中的音色不是正好一个。</translation>
+        <translation>{file} 应只包含一个音色。</translation>
     </message>
     <message>
         <source>{file} has an invalid consent record.</source>
@@ -3064,7 +3064,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} is too large for a voice file.</source>
-        <translation>{file} 太大，不是音色文件。</translation>
+        <translation>{file} 过大，不是音色文件。</translation>
     </message>
     <message>
         <source>{file} unpacks to more than a voice file may contain.</source>
@@ -3116,7 +3116,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Add a tone or stress number, or use an alias.</source>
-        <translation>请加上声调或重音数字，或改用替换文字。</translation>
+        <translation>请加上声调或重音数字，或改用替换文本。</translation>
     </message>
     <message>
         <source>Continue in that window, or close it.</source>
@@ -3148,7 +3148,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A dictionary word must have 1 to {longest} letters.</source>
-        <translation>词典中的词必须有 1 到 {longest} 个字符。</translation>
+        <translation>词语须为 1 到 {longest} 个字符。</translation>
     </message>
     <message>
         <source>A line cannot have both a style preset and an instruction.</source>
@@ -3156,7 +3156,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A pronunciation must have 1 to 200 letters.</source>
-        <translation>读音必须有 1 到 200 个字符。</translation>
+        <translation>读音须为 1 到 200 个字符。</translation>
     </message>
     <message>
         <source>Repair the file, or start a new dictionary; the old one is kept.</source>
@@ -3164,7 +3164,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The audio of this take is not in the project.</source>
-        <translation>项目中没有这个版本的音频。</translation>
+        <translation>脚本中没有这个版本的音频。</translation>
     </message>
     <message>
         <source>The damaged file is kept as {path}.</source>
@@ -3204,15 +3204,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>unexpected index {name}</source>
-        <translation>存在多余的索引 {name}</translation>
+        <translation>有多余的索引 {name}</translation>
     </message>
     <message>
         <source>unexpected trigger {name}</source>
-        <translation>存在多余的触发器 {name}</translation>
+        <translation>有多余的触发器 {name}</translation>
     </message>
     <message>
         <source>unexpected view {name}</source>
-        <translation>存在多余的视图 {name}</translation>
+        <translation>有多余的视图 {name}</translation>
     </message>
     <message>
         <source>{count} invalid values in this script were replaced by defaults: {names}.</source>
@@ -3240,15 +3240,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{name} is too large.</source>
-        <translation>{name} 太大。</translation>
+        <translation>{name} 过大。</translation>
     </message>
     <message>
         <source>Choose one of {known}, or copy and paste the text.</source>
-        <translation>请选择 {known} 格式的文件，或复制粘贴文字。</translation>
+        <translation>请选择 {known} 格式的文件，或复制粘贴文本。</translation>
     </message>
     <message>
         <source>Import it in parts, for example by chapter.</source>
-        <translation>请分多次导入，例如按章节导入。</translation>
+        <translation>请分多次导入，例如按章节。</translation>
     </message>
     <message>
         <source>Save it as .docx without a password.</source>
@@ -3256,7 +3256,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Save it as UTF-8 text, or copy and paste the text.</source>
-        <translation>请另存为 UTF-8 文本，或复制粘贴文字。</translation>
+        <translation>请另存为 UTF-8 文本，或复制粘贴文本。</translation>
     </message>
     <message>
         <source>The seed {seed} is out of range.</source>
@@ -3280,7 +3280,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{path} was written but does not read back correctly.</source>
-        <translation>{path} 已写入，但读回的内容不正确。</translation>
+        <translation>{path} 已写入，但校验时内容不一致。</translation>
     </message>
     <message>
         <source>{suffix} cannot be imported ({file}).</source>
@@ -3500,7 +3500,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{name} is part of the program and cannot be removed.</source>
-        <translation>{name} 是程序自带的模型，不能删除。</translation>
+        <translation>{name} 是程序自带的模型，无法删除。</translation>
     </message>
     <message>
         <source>{path} does not contain a model: cosyvoice*.yaml is missing.</source>
@@ -3544,11 +3544,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>it is slower: the engine in use is {best:.2f}× as fast</source>
-        <translation>速度较慢：当前引擎的速度是它的 {best:.2f} 倍</translation>
+        <translation>较慢：当前引擎的速度是它的 {best:.2f} 倍</translation>
     </message>
     <message>
         <source>it is slower: {factor:.2f}× as fast as float32, the engine in use {best:.2f}×</source>
-        <translation>速度较慢：速度为 float32 的 {factor:.2f} 倍，当前引擎为 {best:.2f} 倍</translation>
+        <translation>较慢：速度为 float32 的 {factor:.2f} 倍，当前引擎为 {best:.2f} 倍</translation>
     </message>
     <message>
         <source>it made no progress for {seconds:.0f} s and was stopped</source>
@@ -3568,7 +3568,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>it runs on the CPU, and a GPU is in use</source>
-        <translation>它在 CPU 上运行，而当前使用 GPU</translation>
+        <translation>该引擎在 CPU 上运行，而当前使用显卡</translation>
     </message>
     <message>
         <source>its audio differs from float32 by {distance:.2f} dB, more than {limit:g} dB</source>
@@ -3584,7 +3584,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>no NVIDIA GPU is in use</source>
-        <translation>未使用 NVIDIA GPU</translation>
+        <translation>未使用 NVIDIA 显卡</translation>
     </message>
     <message>
         <source>not enough memory for {engine} now</source>
@@ -3608,7 +3608,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>this processor has no fast {precision} arithmetic</source>
-        <translation>此处理器不支持快速的 {precision} 运算</translation>
+        <translation>此 CPU 不支持快速的 {precision} 运算</translation>
     </message>
     <message>
         <source>{engine} failed to open ({reason}) and is built again</source>
@@ -3628,7 +3628,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>There is not enough memory for vLLM: {free:.1f} GB are available.</source>
-        <translation>内存不足以运行 vLLM：可用 {free:.1f} GB。</translation>
+        <translation>内存不足，无法运行 vLLM：可用 {free:.1f} GB。</translation>
     </message>
     <message>
         <source>it no longer responds</source>
@@ -3648,7 +3648,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>vLLM rejected the line ({reason}).</source>
-        <translation>vLLM 拒绝处理该句（{reason}）。</translation>
+        <translation>vLLM 拒绝处理该行（{reason}）。</translation>
     </message>
     <message>
         <source>Choose another name, or remove the other voice.</source>
@@ -3712,11 +3712,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{missing} of {all} lack their recording</source>
-        <translation>{all} 个音色中有 {missing} 个缺少录音</translation>
+        <translation>共 {all} 个音色，{missing} 个缺少录音</translation>
     </message>
     <message>
         <source>{name} is bundled with the program and is not downloaded.</source>
-        <translation>{name} 随程序附带，无需下载。</translation>
+        <translation>{name} 由程序自带，无需下载。</translation>
     </message>
     <message>
         <source>{name} is not a downloadable model.{did_you_mean}</source>
@@ -3724,7 +3724,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{name}, which is bundled with the program, is missing.</source>
-        <translation>缺少随程序附带的 {name}。</translation>
+        <translation>缺少程序自带的 {name}。</translation>
     </message>
     <message>
         <source>{name} has no recording, only features stored by a {own} model; {model} is a {generation} model.</source>
@@ -3760,11 +3760,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A required library is missing or cannot be loaded.</source>
-        <translation>缺少必需的库，或无法加载。</translation>
+        <translation>缺少必需的库，或库无法加载。</translation>
     </message>
     <message>
         <source>A take or its audio is not in the project.</source>
-        <translation>项目中没有该版本或其音频。</translation>
+        <translation>脚本中没有该版本或其音频。</translation>
     </message>
     <message>
         <source>A voice with that name exists already.</source>
@@ -3772,7 +3772,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A weight file belongs to another or a modified model.</source>
-        <translation>权重文件属于其他模型或改动过的模型。</translation>
+        <translation>权重文件属于其他模型，或模型已被修改。</translation>
     </message>
     <message>
         <source>Add the voice, or correct the name. `timbre voices list` lists the voices.</source>
@@ -3780,7 +3780,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>An error in the program itself.</source>
-        <translation>程序自身的错误。</translation>
+        <translation>程序内部错误。</translation>
     </message>
     <message>
         <source>An option or setting has an invalid value.</source>
@@ -3796,11 +3796,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Another program has changed the project file.</source>
-        <translation>项目文件已被其他程序修改。</translation>
+        <translation>脚本文件已被其他程序修改。</translation>
     </message>
     <message>
         <source>Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept.</source>
-        <translation>请检查网络连接和代理，或改用其他来源、镜像。已下载的数据会保留。</translation>
+        <translation>请检查网络连接和代理，或更换下载源或镜像。已下载的内容会保留。</translation>
     </message>
     <message>
         <source>Check the permissions of the file named in the message, or start a new one; the old one is kept.</source>
@@ -3848,7 +3848,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
-        <translation>请先卸载两者（pip uninstall onnxruntime onnxruntime-gpu），再安装其一：有 NVIDIA GPU 用 onnxruntime-gpu，否则用 onnxruntime。</translation>
+        <translation>请先卸载两者（pip uninstall onnxruntime onnxruntime-gpu），再安装其中之一：有 NVIDIA 显卡则安装 onnxruntime-gpu，否则安装 onnxruntime。</translation>
     </message>
     <message>
         <source>Restore the library file from a backup, or add the recordings again.</source>
@@ -3860,7 +3860,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Run `timbre models verify --repair`, or choose Verify on the Models page (Ctrl+M).</source>
-        <translation>请运行 `timbre models verify --repair`，或在模型页面（Ctrl+M）点击校验。</translation>
+        <translation>请运行 `timbre models verify --repair`，或在“模型”页面（Ctrl+M）点击“校验”。</translation>
     </message>
     <message>
         <source>Run `timbre models verify --repair`; in a folder of your own, add the file.</source>
@@ -3868,7 +3868,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Save under another name to keep both versions.</source>
-        <translation>请另存为其他名称，以保留两个版本。</translation>
+        <translation>请另存为其他名称，以保留两者。</translation>
     </message>
     <message>
         <source>Set it to automatic (Settings, Speaking and playing).</source>
@@ -3884,7 +3884,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The chosen precision or device is not supported on this computer.</source>
-        <translation>这台电脑不支持所选的精度或设备。</translation>
+        <translation>本机不支持所选的精度或设备。</translation>
     </message>
     <message>
         <source>The computer or its GPU has too little free memory.</source>
@@ -3896,11 +3896,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The download source cannot be reached: no network, a proxy, or an untrusted certificate.</source>
-        <translation>无法连接下载来源：没有网络、代理问题，或证书不受信任。</translation>
+        <translation>无法连接下载源：没有网络、代理有误，或证书不受信任。</translation>
     </message>
     <message>
         <source>The download source refuses the model: access denied, not found, or too many requests.</source>
-        <translation>下载来源拒绝提供模型：没有权限、模型不存在，或请求过于频繁。</translation>
+        <translation>下载源拒绝提供模型：没有权限、模型不存在，或请求过于频繁。</translation>
     </message>
     <message>
         <source>The downloaded data is not the published file: a login page, a modified mirror, or damage in transit.</source>
@@ -3924,7 +3924,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The global pronunciation dictionary cannot be read.</source>
-        <translation>无法读取全局发音词典。</translation>
+        <translation>无法读取通用读音词典。</translation>
     </message>
     <message>
         <source>The message lists the valid values.</source>
@@ -3960,15 +3960,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The project file is missing, damaged, from a newer version, or not a project.</source>
-        <translation>项目文件不存在、已损坏、来自更新的版本，或不是项目文件。</translation>
+        <translation>脚本文件不存在、已损坏、来自更新的版本，或不是脚本文件。</translation>
     </message>
     <message>
         <source>The recording and the text together exceed the capacity of the model.</source>
-        <translation>录音与文本的总长度超出模型的容量。</translation>
+        <translation>录音与文本的总长度超出模型上限。</translation>
     </message>
     <message>
         <source>The recording contains too little speech to clone a voice.</source>
-        <translation>录音中的语音太少，不足以克隆音色。</translation>
+        <translation>录音中的人声太少，不足以克隆音色。</translation>
     </message>
     <message>
         <source>The recording is longer than the model accepts.</source>
@@ -3984,7 +3984,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The speech process does not respond.</source>
-        <translation>朗读进程没有响应。</translation>
+        <translation>朗读进程无响应。</translation>
     </message>
     <message>
         <source>The speech process ended: it crashed, or the system ended it for lack of memory.</source>
@@ -4040,7 +4040,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Use three to ten seconds of one speaker.</source>
-        <translation>请使用单人说话的录音，三到十秒。</translation>
+        <translation>请使用单人说话的录音，时长 3 到 10 秒。</translation>
     </message>
     <message>
         <source>Verify the model or install it again; undo changes to the yaml file.</source>
@@ -4064,7 +4064,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Write it in pinyin or with the sounds that the dictionary offers.</source>
-        <translation>请用拼音，或用词典提供的音标书写。</translation>
+        <translation>请用拼音，或词典提供的音标书写。</translation>
     </message>
     <message>
         <source>`timbre engines why` explains failures, `timbre engines rebuild` tries again.</source>
@@ -4104,7 +4104,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>no NVIDIA GPU; running on the CPU</source>
-        <translation>没有 NVIDIA GPU，使用 CPU 运行</translation>
+        <translation>未检测到 NVIDIA 显卡，使用 CPU 运行</translation>
     </message>
     <message>
         <source>none yet; built while the program is idle, or by `timbre engines build`</source>
@@ -4176,19 +4176,19 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
-        <translation>有一块会超出流模型的网格（{grid} 个 token）{beyond} 个 token。</translation>
+        <translation>有一个分块比流匹配的边界（{grid} 个 token）多出 {beyond} 个 token。</translation>
     </message>
     <message>
         <source>End chunks where the tokens of prompt and speech together are a multiple of it.</source>
-        <translation>请在提示与语音的 token 总数为其整数倍处切分。</translation>
+        <translation>请在参考音频与语音的 token 总数为其整数倍处切分。</translation>
     </message>
     <message>
         <source>The recording lasts {seconds:.1f} s; the model reads at most {longest:.0f} s at a time.</source>
-        <translation>录音长 {seconds:.1f} 秒，模型一次最多读取 {longest:.0f} 秒。</translation>
+        <translation>录音长 {seconds:.1f} 秒；模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
         <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
-        <translation>参考录音与句子共 {seconds:.0f} 秒；模型的上限是 {longest} 秒。</translation>
+        <translation>参考音频与句子共 {seconds:.0f} 秒；模型上限为 {longest} 秒。</translation>
     </message>
     <message>
         <source>of wrong shape: {names}</source>
@@ -4200,7 +4200,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} contains something other than named tensors.</source>
-        <translation>{file} 中有命名张量以外的内容。</translation>
+        <translation>{file} 中含有命名张量以外的内容。</translation>
     </message>
     <message>
         <source>{file} contains tensors of an unsupported kind ({names}).</source>
@@ -4208,7 +4208,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} describes an unsupported model ({described}).</source>
-        <translation>{file} 描述的模型不受支持（{described}）。</translation>
+        <translation>不支持 {file} 描述的模型（{described}）。</translation>
     </message>
     <message>
         <source>{file} describes far larger tensors than it contains.</source>
@@ -4224,19 +4224,19 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>4-bit weights run on the CPU only.</source>
-        <translation>4 位权重只能在处理器上运行。</translation>
+        <translation>4 位权重只能在 CPU 上运行。</translation>
     </message>
     <message>
         <source>Choose int8, bfloat16 or float16 for the GPU.</source>
-        <translation>请为显卡选择 int8、bfloat16 或 float16。</translation>
+        <translation>使用显卡时，请选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
         <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
-        <translation>未安装 NVIDIA 运行时编译器 NVRTC，在显卡上使用 8 位权重需要它。</translation>
+        <translation>未安装在显卡上使用 8 位权重所需的 NVIDIA 运行时编译器 NVRTC。</translation>
     </message>
     <message>
         <source>Prompt, text and speech together are {tokens} tokens; the limit of the model is {most}.</source>
-        <translation>提示、文本与语音共 {tokens} 个 token；模型的上限是 {most} 个。</translation>
+        <translation>参考音频、文本与语音共 {tokens} 个 token；模型上限为 {most} 个。</translation>
     </message>
     <message>
         <source>Reinstall PyTorch for CUDA, which includes it, or choose bfloat16 or float16.</source>
@@ -4248,11 +4248,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Use shorter sentences or a shorter reference clip.</source>
-        <translation>请使用较短的句子或较短的参考录音。</translation>
+        <translation>请使用更短的句子或参考音频。</translation>
     </message>
     <message>
         <source>This processor has no supported fast 8-bit arithmetic.</source>
-        <translation>此处理器没有受支持的快速 8 位运算。</translation>
+        <translation>此 CPU 不支持快速的 8 位运算。</translation>
     </message>
     <message>
         <source>Correct it, or remove it from the model folder.</source>
@@ -4260,7 +4260,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Divide it, for example into chapters.</source>
-        <translation>请将文本分开，例如按章节处理。</translation>
+        <translation>请将文本拆分，例如按章节。</translation>
     </message>
     <message>
         <source>Reinstall the program.</source>
@@ -4280,7 +4280,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Spell the word phonetically, or load a Fun-CosyVoice3 model.</source>
-        <translation>请按读音拼写该词，或加载 Fun-CosyVoice3 模型。</translation>
+        <translation>请按读音改写该词，或加载 Fun-CosyVoice3 模型。</translation>
     </message>
     <message>
         <source>The list of styles for {generation} is missing.</source>
@@ -4288,11 +4288,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The loaded model does not support pronunciation tokens such as {tokens}.</source>
-        <translation>已加载的模型不支持 {tokens} 这样的发音标记。</translation>
+        <translation>已加载的模型不支持 {tokens} 这样的读音标记。</translation>
     </message>
     <message>
         <source>The model ended the sentence without any speech.</source>
-        <translation>模型没有生成语音就结束了这一句。</translation>
+        <translation>模型未生成任何语音就结束了这一句。</translation>
     </message>
     <message>
         <source>Try again with another seed.</source>
@@ -4340,7 +4340,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>With 8 bits the audio differs from float32 by {distortion:.2f} dB, more than {limit:g} dB.</source>
-        <translation>8 位下音频与 float32 相差 {distortion:.2f} dB，超过 {limit:g} dB。</translation>
+        <translation>使用 8 位时，音频与 float32 相差 {distortion:.2f} dB，超过 {limit:g} dB。</translation>
     </message>
     <message>
         <source>Another engine is used.</source>
@@ -4372,7 +4372,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Restart the program.</source>
-        <translation>请重新启动程序。</translation>
+        <translation>请重启程序。</translation>
     </message>
     <message>
         <source>Choose a folder for the files.</source>
@@ -4432,7 +4432,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>%n line(s) could not be spoken, so nothing was exported.</source>
         <translation>
-            <numerusform>有 %n 行合成失败，因此没有导出任何文件。</numerusform>
+            <numerusform>有 %n 行生成失败，因此未导出任何文件。</numerusform>
         </translation>
     </message>
     <message>
@@ -4446,7 +4446,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>%n line(s) changed during synthesis.</source>
         <translation>
-            <numerusform>有 %n 行在合成期间被修改。</numerusform>
+            <numerusform>生成期间有 %n 行被修改。</numerusform>
         </translation>
     </message>
 </context>
@@ -4486,7 +4486,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Synthesise them first</source>
-        <translation>先合成这些行</translation>
+        <translation>先生成这些行</translation>
     </message>
     <message>
         <source>Skip them</source>
@@ -4503,7 +4503,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>%n line(s) are new or changed:</source>
         <translation>
-            <numerusform>有 %n 行尚未生成或有改动：</numerusform>
+            <numerusform>有 %n 行未生成或已更改：</numerusform>
         </translation>
     </message>
     <message>
@@ -4512,7 +4512,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Extras</source>
-        <translation>其他</translation>
+        <translation>附加内容</translation>
     </message>
     <message>
         <source>Insert field</source>
@@ -4674,7 +4674,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>You can keep working. Downloaded data is kept if you pause or quit.</source>
-        <translation>不影响您继续使用。暂停或退出程序，已下载的内容都会保留。</translation>
+        <translation>不影响您继续使用。暂停或退出程序后，已下载的内容仍会保留。</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -4702,7 +4702,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>To compare, one sentence is synthesised with the current model and with the new one.</source>
-        <translation>将用当前模型和新模型各合成一句话，供您对比。</translation>
+        <translation>将用当前模型和新模型各生成一句话，供您对比。</translation>
     </message>
     <message>
         <source>{name} is installed</source>
@@ -4770,7 +4770,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Synthesising a sentence with {name}…</source>
-        <translation>正在用 {name} 合成一句话…</translation>
+        <translation>正在用 {name} 生成一句话…</translation>
     </message>
     <message>
         <source>Skip comparison</source>
@@ -4786,7 +4786,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>no NVIDIA GPU</source>
-        <translation>无 NVIDIA GPU</translation>
+        <translation>无 NVIDIA 显卡</translation>
     </message>
     <message>
         <source>{gpu} with {size}, driver {driver}</source>
@@ -4798,7 +4798,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Recommended: {name}, the lightest model that can clone voices. Without a GPU, speech may be slower than real time. Playback starts once it can run without interruption.</source>
-        <translation>推荐：{name}，是支持音色克隆的模型中最轻量的。没有 GPU 时，合成可能慢于播放；缓冲足够后自动开始播放。</translation>
+        <translation>推荐：{name}，是支持音色克隆的模型中最轻量的。没有显卡时，生成可能慢于播放；缓冲足够后自动开始播放。</translation>
     </message>
     <message>
         <source>It will be slow: this computer has little memory.</source>
@@ -4855,7 +4855,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Drop a recording of one speaker on the window: three to ten seconds, without music. Or press **Ctrl+R** to record one. Add a transcript for a closer likeness. Only clone voices you have permission to use.</source>
-        <translation>将一段单人录音拖到窗口中：3 到 10 秒，无背景音乐。也可按 **Ctrl+R** 录制。填写录音文本可提高相似度。请仅克隆您已获授权的声音。</translation>
+        <translation>将一段单人录音拖到窗口中：3 到 10 秒，无背景音乐。也可按 **Ctrl+R** 录制。填写参考文本可提高相似度。请仅克隆您已获授权的声音。</translation>
     </message>
     <message>
         <source>Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves to the next line. Paste or drop a text to split it into lines; every step can be undone.</source>
@@ -4871,7 +4871,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them.</source>
-        <translation>**已更改**表示此行与其版本不一致。按 **Ctrl+Shift+Enter** 朗读所有这些行。</translation>
+        <translation>**已更改**表示此行在生成后有改动。按 **Ctrl+Shift+Enter** 朗读所有这些行。</translation>
     </message>
     <message>
         <source>**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** exports audio files, one per line or one for all.</source>
@@ -5023,11 +5023,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Changed</source>
-        <translation>已改动</translation>
+        <translation>已更改</translation>
     </message>
     <message>
         <source>Speaking</source>
-        <translation>朗读中</translation>
+        <translation>生成中</translation>
     </message>
     <message>
         <source>Ready</source>
@@ -5043,15 +5043,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The chosen take was stopped before the end of the line.</source>
-        <translation>选中的版本没有念完就停止了。</translation>
+        <translation>选用的版本未读完就被停止。</translation>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
-        <translation>此行尚未朗读。</translation>
+        <translation>此行尚未生成。</translation>
     </message>
     <message>
         <source>This line has changed since its take was spoken.</source>
-        <translation>生成此版本后，文本或设置已改动。</translation>
+        <translation>生成此版本后，文本或设置已更改。</translation>
     </message>
     <message>
         <source>This line is locked.</source>
@@ -5079,7 +5079,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>No voice</source>
-        <translation>未选音色</translation>
+        <translation>未选择音色</translation>
     </message>
     <message>
         <source>This line is queued.</source>
@@ -5087,7 +5087,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The chosen take matches the text.</source>
-        <translation>选中的版本与文本一致。</translation>
+        <translation>选用的版本与文本一致。</translation>
     </message>
 </context>
 <context>
@@ -5134,7 +5134,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Pause after</source>
-        <translation>之后停顿</translation>
+        <translation>行后停顿</translation>
     </message>
     <message>
         <source>Change voice</source>
@@ -5150,7 +5150,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Change sampling</source>
-        <translation>更改采样</translation>
+        <translation>更改采样参数</translation>
     </message>
     <message>
         <source>Change style</source>
@@ -5200,7 +5200,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Voice {name} not found. Choose another voice, or add one with this name.</source>
-        <translation>找不到音色“{name}”。请选择其他音色，或添加同名音色。</translation>
+        <translation>找不到名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
     </message>
     <message>
         <source>Instruct mode: the model follows your instruction.</source>
@@ -5212,11 +5212,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Zero-shot mode. Best likeness: this voice has a transcript.</source>
-        <translation>零样本模式。相似度最佳：此音色有文字稿。</translation>
+        <translation>零样本模式：此音色有参考文本，相似度最高。</translation>
     </message>
     <message>
         <source>Cross-lingual mode. Add a transcript for a closer likeness.</source>
-        <translation>跨语种模式。添加文字稿可提高相似度。</translation>
+        <translation>跨语种模式：添加参考文本可提高相似度。</translation>
     </message>
 </context>
 <context>
@@ -5266,7 +5266,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>This line has not been spoken yet. Press Ctrl+Enter to speak it.</source>
-        <translation>此行尚未朗读。按 Ctrl+Enter 朗读。</translation>
+        <translation>此行尚未生成，按 Ctrl+Enter 朗读。</translation>
     </message>
     <message>
         <source>Queue cleared.</source>
@@ -5340,7 +5340,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Remove…</source>
-        <translation>移除…</translation>
+        <translation>删除…</translation>
     </message>
     <message>
         <source>Use</source>
@@ -5455,7 +5455,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Removing {name}</source>
-        <translation>正在移除 {name}</translation>
+        <translation>正在删除 {name}</translation>
     </message>
     <message>
         <source>, </source>
@@ -5601,11 +5601,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Remove {name} from this computer?</source>
-        <translation>从本机移除 {name}？</translation>
+        <translation>要从本机删除 {name} 吗？</translation>
     </message>
     <message>
         <source>Remove</source>
-        <translation>移除</translation>
+        <translation>删除</translation>
     </message>
     <message>
         <source>Source: {source} ({endpoint}) · Folder: {folder}</source>
@@ -5730,11 +5730,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Writing line {number} of {count}</source>
-        <translation>正在写入第 {number} 行，共 {count} 行</translation>
+        <translation>正在写入第 {number}/{count} 行</translation>
     </message>
     <message>
         <source>{time} left</source>
-        <translation>剩余 {time}</translation>
+        <translation>还需 {time}</translation>
     </message>
     <message>
         <source>Cancelling…</source>
@@ -5750,7 +5750,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Synthesising line {number} of {count}</source>
-        <translation>正在合成第 {number} 行，共 {count} 行</translation>
+        <translation>正在生成第 {number}/{count} 行</translation>
     </message>
     <message>
         <source>Joining lines</source>
@@ -5774,7 +5774,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>Sent to the model as {words}. In %n line(s) of this script.</source>
         <translation>
-            <numerusform>以 {words} 发送给模型。本脚本中有 %n 行用到。</numerusform>
+            <numerusform>模型收到的内容：{words}。此脚本有 %n 行用到。</numerusform>
         </translation>
     </message>
     <message>
@@ -5787,7 +5787,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Add a mispronounced word and how to read it.</source>
-        <translation>添加读错的词，并写出正确读法。</translation>
+        <translation>添加读错的词，并填写正确读法。</translation>
     </message>
 </context>
 <context>
@@ -5927,11 +5927,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The text becomes the transcript, for a closer likeness</source>
-        <translation>这段文字将作为录音文本，可提高相似度</translation>
+        <translation>这段文字将作为参考文本，可提高相似度</translation>
     </message>
     <message>
         <source>Microphone level</source>
-        <translation>麦克风音量</translation>
+        <translation>麦克风电平</translation>
     </message>
     <message>
         <source>Stop after 2 s of silence</source>
@@ -5955,7 +5955,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Some audio was lost because the computer was busy. Please record again.</source>
-        <translation>电脑繁忙，丢失了部分音频，请重新录制。</translation>
+        <translation>电脑负载过高，丢失了部分音频，请重新录制。</translation>
     </message>
 </context>
 <context>
@@ -6028,7 +6028,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>and %n more</source>
         <translation>
-            <numerusform>以及另外 %n 个</numerusform>
+            <numerusform>另有 %n 个</numerusform>
         </translation>
     </message>
     <message>
@@ -6101,7 +6101,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>SamplingOptionsBox</name>
     <message>
         <source>Custom sampling</source>
-        <translation>自定义采样</translation>
+        <translation>自定义采样参数</translation>
     </message>
     <message>
         <source>Top p</source>
@@ -6109,7 +6109,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Cumulative probability kept: lower is calmer, higher is livelier</source>
-        <translation>保留的累积概率：越低越平稳，越高越活泼</translation>
+        <translation>保留的累积概率：越低越稳定，越高越富于变化</translation>
     </message>
     <message>
         <source>Top k</source>
@@ -6117,7 +6117,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Maximum number of candidate tokens</source>
-        <translation>候选词元的最大数量</translation>
+        <translation>候选 token 的最大数量</translation>
     </message>
     <message>
         <source>Repetition window</source>
@@ -6125,7 +6125,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Number of recent tokens checked for repetition</source>
-        <translation>检测重复的最近词元数</translation>
+        <translation>检查重复时参考的最近 token 数</translation>
     </message>
     <message>
         <source>Repetition limit</source>
@@ -6133,7 +6133,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Largest share of one token in the window</source>
-        <translation>窗口内同一词元的最大占比</translation>
+        <translation>窗口内同一 token 的最大占比</translation>
     </message>
 </context>
 <context>
@@ -6168,7 +6168,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Duplicate lines</source>
-        <translation>创建行副本</translation>
+        <translation>创建副本</translation>
     </message>
     <message>
         <source>Remove lines</source>
@@ -6335,7 +6335,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Download models from</source>
-        <translation>模型下载来源</translation>
+        <translation>模型下载源</translation>
     </message>
     <message>
         <source>Folder</source>
@@ -6347,11 +6347,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>One for all lines</source>
-        <translation>所有行一个文件</translation>
+        <translation>所有行合并为一个</translation>
     </message>
     <message>
         <source>Both</source>
-        <translation>两者</translation>
+        <translation>两者都生成</translation>
     </message>
     <message>
         <source>Format</source>
@@ -6475,7 +6475,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>auto: the GPU with the most memory, otherwise the CPU. Other values: cpu, cuda, cuda:1, or part of a GPU&apos;s name.</source>
-        <translation>auto：显存最大的 GPU，没有 GPU 时用 CPU。也可填 cpu、cuda、cuda:1 或 GPU 名称的一部分。</translation>
+        <translation>auto：显存最大的显卡，没有显卡时用 CPU。也可填 cpu、cuda、cuda:1 或显卡名称的一部分。</translation>
     </message>
     <message>
         <source>Faster engines are tested while the program is idle, and used only if their output matches the reference. See the Engines page for results.</source>
@@ -6511,7 +6511,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Disk space for prepared voices, which start without delay. The least recently used are removed first.</source>
-        <translation>已预处理的音色可立即朗读。空间不足时先移除最久未用的。</translation>
+        <translation>已预处理的音色可立即朗读。空间不足时先删除最久未用的。</translation>
     </message>
     <message>
         <source>Both offer the same files. ModelScope is often faster in China.</source>
@@ -6563,7 +6563,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Separate files suit video, one file suits podcasts.</source>
-        <translation>分行文件适合视频，单个文件适合播客。</translation>
+        <translation>每行一个文件适合视频制作，单个文件适合播客。</translation>
     </message>
     <message>
         <source>One per line</source>
@@ -6571,7 +6571,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>File name pattern</source>
-        <translation>文件名格式</translation>
+        <translation>命名规则</translation>
     </message>
     <message>
         <source>Placeholders: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder.</source>
@@ -6619,15 +6619,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Trim silence</source>
-        <translation>裁剪首尾静音</translation>
+        <translation>去除首尾静音</translation>
     </message>
     <message>
         <source>A short, faded part of the silence is kept.</source>
-        <translation>保留一小段并淡入淡出。</translation>
+        <translation>保留一小段静音并淡入淡出。</translation>
     </message>
     <message>
         <source>Timing of each line in the joined audio.</source>
-        <translation>合并音频中每行的时间。</translation>
+        <translation>按各行在合并音频中的时间生成。</translation>
     </message>
     <message>
         <source>Write a manifest (CSV)</source>
@@ -6685,7 +6685,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Already used for: {actions}. Assigning removes it there.</source>
-        <translation>已用于：{actions}。指定后原快捷键将被移除。</translation>
+        <translation>已用于：{actions}。指定后会从原操作中移除。</translation>
     </message>
 </context>
 <context>
@@ -6693,12 +6693,12 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>Why not faster? (%n others)</source>
         <translation>
-            <numerusform>为何不能更快？（另有 %n 个）</numerusform>
+            <numerusform>为何不用其他引擎？（%n 个）</numerusform>
         </translation>
     </message>
     <message>
         <source>{stage}: why not faster</source>
-        <translation>{stage}：为何不能更快</translation>
+        <translation>{stage}：为何不用其他引擎</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -6710,7 +6710,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Tries the failed engines once more</source>
-        <translation>再次尝试失败的引擎</translation>
+        <translation>重新尝试失败的引擎</translation>
     </message>
 </context>
 <context>
@@ -6771,10 +6771,10 @@ Reads texts aloud in any voice, on your own computer.</source>
 RTF: computing time per second of speech; below 1 is faster than real time.
 Buffered: generated audio that has not been played yet.
 Dropouts: interruptions of playback in this session.</source>
-        <translation>首音延迟：从请求到首个音频的时间。
-RTF：每秒语音的计算时间，小于 1 即快于实时。
+        <translation>首音延迟：从发出请求到播出首个音频的时间。
+RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
 缓冲：已生成但尚未播放的音频。
-卡顿：本次会话中播放中断的次数。</translation>
+卡顿：本次运行期间播放中断的次数。</translation>
     </message>
     <message>
         <source>Task progress</source>
@@ -6893,11 +6893,11 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     <name>TakesController</name>
     <message>
         <source>Choose take</source>
-        <translation>选择版本</translation>
+        <translation>选用版本</translation>
     </message>
     <message>
         <source>Release take</source>
-        <translation>取消保留版本</translation>
+        <translation>取消保留</translation>
     </message>
     <message>
         <source>Keep take</source>
@@ -6992,7 +6992,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     <message numerus="yes">
         <source>%n waiting</source>
         <translation>
-            <numerusform>%n 个等待</numerusform>
+            <numerusform>%n 项等待中</numerusform>
         </translation>
     </message>
     <message>
@@ -7047,7 +7047,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Play clip</source>
-        <translation>播放录音</translation>
+        <translation>播放参考音频</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -7055,7 +7055,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Transcript, notes and consent…</source>
-        <translation>录音文本、备注与授权…</translation>
+        <translation>参考文本、备注与授权…</translation>
     </message>
     <message>
         <source>New voice from this recording…</source>
@@ -7109,7 +7109,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     <name>VoiceDelegate</name>
     <message>
         <source>There is no voice named {name}. Choose another voice, or add one with this name.</source>
-        <translation>没有名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
+        <translation>找不到名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
     </message>
     <message>
         <source>Line voice</source>
@@ -7183,7 +7183,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>Creating voices: {number} of {total}…</source>
-        <translation>正在创建音色：第 {number} 个，共 {total} 个…</translation>
+        <translation>正在创建音色 ({number}/{total})…</translation>
     </message>
     <message>
         <source>Added voice {name}</source>
@@ -7198,7 +7198,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     <name>VoiceModel</name>
     <message>
         <source>Preparing, {percent} %</source>
-        <translation>正在预处理，{percent} %</translation>
+        <translation>正在预处理，{percent}%</translation>
     </message>
     <message>
         <source>Needs another model</source>
@@ -7234,7 +7234,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
     </message>
     <message>
         <source>No transcript: cross-lingual mode</source>
-        <translation>无录音文本：跨语言模式</translation>
+        <translation>无参考文本：跨语种模式</translation>
     </message>
     <message>
         <source>Ctrl+{number}: use for selected lines</source>
@@ -7269,7 +7269,7 @@ RTF：每秒语音的计算时间，小于 1 即快于实时。
 Drop a recording of a speaker here. Three to ten seconds are enough.</source>
         <translation>还没有音色。
 
-将一段说话录音拖到这里，3 到 10 秒即可。</translation>
+将一段单人录音拖到这里，3 到 10 秒即可。</translation>
     </message>
     <message>
         <source>No matching voices</source>

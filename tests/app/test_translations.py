@@ -54,8 +54,8 @@ def test_an_error_is_translated(qapp: Any, chinese: None) -> None:
     error = CannotWrite(
         "{path} cannot be written ({reason}).", remedy="Choose another folder.", path="a/{b}.wav", reason=denied
     )
-    assert format_error(error) == "无法写入 a/{b}.wav（没有权限）。请另选一个文件夹。"
-    assert (error_message(error), error_hint(error)) == ("无法写入 a/{b}.wav（没有权限）。", "请另选一个文件夹。")
+    assert format_error(error) == "无法写入 a/{b}.wav（没有权限）。请选择其他文件夹。"
+    assert (error_message(error), error_hint(error)) == ("无法写入 a/{b}.wav（没有权限）。", "请选择其他文件夹。")
     use_language(qapp, QLocale("en_US"))
     assert format_error(error) == "a/{b}.wav cannot be written (permission denied). Choose another folder."
 

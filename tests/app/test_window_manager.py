@@ -224,7 +224,7 @@ def test_an_error_stays_and_is_shown_in_the_other_language(bench: Bench) -> None
         CannotWrite("{path} cannot be written ({reason}).", remedy="Choose another folder.", path="a", reason="b")
     )
     switch(bench, "zh_CN")
-    assert bench.window.notices.words == "无法写入 a（b）。请另选一个文件夹。"
+    assert bench.window.notices.words == "无法写入 a（b）。请选择其他文件夹。"
 
 
 def test_the_same_language_keeps_the_window(bench: Bench) -> None:
