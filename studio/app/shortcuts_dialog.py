@@ -96,7 +96,8 @@ class ShortcutsPage(QWidget):
     def _show_keys(self) -> None:
         for item in self._items():
             action_id = item.data(0, _ACTION_ROLE)
-            item.setText(1, ", ".join(_shown(key) for key in self._actions.keys(action_id)))
+            # Return and Enter can have the same name.
+            item.setText(1, ", ".join(dict.fromkeys(_shown(key) for key in self._actions.keys(action_id))))
             font = item.font(1)
             font.setBold(action_id in self._actions.own_keys)
             item.setFont(1, font)

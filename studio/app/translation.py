@@ -17,6 +17,12 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
     return text
 
 
+# Texts of Qt's own widgets, translated here because Qt's translation is unclear or uses other terms.
+QT_TRANSLATE_NOOP("QKeySequenceEdit", "Press shortcut")
+QT_TRANSLATE_NOOP("QLineEdit", "&Undo")
+QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")
+
+
 def chosen_locale(settings: Settings) -> QLocale:
     choice = settings[LANGUAGE]
     return QLocale.system() if choice == "system" else QLocale(choice)
@@ -38,10 +44,10 @@ def use_language(application: QApplication, locale: QLocale) -> bool:
     if not ours.load(locale, "studio", "_", folder):
         locale = QLocale("en_US")  # no translation: English, Qt's own buttons included
         ours.load(locale, "studio", "_", folder)
-    _install(application, ours)
     qt = QTranslator(application)
     if qt.load(locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         _install(application, qt)
+    _install(application, ours)  # last, so that it takes precedence over Qt's
     return True
 
 

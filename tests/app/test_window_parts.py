@@ -46,6 +46,21 @@ def test_every_menu_has_a_letter_that_opens_it(bench: Bench, qapp: QApplication,
         use_language(qapp, QLocale("en_US"))
 
 
+def test_the_shortcut_list_in_chinese(bench: Bench, qapp: QApplication) -> None:
+    """Qt has the same Chinese name for Return and Enter."""
+    try:
+        use_language(qapp, QLocale("zh_CN"))
+        page = ShortcutsPage(bench.open_window().actions_by_id)
+        page.choose("edit.new_line")
+        item = page._list.currentItem()
+        assert item is not None
+        assert item.text(1) == "Shift+回车"
+        page._keys.clear()
+        assert page._keys.findChild(QLineEdit).placeholderText() == "请按下快捷键"
+    finally:
+        use_language(qapp, QLocale("en_US"))
+
+
 def test_keys_are_assigned_removed_and_saved(bench: Bench, window: MainWindow) -> None:
     page = ShortcutsPage(window.actions_by_id)
     page.choose("edit.duplicate")
