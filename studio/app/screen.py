@@ -22,7 +22,7 @@ def x_answers(display: str) -> bool:
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
-        return True  # Qt needs it too; setup reports it missing
+        return True  # Qt needs the library too and reports it as missing
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)

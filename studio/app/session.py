@@ -273,7 +273,7 @@ class Session(QObject):
         self.script_player.stop()
         self.transport.stop()
         for order in self.queue.jobs:
-            # A job interrupted by the worker's death is queued again: it counts too. A stopped job is about to end
+            # Includes jobs that are queued again after the worker ended. A stopped job is about to end
             # and must not be reported as stopped twice.
             if order.state.is_over or order.synthesis is None or order.synthesis.is_stopped:
                 continue

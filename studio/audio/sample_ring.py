@@ -49,7 +49,7 @@ class SampleRing:
         return num_samples
 
     def unread(self, num_samples: int) -> int:
-        """Make up to ``num_samples`` readable again, and return their number. Not while the reader runs."""
+        """Make up to ``num_samples`` readable again, and return their number. The reader must not be running."""
         num_samples = min(num_samples, self._num_read, self.capacity_samples - self.num_waiting)
         self._num_read -= num_samples
         return num_samples

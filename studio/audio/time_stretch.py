@@ -16,9 +16,9 @@ SLOWEST_SPEED = 0.5
 FASTEST_SPEED = 2.0
 
 _WINDOW_SECONDS = 0.032
-# To either side; together one period of the deepest voices (62 Hz).
+# Search range to each side; both together are one period of the deepest voices (62 Hz).
 _SEARCH_SECONDS = 0.008
-# Prefers the nearer of two equally good positions, so that silence and noise keep their pace.
+# Prefers the nearer of two equally good positions, so that silence and noise are stretched evenly.
 _PULL_TO_CENTRE = 1e-3
 
 

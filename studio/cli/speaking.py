@@ -56,8 +56,8 @@ def speak(
 ) -> int:
     """Load the model of ``folder``, start the request and deliver its audio; return the exit status.
 
-    ``begin_again`` starts the request that replaces one with sentences of implausible length, unless it was
-    played. Raises ``StudioError``.
+    If sentences have an implausible length and were not played, ``begin_again`` starts another request. Raises
+    ``StudioError``.
     """
     speaking = _speak(
         arguments,

@@ -132,7 +132,7 @@ class _ProgressPrinter:
 
 
 def _finite(value: object) -> object:
-    """Replace numbers that are not finite by None, since JSON has none."""
+    """Replace numbers that are not finite by None, since JSON does not support them."""
     if isinstance(value, dict):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list):

@@ -20,7 +20,7 @@ _MEL_ERROR_LIMITS = {
     Precision.INT8: 5e-2,
     Precision.INT4: 5e-2,
 }
-# Of the test sentence. Differences below a decibel are hard to hear even side by side.
+# Mel-cepstral distance of the test sentence. Differences below a decibel are hard to hear even side by side.
 _MEL_DISTANCE_LIMITS_DB = {
     Precision.FLOAT32: 0.1,
     Precision.FLOAT16: 0.4,
@@ -28,10 +28,10 @@ _MEL_DISTANCE_LIMITS_DB = {
     Precision.INT8: 0.8,
     Precision.INT4: 0.8,
 }
-# Rounding alone shifts a vocoder's phase, so samples may differ inaudibly: they are limited in float32 only, the
-# spectrum always.
+# Rounding alone shifts a vocoder's phase, so samples may differ inaudibly: they are compared in float32 only, spectra
+# in every precision.
 _SAMPLE_ERROR_LIMIT = 2e-2
-# Of the next token's centred scores; see studio/model/speech_lm/quality.py.
+# Relative error of the next token's centred scores; see studio/model/speech_lm/quality.py.
 _SCORE_ERROR_LIMITS = {
     Precision.FLOAT32: 1e-3,
     Precision.FLOAT16: 5e-3,

@@ -47,7 +47,7 @@ class Device:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What built engines depend on. Of the driver only the branch: updates within it keep engines valid."""
+        """What built engines depend on. Driver updates within a branch keep engines valid."""
         if not self.kind.is_gpu:
             return {"place": self.name, "instructions": self.instructions, "threads": str(self.num_threads)}
         major, minor = self.compute_capability or (0, 0)

@@ -122,7 +122,7 @@ class EngineStore:
     def install(self, workspace: Workspace, manifest: Manifest) -> None:
         """Install a finished build atomically, then evict others down to the limit. Raises ``StudioError``.
 
-        Of a rejected build only the manifest is kept.
+        If the build was rejected, only its manifest is kept.
         """
         if not manifest.is_good:
             for path in workspace.folder.iterdir():

@@ -1,6 +1,6 @@
 """Export of lines to audio files, subtitles and a manifest: names, formats, loudness, and resuming. No Qt, no torch.
 
-``plan.py`` decides which files there will be, ``exporter.py`` makes them. The audio comes from a ``SpeechSource``
+``plan.py`` determines the files, ``exporter.py`` makes them. The audio comes from a ``SpeechSource``
 (``speech_source.py``).
 
 Decision: a journal per target folder, in the data folder, records each exported file with its parameters, size and

@@ -86,7 +86,7 @@ class Exporter:
         self._on_progress = on_progress or (lambda _: None)
         self._journal = Journal(plan.folder, journals=journals)
         self._target = TargetFolder(plan.folder, self._journal)
-        # By position of the line in the plan.
+        # Keys are the positions of lines in the plan.
         self._records: dict[int, FileRecord] = {}
         self._num_samples: dict[int, int] = {}
         self._failures: list[LineFailure] = []
@@ -96,7 +96,7 @@ class Exporter:
 
     @property
     def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
-        """The files of other scripts and programs because of which ``run`` raised ``CannotWrite``."""
+        """The files of other scripts and programs that made ``run`` raise ``CannotWrite``."""
         return self._target.in_the_way
 
     def run(self) -> ExportResult:

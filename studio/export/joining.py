@@ -31,7 +31,7 @@ class IntegratedLoudness:
         self._meter.add_silence(pause_samples)
 
     def correction_db(self, target_lufs: float) -> float:
-        """Return the additional gain of each line with which all lines together reach ``target_lufs``."""
+        """Return the gain to add to each line so that all lines together reach ``target_lufs``."""
         reached = self._meter.integrated_lufs
         correction = 0.0 if reached is None else target_lufs - reached
         return correction if abs(correction) > _NOTICEABLE_LU else 0.0

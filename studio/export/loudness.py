@@ -53,7 +53,7 @@ class LoudnessMeter:
 
     @property
     def integrated_lufs(self) -> float | None:
-        """The loudness so far, or None for silence. Less than a block is measured as a whole."""
+        """The loudness so far, or None for silence. Audio shorter than a block is measured as a whole."""
         powers = self._block_powers()
         powers = powers[powers > _power_of(_ABSOLUTE_GATE_LUFS)]
         if not len(powers):

@@ -167,7 +167,7 @@ def _shortened(text: str, longest: int) -> str:
     text = _BLANKS.sub(" ", text).strip().rstrip(_ENDINGS)
     if len(text) <= longest:
         return text
-    # Limits the work for very long text: a grapheme cluster has at most so many code points.
+    # Search only as much text as the characters can take, at the maximum number of code points for each.
     characters = _CHARACTERS.findall(text[: longest * _LONGEST_CHARACTER])
     if len(characters) <= longest:
         return "".join(characters)

@@ -39,7 +39,7 @@ def redact(text: str) -> str:
 def without_values(text: str) -> str:
     """Remove passwords, paths outside the program, and quoted words from a text of a library or a server.
 
-    Quoted identifiers stay, unless they are the whole text: a missing key may be a word of the user.
+    Quoted identifiers stay, unless they are the whole text: a missing key may be text that the user typed.
     """
     if (alone := _QUOTED.fullmatch(text.strip())) is not None:
         return f"{alone['mark']}…{alone['mark']}"

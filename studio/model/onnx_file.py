@@ -78,7 +78,7 @@ def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | No
     """
     if session.get_providers()[0] != (_CPU if cuda_index is None else _CUDA):
         raise UnsupportedPrecision(
-            "ONNX Runtime cannot use {device}: its CUDA libraries are missing or of another version.",
+            "ONNX Runtime cannot use {device}: its CUDA libraries are missing or have the wrong version.",
             remedy="Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.",
             device=f"cuda:{cuda_index}",
         )

@@ -53,7 +53,7 @@ class TokenSampler(Protocol):
 class SpeechTokenRequest:
     """One sentence for the speech language model, as token ids (specification E2, E5, E6).
 
-    ``min_tokens`` and ``max_tokens`` None mean 2 and 20 times the number of text tokens.
+    ``min_tokens`` and ``max_tokens`` default to 2 and 20 times the number of text tokens.
     The first ``num_instruction_tokens`` of the prompt text precede all other input when text arrives in
     pieces: in CosyVoice3 the prompt up to and including ``<|endofprompt|>`` (E7), in CosyVoice2 none.
     """

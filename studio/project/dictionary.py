@@ -88,7 +88,7 @@ class DictionaryEntry:
 
 @dataclass(frozen=True)
 class PronunciationDictionary:
-    """Entries in the user's order. Of two entries for the same word, the first counts."""
+    """Entries in the user's order. If two entries have the same word, the first is used."""
 
     entries: tuple[DictionaryEntry, ...] = ()
 

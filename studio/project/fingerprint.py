@@ -22,7 +22,7 @@ _PLAIN_SAMPLING = SamplingOptions()
 def fingerprint(line: Line, dictionary: PronunciationDictionary) -> str:
     """Return a hash of everything in ``line`` that affects its audio, except the voice, as 32 hexadecimal digits.
 
-    Only those entries of ``dictionary`` count that apply to the line.
+    The hash includes only the entries of ``dictionary`` that apply to the line.
     """
     text = line.text.strip()
     sampling = None if line.sampling in (None, _PLAIN_SAMPLING) else astuple(line.sampling)

@@ -25,14 +25,14 @@ from studio.storage.disk import disk_errors
 from studio.wording import wording
 
 _PART_NAME = re.compile(r"\.timbre\.(?P<host>[0-9a-f]{6})-(?P<process>\d+)-[0-9a-f]+\.part")
-# The process of another computer, or of a reused number, cannot be checked.
+# For part files whose process cannot be checked: it is on another computer, or its id was reused.
 _ABANDONED_SECONDS = 24 * 3600.0
 
 
 def new_part(folder: Path) -> Path:
     """Return an unused path for a part file in ``folder``, after removing stale ones once in each process."""
     _sweep_once(folder)
-    # Without the name of the target: it may be as long as the file system allows.
+    # Omits the name of the target, which may be as long as the file system allows.
     return folder / f".timbre.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
 
 

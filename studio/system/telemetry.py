@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 
 SWITCHES = {
-    # ONNX Runtime, read when it is loaded: without it, uploads to mobile.events.data.microsoft.com and a device
-    # identifier in ~/.cache/Microsoft (Privacy.md of its package). See also ``model/onnx_runtime.py``.
+    # ONNX Runtime reads this when it is loaded. Otherwise it uploads to mobile.events.data.microsoft.com and stores a
+    # device identifier in ~/.cache/Microsoft (Privacy.md of its package). See also ``model/onnx_runtime.py``.
     "ORT_DISABLE_TELEMETRY": "1",
     # huggingface_hub and hf_xet. Also prevents fetching a list of coding tools.
     "HF_HUB_DISABLE_TELEMETRY": "1",

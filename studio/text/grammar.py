@@ -66,5 +66,5 @@ def _spell_out_body(body: str, language: Language) -> str:
 def _try(body: str, language: Language) -> str | None:
     try:
         return _normalizer(language).normalize(body).replace("\\", "") or None
-    except AssertionError:  # an empty path through the grammar
+    except AssertionError:  # the grammar has no output for this text
         return None

@@ -35,7 +35,7 @@ _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _HANGUL = regex.compile(r"\p{Hangul}")
 _CYRILLIC_WORD = regex.compile(r"\p{Cyrillic}+")
 _LATIN_WORD = regex.compile(r"\p{Latin}[\p{Latin}\p{Mn}'’]*")
-# Sufficient for detection, also in long texts.
+# Sufficient for detection, even in long texts.
 _SAMPLED_CHARACTERS = 2000
 # Fewer words may be a product name, whose numbers Chinese speakers read in Chinese.
 _INSET_WORDS = 3

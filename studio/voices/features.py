@@ -111,7 +111,7 @@ def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _periodic_hann(num_samples: int) -> DoubleArray:
-    # In float32, angle included, as in training: 2e-7 off the exact window, which matters in the quiet bands.
+    # float32 throughout, as in training: it differs by 2e-7 from the exact window, which matters in quiet bands.
     angles = np.arange(num_samples, dtype=np.float32) * np.float32(2.0 * np.pi / num_samples)
     window: FloatArray = np.float32(0.5) - np.float32(0.5) * np.cos(angles)
     return window.astype(np.float64)

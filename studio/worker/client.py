@@ -1,6 +1,6 @@
 """Asyncio client of the worker: requests go in, audio and reports come out. Does not import torch.
 
-The requests of a worker that dies fail with ``WorkerDied``; the next request starts another worker.
+If a worker ends unexpectedly, its requests fail with ``WorkerDied``; the next request starts another worker.
 Events arrive on a reading thread (``connection.py``) and are passed to the loop; ``Callbacks.on_audio`` is called
 on the reading thread.
 """

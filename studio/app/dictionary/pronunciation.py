@@ -13,7 +13,7 @@ from studio.project.dictionary import DictionaryEntry
 
 
 class Pronunciation(QObject):
-    """Lives as long as the window; call ``load`` once."""
+    """Exists as long as the window; call ``load`` once."""
 
     failed = Signal(object)  # StudioError
 

@@ -49,7 +49,7 @@ class SamplingOptionsBox(QWidget):
         self.show_options(None)
 
     def show_options(self, options: SamplingOptions | None, *, is_mixed: bool = False) -> None:
-        """Show ``options``; None are the defaults. ``is_mixed``: the selected lines differ."""
+        """Show ``options``; None stands for the defaults. ``is_mixed``: the selected lines differ."""
         state = Qt.CheckState.Checked if options is not None else Qt.CheckState.Unchecked
         self._is_custom.setTristate(is_mixed)
         self._is_custom.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)

@@ -80,7 +80,7 @@ class ModelCard(QFrame):
         self._more.setAccessibleName(self.tr("More for {name}").format(name=name))
         self._menu = QMenu(self._more)
         self._more.setMenu(self._menu)
-        # Without the arrow, which Fusion draws over so small an icon.
+        # Hide the arrow: Fusion draws it over the small icon.
         self._more.setStyleSheet(
             "QToolButton { padding: 3px 5px; } QToolButton::menu-indicator { image: none; width: 0; }"
         )

@@ -40,7 +40,7 @@ class ScriptPlayer(QObject):
         self._transport = transport
         self._line_id: str | None = None
         self._is_waiting = False
-        # The job being played while it runs. It may be retried, after the worker died or ran out of memory.
+        # The job being played while it runs. It may be retried after the worker ended or ran out of memory.
         self._job: SynthesisJob | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)

@@ -1,6 +1,6 @@
 """Synthesis of one take, from a line to a take in the project.
 
-Audio goes from the worker's reader thread directly to the recorder and to the player; both get the same samples.
+Audio passes from the worker's reader thread directly to the recorder and to the player; both get the same samples.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class DetailsForm(QWidget):
         field.setMinimumHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
         # Fill the available height without requesting more, which would make a surrounding page scroll.
         field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        # Audio files dropped here are for the window.
+        # The window handles audio files that are dropped here.
         field.setAcceptDrops(False)
         return field
 

@@ -106,7 +106,7 @@ class GraphFlowDecoder:
             of_part = {name: remaining.pop(f"{part_name}.{name}", None) for name in part.tensors()}
             part.restore({name: tensor for name, tensor in of_part.items() if tensor is not None})
             if any(part.num_frames[clock] != own[clock] for clock in part.num_frames):
-                raise ValueError(f"{part_name} of the stored prompt state is of a prompt of another length")
+                raise ValueError(f"{part_name} of the stored prompt state belongs to a prompt of another length")
         if remaining:
             raise ValueError(f"the stored prompt state holds {next(iter(remaining))}, which this model does not know")
         caches.num_tokens = num_tokens

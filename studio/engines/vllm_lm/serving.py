@@ -38,7 +38,7 @@ from studio.model.config import SamplingOptions
 _log = logging.getLogger(__name__)
 _WARM_UP_LINE = "warm-up"
 _WARM_UP_TOKENS = 4
-# In vLLM's own messages about memory.
+# Parts of vLLM's own messages about memory.
 _MEMORY_PHRASES = ("memory", "kv cache")
 
 
@@ -186,7 +186,7 @@ def open_engine(serve_options: Serve, batch: BatchDraw) -> Any:
             # A prompt is processed in one pass, so that every sampled row is a generating line.
             enable_chunked_prefill=False,
             max_num_batched_tokens=serve_options.max_positions,
-            # Sampling a token needs the one before.
+            # Sampling a token requires the previous token.
             async_scheduling=False,
             kv_cache_memory_bytes=serve_options.kv_cache_bytes,
             # With an exact cache size this only decides whether vLLM starts.

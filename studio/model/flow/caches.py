@@ -3,7 +3,7 @@
 A frame sees all earlier frames and the rest of its own chunk of 50 frames (specification F8). A call of one
 chunk therefore sees all cached frames and all of its own, and needs no mask; a call of several chunks masks
 later chunks from earlier ones. Cached frames never change, since each solver step's state of an old frame is
-final. So decoding in calls equals one run over the whole utterance.
+final. Decoding in several calls therefore equals one run over the whole utterance.
 
 Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for their product with
 queries; values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames,

@@ -50,7 +50,7 @@ def caches_from_tensors(
 ) -> FlowCaches:
     """Return the caches made of ``tensors``, without copying those on the model's device.
 
-    Raise ``ValueError`` for a tensor that is missing, unknown, or of another shape or type.
+    Raise ``ValueError`` for a tensor that is missing, unknown, or has the wrong shape or type.
     """
     num_frames = model.config.frames_per_token * num_tokens
     kind = CacheKind.INPUTS if "estimator.inputs" in tensors else CacheKind.KEYS_VALUES
