@@ -258,7 +258,7 @@ PREFERS_RL = BoolSetting(
     key="prefers-rl",
     page=Page.MODELS,
     title=QT_TRANSLATE_NOOP("Settings", "Prefer the RL-tuned language model"),
-    help=QT_TRANSLATE_NOOP("Settings", "llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used where it is installed."),
+    help=QT_TRANSLATE_NOOP("Settings", "llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used if it is installed."),
     default=False,
 )
 FIRST_RUN_IS_OVER = BoolSetting(key="first-run-is-over", default=False)

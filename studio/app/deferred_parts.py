@@ -1,7 +1,7 @@
 """The parts of the window that are built after the first paint.
 
 Decision: pages, panels and dialogs that the first paint does not show are imported and built after it.
-Reason: their imports take as long as the rest of the start.
+Reason: their imports take as long as the rest of the startup.
 """
 
 from __future__ import annotations

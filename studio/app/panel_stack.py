@@ -30,7 +30,7 @@ class PanelStack(QWidget):
         self._centre = centre
         self._height = 0
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        # The script gets the rest; its size hint must not shrink the panels.
+        # The script gets the remaining height; its size hint must not shrink the panels.
         script.setMinimumHeight(script.minimumSizeHint().height())
         script.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         for panel in panels:

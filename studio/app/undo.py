@@ -45,7 +45,7 @@ class UndoCommand(QUndoCommand):
             self._failed(error)
 
     def discard(self, stack: QUndoStack) -> None:
-        """Mark as obsolete; remove from ``stack`` where it is the next command to undo or to redo.
+        """Mark as obsolete; remove from ``stack`` if it is the next command to undo or redo.
 
         The stack deletes an obsolete command when it reaches it, without undoing or redoing it.
         """

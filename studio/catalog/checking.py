@@ -91,7 +91,7 @@ def discard_download(name: str) -> None:
 
 
 def _expected_checksums(name: str, folder: Path, record: InstallRecord | None) -> dict[str, str | None]:
-    """Return the SHA-256 of each file, or None where it is unknown."""
+    """Return the SHA-256 of each file, or None if it is unknown."""
     if record is not None:
         return {file.path: file.sha256 for file in record.files}
     release = known_models().get(name)

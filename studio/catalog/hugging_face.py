@@ -1,7 +1,7 @@
 """Client of Hugging Face and compatible mirrors, built on its own library.
 
-The library may make no requests by itself: it is set to offline mode, and gets an HTTP client only for the calls
-made here, which the user asked for.
+The library must not make requests on its own: it is in offline mode, and gets an HTTP client only for the calls made
+here, which the user requested.
 """
 
 from __future__ import annotations

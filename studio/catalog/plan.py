@@ -74,7 +74,7 @@ def write_plan(folder: Path, plan: InstallPlan) -> None:
 
 
 def read_plan(folder: Path) -> InstallPlan | None:
-    """Return the plan of an interrupted installation, or None where it is missing or unreadable."""
+    """Return the plan of an interrupted installation, or None if it is missing or unreadable."""
     try:
         values: dict[str, Any] = read_json(folder / _PLAN_NAME)
         files = tuple(_read_file(file) for file in values.pop("files"))

@@ -27,7 +27,7 @@ _ENDPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a repository. ``sha256`` and ``git_sha1`` (git's blob id) are None where the hub omits them."""
+    """A file of a repository. ``sha256`` and ``git_sha1`` (git's blob id) are None if the hub omits them."""
 
     path: str
     size_bytes: int

@@ -151,7 +151,7 @@ class EngineBackend(Protocol):
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         """Return the stage, ready to run. ``files`` is the folder ``build`` filled, None if nothing is built.
 
-        The manager has verified the files' checksums; a file that the library itself rejects (a plan of another
+        The manager has verified the files' checksums; a file that the library itself rejects (a plan for another
         version) raises ``StudioError``. Raises ``OutOfMemory``.
         """
         ...

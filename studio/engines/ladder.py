@@ -89,7 +89,7 @@ def _slower(view: CandidateView, choice: CandidateView) -> Message:
 
 
 def resource_shortage(needed_bytes: int, free_bytes: int, *, is_disk: bool = False) -> Message | None:
-    """Return the reason if more is needed than is free, else None."""
+    """Return a message if ``needed_bytes`` exceeds ``free_bytes``, else None."""
     if needed_bytes <= free_bytes:
         return None
     needed, free = needed_bytes / 2**30, free_bytes / 2**30

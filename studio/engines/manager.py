@@ -68,7 +68,7 @@ class EngineManager:
     """Engines of one model on one device.
 
     ``on_change`` receives every new status, on the thread that caused it. ``has_low_priority``: trials run beside other
-    work; False where the user waits for them.
+    work; False if the user waits for them.
     """
 
     def __init__(

@@ -57,8 +57,8 @@ class CandidateView:
 class StageView:
     """``chosen``: name of the candidate to use; ``in_use``: name of the loaded one, empty if none is loaded.
 
-    They differ after a faster candidate is verified, until the next line starts, and where the loaded engine has not
-    been tested. Candidates are in display order.
+    They differ after a faster candidate is verified, until the next line starts, and if the loaded engine has not been
+    tested. Candidates are in display order.
     """
 
     stage: Stage

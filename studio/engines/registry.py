@@ -6,7 +6,7 @@ import importlib
 
 from studio.engines.candidate import EngineBackend
 
-# The first candidate of a stage is its reference, plain float32. The rest is display order; speed is measured.
+# The first candidate of a stage is its reference, plain float32. The others are in display order.
 MODULES = (
     "studio.engines.torch_candidates",
     "studio.engines.onnx.candidates",

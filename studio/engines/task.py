@@ -77,7 +77,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The trial ran to its end. ``verification`` is the result; ``timing`` is None where the candidate was rejected."""
+    """The trial ran to its end. ``verification`` is the result; ``timing`` is None if the candidate was rejected."""
 
     verification: Verification
     timing: Timing | None

@@ -1,6 +1,6 @@
-"""Run one trial in a child process, so that a library's crash, leak or hang stays there.
+"""Run one trial in a child process, so that a library's crash, leak or hang does not affect the program.
 
-The child has low priority where the task asks for it, and exits when its parent does.
+The child has low priority if the task requires it, and exits when its parent does.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _alive: set[TrialProcess] = set()
 
 
 class TrialProcess:
-    """One trial. ``reports`` is for one thread; the other methods may be called from any thread.
+    """One trial. Use ``reports`` on one thread only; the other methods may be called from any thread.
 
     ``build_timeout_seconds``: the process is killed as hung after a build without reports for this long.
     """

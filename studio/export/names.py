@@ -29,7 +29,7 @@ FIELDS = {
 }
 _FEWEST_DIGITS = 3
 _TEXT_CHARACTERS = 40
-# The limit is 255 bytes or UTF-16 units. The rest is for a number against collisions and the suffix.
+# The limit is 255 bytes or UTF-16 units. The rest is reserved for the suffix and a number that avoids collisions.
 _LONGEST_STEM_BYTES = 200
 _LONGEST_FOLDERS = 4
 _SIGNS = regex.compile(r'[<>:"/\\|?*]+')

@@ -48,20 +48,20 @@ def check_plans(store: EngineStore | None = None) -> Check:
     """Check the cache of built engines of all models."""
     store, subject = store or EngineStore(), wording("built engines")
     try:
-        manifests, resting = store.all_manifests(), store.num_backed_off()
+        manifests, num_failed = store.all_manifests(), store.num_backed_off()
     except OSError:  # a folder without permission
         found = wording("{folder} is not writable", folder=store.folder)
         return Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
     good = sum(manifest.is_good for manifest in manifests)
     found = wording(
-        "{good} verified, {refused} rejected, {resting} failed; {used} of at most {limit}",
+        "{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}",
         good=good,
         refused=len(manifests) - good,
-        resting=resting,
+        failed=num_failed,
         used=in_gibibytes(store.num_bytes()),
         limit=in_gibibytes(store.limit_bytes),
     )
-    if resting:
+    if num_failed:
         remedy = wording("`timbre engines why` explains failures, `timbre engines rebuild` tries again.")
         return Check(subject, Verdict.LIMITED, found, remedy)
     if not manifests:

@@ -13,7 +13,7 @@ from studio.project.lines import sanitize
 from studio.storage.json_input import parse_json
 
 _Default = TypeVar("_Default")
-# Conversion to the local time zone works only for years like these.
+# Conversion to the local time zone fails for years outside this range.
 _YEARS = range(1971, 9998)
 
 

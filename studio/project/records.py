@@ -114,7 +114,7 @@ def dictionary_rows(dictionary: PronunciationDictionary) -> list[tuple[Any, ...]
 
 
 def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictionary:
-    """As ``line_from``, without invalid entries."""
+    """Like ``line_from``, but omits invalid entries."""
     entries = []
     for row in rows:
         fields = Fields(dict(row), "dictionary", replaced)

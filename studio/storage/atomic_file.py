@@ -116,7 +116,7 @@ def sync(path: Path, flags: int = os.O_RDWR) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames in ``folder`` durable, where the platform and the file system can."""
+    """Make renames in ``folder`` durable, if the platform and the file system support it."""
     if sys.platform == "win32":
         return
     try:

@@ -30,7 +30,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite itself has already rolled back where the disk is full.
+        # SQLite itself has already rolled back if the disk is full.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise

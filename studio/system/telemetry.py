@@ -22,7 +22,7 @@ SWITCHES = {
     "VLLM_DO_NOT_TRACK": "1",
     # An unreachable address, so that vLLM does not download FlashInfer kernels.
     "FLASHINFER_CUBINS_REPOSITORY": "http://127.0.0.1:9/",
-    # Ray, which vLLM uses where it is installed.
+    # Ray, which vLLM uses if it is installed.
     "RAY_USAGE_STATS_ENABLED": "0",
     # The convention of https://donottrack.sh, read by huggingface_hub, hf_xet and vLLM.
     "DO_NOT_TRACK": "1",

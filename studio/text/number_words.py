@@ -1,4 +1,4 @@
-"""English and Chinese numbers in words, as cardinals or digit by digit, where the grammars fail."""
+"""English and Chinese numbers in words, as cardinals or digit by digit, for cases in which the grammars fail."""
 
 from __future__ import annotations
 

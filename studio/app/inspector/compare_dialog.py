@@ -264,7 +264,7 @@ class CompareDialog(QDialog):
     # Qt.
 
     def event(self, event: QEvent) -> bool:
-        # Space activates a button or check box focused with Tab, except the letters, where it plays like elsewhere.
+        # Space activates a button or check box focused with Tab. On the letters it plays, as elsewhere in the dialog.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             focus = QApplication.focusWidget()
             is_press = event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton)

@@ -93,7 +93,7 @@ class FirstRun(QObject):
 
     @property
     def _name(self) -> str:
-        assert self._advice is not None, "nothing is shown without advice"
+        assert self._advice is not None, "steps are shown only with advice"
         return self._advice.model.name
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
 """Audio source that switches between takes of one line at the same position, without a gap.
 
-Decision: the same position is the same share of the speech. Reason: takes of one text differ in pace. Alternative:
-the same time, at which one take may be a word ahead.
+Decision: positions correspond if they are at the same fraction of the speech. Reason: takes of one text differ in
+pace. Alternative: equal times, at which one take may be a word ahead.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ABSource:
 
     def load(self, tracks: tuple[ABTrack, ...], sample_rate: int) -> None:
         """Set the tracks for a newly opened device; a pending request stays valid."""
-        self._tracks = ()  # the device's thread reads nothing while the rest changes
+        self._tracks = ()  # the device's thread must not read while the fields below change
         self._fade_samples = max(1, round(_FADE_SECONDS * sample_rate))
         self._pause_samples = round(_PAUSE_SECONDS * sample_rate)
         self._requested = self._requested or (self._index, True)

@@ -21,7 +21,7 @@ from studio.app.undo import UndoCommand
 from studio.errors import StudioError
 from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
 
-# Names and arguments of the signals of ``VoiceEdits`` that a step causes.
+# Names and arguments of the signals of ``VoiceEdits`` to emit after a step.
 _Events = list[tuple[str, tuple[object, ...]]]
 
 

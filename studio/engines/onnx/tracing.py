@@ -35,7 +35,7 @@ def trace(
     """
     written = io.BytesIO()
     with torch.inference_mode(), warnings.catch_warnings():
-        # Deprecation notices, and warnings about constant sizes: dynamic ones are named, and tested.
+        # Deprecation notices, and warnings about constant sizes: dynamic sizes are named and tested.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             module.eval(),

@@ -83,7 +83,7 @@ class RotaryPositions(nn.Module):
         """
         last, wanted = self._last_rotation, (start, num_frames, _stream_of(self.inv_freq.device))
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
-            with torch.inference_mode(mode=False), torch.no_grad():  # the result may be used in training next
+            with torch.inference_mode(mode=False), torch.no_grad():  # the cached result may be used in training later
                 frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
                 angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
                 self._last_rotation = last = (wanted, angles.cos(), angles.sin())
