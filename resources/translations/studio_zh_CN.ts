@@ -341,7 +341,7 @@
     </message>
     <message>
         <source>Select the part to clone: three to ten seconds of one speaker, without music. The recording needs a sample rate of at least 16 kHz.</source>
-        <translation>选区内的录音将用于克隆：请选 3 到 10 秒、只有一个人说话且没有音乐的片段。录音采样率至少 16 kHz。</translation>
+        <translation>选区内的录音将用于克隆：请选取 3 到 10 秒的单人语音，不含音乐。录音采样率至少 16 kHz。</translation>
     </message>
     <message>
         <source>Suggest best part</source>
@@ -476,7 +476,7 @@
     </message>
     <message>
         <source>Record again at a lower level; clipping cannot be repaired well.</source>
-        <translation>请调低音量重新录制；削波很难修复。</translation>
+        <translation>请调低音量重新录制；削波难以修复。</translation>
     </message>
     <message>
         <source>The background is quiet.</source>
@@ -496,7 +496,7 @@
     </message>
     <message>
         <source>Use a recording of this speaker alone: everything else is cloned too.</source>
-        <translation>请使用只有此人说话的录音：其他声音也会被克隆。</translation>
+        <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
     </message>
     <message>
         <source>The full frequency range is present.</source>
@@ -1298,7 +1298,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>An engine is used only if its output matches float32 closely enough, on this computer and with this model. The fastest one that passes is used.</source>
-        <translation>只有在本机和当前模型上输出与 float32 足够接近的引擎才会启用，并自动选用其中最快的一个。</translation>
+        <translation>引擎的输出须在本机和当前模型上与 float32 足够接近，才会启用；其中最快的会自动选用。</translation>
     </message>
     <message>
         <source>Rebuild all engines</source>
@@ -1328,7 +1328,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>Errors</name>
     <message>
         <source> Did you mean {names}?</source>
-        <translation>您是不是想用 {names}？</translation>
+        <translation>是否是指 {names}？</translation>
     </message>
     <message>
         <source> Its log: {path}</source>
@@ -1540,7 +1540,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Close other programs, or split it.</source>
-        <translation>请关闭其他程序，或把句子拆短。</translation>
+        <translation>请关闭其他程序，或将句子拆短。</translation>
     </message>
     <message>
         <source>Connect it, or choose another in the settings.</source>
@@ -1828,7 +1828,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The clip is silent.</source>
-        <translation>参考音频没有声音。</translation>
+        <translation>参考音频全是静音。</translation>
     </message>
     <message>
         <source>The description of a built engine cannot be read.</source>
@@ -2116,7 +2116,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>another program is using it</source>
-        <translation>另一个程序正在使用</translation>
+        <translation>正被其他程序占用</translation>
     </message>
     <message>
         <source>cache</source>
@@ -2176,7 +2176,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>it is in use</source>
-        <translation>正在被使用</translation>
+        <translation>正被占用</translation>
     </message>
     <message>
         <source>it is not an ordinary file</source>
@@ -2344,11 +2344,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} already exists in {folder}: from another script or other lines, or changed since.</source>
-        <translation>{folder} 中已有 {file}：它来自其他脚本或其他行，或已被修改。</translation>
+        <translation>{folder} 中已有 {file}：来自其他脚本或其他行，或已被修改。</translation>
     </message>
     <message>
         <source>{file} and {others} more files already exist in {folder}: from another script or other lines, or changed since.</source>
-        <translation>{folder} 中已有 {file} 等文件（另有 {others} 个）：它们来自其他脚本或其他行，或已被修改。</translation>
+        <translation>{folder} 中已有 {file} 等文件（另有 {others} 个）：来自其他脚本或其他行，或已被修改。</translation>
     </message>
     <message>
         <source>{file} cannot be opened.</source>
@@ -2364,7 +2364,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} cannot be read: it is truncated or damaged.</source>
-        <translation>无法读取 {file}：它不完整或已损坏。</translation>
+        <translation>无法读取 {file}：文件不完整或已损坏。</translation>
     </message>
     <message>
         <source>{file} describes an impossible network.</source>
@@ -2628,7 +2628,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Free some space: they are then saved at once. Or save the script to another disk.</source>
-        <translation>请腾出一些空间，更改随后会立即保存；也可以把脚本保存到其他磁盘。</translation>
+        <translation>请释放一些空间，更改会立即保存；也可将脚本保存到其他磁盘。</translation>
     </message>
     <message>
         <source>Your changes are not being saved. {reason} Changes that are only in memory: {count}.</source>
@@ -2676,11 +2676,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Run packaging/run.py once, which lists what is missing; `timbre --help` works without it.</source>
-        <translation>请运行一次 packaging/run.py，它会列出缺少的内容；`timbre --help` 不受影响。</translation>
+        <translation>请运行一次 packaging/run.py，查看缺少的内容；`timbre --help` 不受影响。</translation>
     </message>
     <message>
         <source>Run the set-up again (python3 packaging/run.py): it installs the GPU build of PyTorch.</source>
-        <translation>请重新运行安装程序（python3 packaging/run.py），它会安装 GPU 版 PyTorch。</translation>
+        <translation>请重新运行安装程序（python3 packaging/run.py），以安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
         <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
@@ -3008,7 +3008,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>This voice has been deleted permanently.</source>
-        <translation>此音色已被永久删除。</translation>
+        <translation>此音色已永久删除。</translation>
     </message>
     <message>
         <source>Use 1 to {longest} characters, no slashes, and no dash or dot at the start.</source>
@@ -3116,7 +3116,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Continue in that window, or close it.</source>
-        <translation>请在那个窗口中继续，或将其关闭。</translation>
+        <translation>请在该窗口中继续，或将其关闭。</translation>
     </message>
     <message>
         <source>Correct that row and import again.</source>
@@ -3196,7 +3196,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>the audio of a take is incomplete</source>
-        <translation>某个版本的音频不完整</translation>
+        <translation>有版本的音频不完整</translation>
     </message>
     <message>
         <source>unexpected index {name}</source>
@@ -3416,11 +3416,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Wait until it has finished, or cancel it there.</source>
-        <translation>请等待其完成，或在那里取消。</translation>
+        <translation>请等待其完成，或在原处取消。</translation>
     </message>
     <message>
         <source>Wait until it is finished, or choose another folder.</source>
-        <translation>请等它完成，或选择其他文件夹。</translation>
+        <translation>请等待其完成，或选择其他文件夹。</translation>
     </message>
     <message>
         <source>`timbre models list` lists all models.</source>
@@ -3524,7 +3524,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>another process is testing it</source>
-        <translation>另一个进程正在测试它</translation>
+        <translation>另一个进程正在测试</translation>
     </message>
     <message>
         <source>it failed {count} times and is not tried again automatically; last failure: {reason}</source>
@@ -3540,7 +3540,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>it is slower: the engine in use is {best:.2f}× as fast</source>
-        <translation>较慢：当前引擎的速度是它的 {best:.2f} 倍</translation>
+        <translation>较慢：当前引擎的速度是其 {best:.2f} 倍</translation>
     </message>
     <message>
         <source>it is slower: {factor:.2f}× as fast as float32, the engine in use {best:.2f}×</source>
@@ -3592,7 +3592,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>the build was interrupted: the program was killed, or the computer was turned off</source>
-        <translation>构建被中断：程序被强制结束，或电脑已关机</translation>
+        <translation>构建中断：程序被强制结束，或电脑已关机</translation>
     </message>
     <message>
         <source>the engine in use has not been measured yet</source>
@@ -3668,7 +3668,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Continue there, or close it there first.</source>
-        <translation>请在那个窗口中继续，或先将其关闭。</translation>
+        <translation>请在该窗口中继续，或先将其关闭。</translation>
     </message>
     <message>
         <source>Copy or export it again. It must contain a cosyvoice*.yaml and the files beside it.</source>
@@ -3684,7 +3684,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Free disk space: the disk is almost full.</source>
-        <translation>磁盘即将用尽，请清理空间。</translation>
+        <translation>磁盘空间即将用尽，请清理。</translation>
     </message>
     <message>
         <source>Free disk space; existing files are kept.</source>
@@ -3748,7 +3748,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>A process in which a library runs a part of the model ended or does not respond.</source>
-        <translation>运行模型某一部分的进程已结束或没有响应。</translation>
+        <translation>运行部分模型的进程已结束或没有响应。</translation>
     </message>
     <message>
         <source>A pronunciation contains sounds that the models do not support.</source>
@@ -3800,7 +3800,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Check the permissions of the file named in the message, or start a new one; the old one is kept.</source>
-        <translation>请检查提示中文件的权限，或新建一个；旧文件会保留。</translation>
+        <translation>请检查错误信息中文件的权限，或新建一个；原文件会保留。</translation>
     </message>
     <message>
         <source>Choose a {own} model with --model, or create the voice from a recording.</source>
@@ -3812,7 +3812,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Give the model it was stored with: --model.</source>
-        <translation>请用 --model 指定存储它时所用的模型。</translation>
+        <translation>请用 --model 指定存储该音色时所用的模型。</translation>
     </message>
     <message>
         <source>If it is damaged, reinstall the program.</source>
@@ -3900,7 +3900,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The downloaded data is not the published file: a login page, a modified mirror, or damage in transit.</source>
-        <translation>下载的内容与发布的文件不符：可能是登录页面、被改动的镜像，或传输中损坏。</translation>
+        <translation>下载的内容与发布的文件不符：可能是登录页面、镜像被改动，或传输中损坏。</translation>
     </message>
     <message>
         <source>The file contains values that are not audio.</source>
@@ -3924,7 +3924,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The message lists the valid values.</source>
-        <translation>有效的值见提示。</translation>
+        <translation>有效值见错误信息。</translation>
     </message>
     <message>
         <source>The model does not support that style or tag.</source>
@@ -3944,7 +3944,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
-        <translation>模型的 yaml 文件缺少某个值，或含有无效的值。</translation>
+        <translation>模型的 yaml 文件缺少必要的值，或含有无效的值。</translation>
     </message>
     <message>
         <source>The name is in use, is not a valid folder name, or belongs to a release with other contents.</source>
@@ -3972,7 +3972,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The recording is silent.</source>
-        <translation>录音没有声音。</translation>
+        <translation>录音全是静音。</translation>
     </message>
     <message>
         <source>The sample rate of the recording is too low for the model.</source>
@@ -4024,7 +4024,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Use a length that the message lists, or omit the option.</source>
-        <translation>请使用提示中列出的长度，或不使用此选项。</translation>
+        <translation>请使用错误信息中列出的长度，或不使用此选项。</translation>
     </message>
     <message>
         <source>Use a model of that generation, or create the voice from a recording.</source>
@@ -4052,7 +4052,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Wait until it has finished, or stop it there.</source>
-        <translation>请等待其完成，或在那里停止。</translation>
+        <translation>请等待其完成，或在原处停止。</translation>
     </message>
     <message>
         <source>Wait, or stop it and try again.</source>
@@ -4248,7 +4248,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Correct it, or remove it from the model folder.</source>
-        <translation>请修正该文件，或将其从模型文件夹中移除。</translation>
+        <translation>请修正该文件，或将其从模型文件夹中删除。</translation>
     </message>
     <message>
         <source>Divide it, for example into chapters.</source>
@@ -4392,7 +4392,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Create the voice again from its recording.</source>
-        <translation>请用它的录音重新制作声音。</translation>
+        <translation>请用录音重新创建该音色。</translation>
     </message>
     <message>
         <source>See the log for details, and please report it.</source>
@@ -4612,7 +4612,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Later</source>
-        <translation>以后</translation>
+        <translation>稍后</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -4863,7 +4863,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Type a slash to insert sounds and emphasis: a breath, laughter, stressed words. **[pause 0.5]** inserts half a second of silence.</source>
-        <translation>输入斜杠可插入呼吸、笑声、重读等标记。**[pause 0.5]** 表示停顿半秒。</translation>
+        <translation>输入斜杠可插入呼吸、笑声、重读等标签。**[pause 0.5]** 表示停顿半秒。</translation>
     </message>
     <message>
         <source>Choose a style and speed on the right, or describe a style in your own words. Speak again for another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, **Ctrl+K** marks one to keep, **Ctrl+L** locks the line.</source>
@@ -5043,7 +5043,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The chosen take was stopped before the end of the line.</source>
-        <translation>选用的版本未读完就被停止。</translation>
+        <translation>选用的版本在读完前已停止。</translation>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
@@ -5094,7 +5094,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>LineSettingsForm</name>
     <message>
         <source>For example: speak with great joy</source>
-        <translation>例如：用非常开心的语气说</translation>
+        <translation>例如：用非常开心的语气说话</translation>
     </message>
     <message>
         <source>s</source>
@@ -5685,11 +5685,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>OddLength</name>
     <message>
         <source>This take is longer than expected for its text. Listen to it and keep it, or speak the line again.</source>
-        <translation>此版本的时长明显长于文本所需。请试听后保留，或重新朗读此行。</translation>
+        <translation>此版本比预期的时长长。请试听后保留，或重新朗读此行。</translation>
     </message>
     <message>
         <source>This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.</source>
-        <translation>此版本的时长明显短于文本所需。请试听后保留，或重新朗读此行。</translation>
+        <translation>此版本比预期的时长短。请试听后保留，或重新朗读此行。</translation>
     </message>
 </context>
 <context>
@@ -6115,7 +6115,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Finished files are kept; the next export continues from there.</source>
-        <translation>已完成的文件会保留，下次导出将从这里继续。</translation>
+        <translation>已完成的文件会保留，下次导出将从中断处继续。</translation>
     </message>
 </context>
 <context>
@@ -6436,7 +6436,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Short lines are quicker to redo; paragraphs keep a natural intonation across sentences.</source>
-        <translation>短行便于重新生成；整段的语调更连贯。</translation>
+        <translation>短行便于重新生成；整段朗读语调更连贯。</translation>
     </message>
     <message>
         <source>One line per sentence</source>
@@ -6452,7 +6452,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Silence before the next line when lines are played in sequence or joined.</source>
-        <translation>连续播放或合并导出时，与下一行之间的静音。</translation>
+        <translation>连续播放或合并导出时，与下一行之间的静音时长。</translation>
     </message>
     <message>
         <source>Autosave interval</source>
@@ -6612,7 +6612,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Silence between one line and the next.</source>
-        <translation>相邻两行之间的静音。</translation>
+        <translation>相邻两行之间的静音时长。</translation>
     </message>
     <message>
         <source>Normalise loudness</source>
@@ -6644,7 +6644,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Timing of each line in the joined audio.</source>
-        <translation>按各行在合并音频中的时间生成。</translation>
+        <translation>标注各行在合并音频中的时间。</translation>
     </message>
     <message>
         <source>Write a manifest (CSV)</source>

@@ -76,5 +76,5 @@ def test_a_suggestion_is_part_of_the_sentence(chinese: None) -> None:
     with pytest.raises(UnusableSetting) as caught:
         encoding_named("flac2")
     assert format_error(caught.value).startswith(
-        "“flac2”不是支持的音频格式。您是不是想用 flac24 或 flac16？请选择以下之一："
+        "“flac2”不是支持的音频格式。是否是指 flac24 或 flac16？请选择以下之一："
     )
