@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 
 class EngineState(Enum):
-    ASLEEP = "asleep"  # not loaded; the first request loads it
+    NOT_LOADED = "not loaded"  # the first request loads it
     LOADING = "loading"
     READY = "ready"
     FAILED = "failed"
@@ -47,7 +47,7 @@ class Engine:
     """The model and its state. ``description`` is set while READY, ``error`` while FAILED."""
 
     folder: Path
-    state: EngineState = EngineState.ASLEEP
+    state: EngineState = EngineState.NOT_LOADED
     description: EngineDescription | None = None
     error: StudioError | None = None
 
@@ -87,7 +87,7 @@ class WorkerBridge(QObject):
 
     @property
     def max_concurrent_lines(self) -> int:
-        """Number of lines that are faster spoken together than in turn; 1 without a loaded model."""
+        """Number of lines up to which concurrent synthesis is faster; 1 without a loaded model."""
         return self._lines_at_once if self._engine.state is EngineState.READY else 1
 
     # Slots, not blocking.

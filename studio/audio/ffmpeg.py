@@ -35,7 +35,7 @@ _FLOATS = 6
 _MOST_CHANNELS = 64
 _NO_TRACK = b"matches no streams"
 # FFmpeg's names of formats that contain the audio themselves. Without this list ffmpeg also follows playlists,
-# with any suffix, so a file from a stranger could read other files of this computer.
+# with any suffix, so an untrusted file could read other files of this computer.
 CONTAINERS = (
     *("mov", "matroska", "webm", "ogg", "asf", "asf_o", "avi", "flv", "mpeg", "mpegts", "mxf", "rm", "nut", "wtv"),
     *("aac", "loas", "ac3", "eac3", "truehd", "dts", "dtshd", "amr", "amrnb", "amrwb", "gsm", "mp3", "mpc", "mpc8"),

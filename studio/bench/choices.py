@@ -88,7 +88,7 @@ def _precision_figures(precision: Precision, per_token: float, quality: QualityR
         f"{name}_agreement",
         100 * quality.top_agreement,
         "%",
-        f"Share of {quality.num_tokens} steps with the same likeliest token as float32, given the same history.",
+        f"Share of {quality.num_tokens} steps with the same most likely token as float32, given the same history.",
     )
     yield Measurement(
         f"{name}_divergence",

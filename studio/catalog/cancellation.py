@@ -1,4 +1,4 @@
-"""Cancellation of work on another thread, effective even while it waits for a silent server."""
+"""Cancellation of work on another thread, effective even while it waits for a server that does not respond."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Installation:
         self._folder = models_folder() / model.name
         self._staging = staging_folder(model.name)
         self._record = read_record(self._folder)
-        # A repair includes the installed variants, and a resumed download those of its plan.
+        # A repair includes the installed variants; a resumed download includes the variants of its plan.
         plan = read_plan(self._staging)
         known = {file.path for part in (self._record, plan) if part is not None for file in part.files}
         self._variants = variants | {file.variant for file in model.files if file.variant and file.path in known}

@@ -67,7 +67,7 @@ class OutputSink:
                 self._loudspeaker.complete()
                 self._line.show("playing")
                 await listening
-            assert report is not None, "only failing playback cancels, and it has raised"
+            assert report is not None, "a request is cancelled only if playback fails, which raises"
             if self._recording:
                 await asyncio.to_thread(self._recording.complete)
         finally:

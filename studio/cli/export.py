@@ -252,7 +252,7 @@ class _Messages:
 
 
 def _summary_error(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:
-    """An error of the same type as that of the first failed line."""
+    """Return an error of the type that the first failed line raised."""
     first = failures[0].error
     return type(first)(
         "{count} of {total} lines failed; line {number}: {reason}",

@@ -137,7 +137,7 @@ class EngineBackend(Protocol):
         ...
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        """Return what makes the files stale beside the manager's facts: library versions, shapes, calibration data.
+        """Return what makes the files stale besides the manager's facts: library versions, shapes, calibration data.
 
         The manager adds stage, name, precision, ``code_version``, the stage's weights and the device's identity.
         Called only where ``probe`` returned ``Available``.

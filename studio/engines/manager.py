@@ -67,8 +67,8 @@ class OpenedStage:
 class EngineManager:
     """Engines of one model on one device.
 
-    ``on_change`` receives every new status, on the thread that caused it. ``has_low_priority``: trials run beside other
-    work; False if the user waits for them.
+    ``on_change`` receives every new status, on the thread that caused it. ``has_low_priority``: trials run alongside
+    other work; False if the user waits for them.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds per second of audio, measured in alternation with the reference so that other load affects both equally.
+    """Seconds per second of audio, measured alternately with the reference so that other load affects both equally.
 
     ``first_seconds``: until the first result of a line.
     """

@@ -49,7 +49,7 @@ class CandidateView:
 
     @property
     def speedup(self) -> float:
-        """Speed relative to plain float32, measured in turns with it; 0 if unknown."""
+        """Speed relative to plain float32, measured alternately with it; 0 if unknown."""
         return self.timing.speedup if self.status is Status.VERIFIED and self.timing else 0.0
 
 

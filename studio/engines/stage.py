@@ -42,7 +42,7 @@ class Device:
 
     @property
     def torch_name(self) -> str:
-        """The device as torch spells it: "cpu", "cuda:1"."""
+        """The name of the device in torch: "cpu", "cuda:1"."""
         return f"{self.kind.value}:{self.index}" if self.kind.is_gpu else self.kind.value
 
     @property

@@ -25,7 +25,7 @@ class TrialTask:
     """One trial: record the reference if ``reference_path`` is missing, then build, verify and time a candidate.
 
     ``modules``: where candidates are listed. ``is_built``: ``workspace`` already holds the files.
-    ``has_low_priority``: the trial runs beside other work.
+    ``has_low_priority``: the trial runs alongside other work.
     """
 
     model_folder: Path

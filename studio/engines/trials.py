@@ -196,7 +196,7 @@ TRIALS: dict[Stage, type[StageBenchmark]] = {
 def time_interleaved(
     trial: StageBenchmark, engine: Any, reference: Any, between: Callable[[], None] = lambda: None
 ) -> Timing:
-    """Time both engines in turns and keep the best round of each; call ``between`` before each round.
+    """Time both engines alternately and keep the best round of each; call ``between`` before each round.
 
     The first round warms up, and counts only if there is no time for another.
     """

@@ -33,7 +33,7 @@ class LineFailure:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """``files`` are those of the plan that exist now; ``num_made`` of them are from this run.
+    """``files``: the planned files that exist; this run made ``num_made`` of them.
 
     ``audio_seconds`` of lines were processed, ``spoken_seconds`` of which had to be spoken. If a line fails, a joined
     file would have an unnoticed gap: it is not made, and neither are its subtitles and manifest.

@@ -31,7 +31,7 @@ _COARSEST_TIME_NS = 2_000_000_000
 class Origin:
     """The exported script, by the names of its file and its draft. ``part`` names its lines unless all are exported.
 
-    A script has two names once it is saved: that of its file, and that of the draft it was before.
+    A saved script has two names: that of its file, and that of the draft it was created as.
     """
 
     scripts: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Origin:
 class FileRecord:
     """A file as it was when complete. ``recipe`` is a digest of everything that affects its content.
 
-    Levels are those of audio files. ``script`` and ``part`` are its :class:`Origin`, empty in journals of earlier
+    Levels are set for audio files only. ``script`` and ``part`` are its :class:`Origin`, empty in journals of earlier
     versions.
     """
 

@@ -1,7 +1,7 @@
 """File names from a pattern such as ``{index} {voice} {text}``, valid on Windows, macOS and Linux.
 
 Names have no reserved characters or words, no trailing space or dot, limited length, and differ in more than case and
-Unicode composition. A ``/`` in the pattern makes folders; one in a voice or text does not.
+Unicode composition. A ``/`` in the pattern creates folders; one in a voice or text does not.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class SpeechLM(Protocol):
 
     sampling: SamplingOptions
     engine: str  # description of the implementation and its precision
-    # Number of lines, each on its own thread, up to which concurrency pays; one more fits in memory.
+    # Number of lines, each on its own thread, up to which concurrency is faster; one more fits in memory.
     max_concurrent_lines: int
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
@@ -130,7 +130,7 @@ class FlowDecoder(Protocol):
     chunk_tokens: int
     lookahead_tokens: int
     frames_per_token: int
-    # Number of lines of usual length up to which concurrency pays; one more fits in memory.
+    # Number of lines of usual length up to which concurrency is faster; one more fits in memory.
     max_concurrent_lines: int
 
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:

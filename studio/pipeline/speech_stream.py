@@ -27,7 +27,7 @@ from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 _STEP_TOKENS = 25
 _MOST_AHEAD_SENTENCES = 20
 _ROUNDING_SECONDS = 1e-6
-# Running ahead for an exact estimate pays only for longer waits.
+# Running ahead for an exact estimate is worthwhile only for longer waits.
 _NOTICEABLE_SECONDS = 0.25
 
 

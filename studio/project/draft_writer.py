@@ -1,7 +1,7 @@
 """Writes the script to the working copy. Changes that cannot be written stay in memory and are tried again.
 
-Decision: a change that cannot be written still takes effect. Reason: the user sees it, continues from it and can save
-it elsewhere. Alternative: undoing it, which would lose every edit until the disk has free space.
+Decision: a change that cannot be written still takes effect. Reason: the user sees it, can continue editing, and can
+save it elsewhere. Alternative: undoing it, which would lose every edit until the disk has free space.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DraftWriter:
 
 
 def _num_differences(before: Script, after: Script) -> int:
-    """Count changed lines and takes. The order, the dictionary and the name count as one each."""
+    """Count changed lines and takes. Order, dictionary and name each count as one change."""
     lines = {line.id: line for line in before.lines}, {line.id: line for line in after.lines}
     takes = ({take.id: take for takes in script.takes.values() for take in takes} for script in (before, after))
     num_items = sum(

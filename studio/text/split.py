@@ -18,7 +18,7 @@ _CLOSERS = rf"(?:[\"”’」』〉》】）)\]}}{CLOSING}]|'(?=\s|\Z))*+"
 
 
 def _runs_of(marks: str) -> regex.Pattern[str]:
-    """Return a pattern for runs of ``marks`` and closing quotes, brackets and tags, but not for a lone ellipsis."""
+    """Return a pattern for ``marks`` with closing quotes, brackets and tags. An ellipsis alone does not match."""
     return regex.compile(rf"…*+[{marks}][{marks}…]*+{_CLOSERS}")
 
 

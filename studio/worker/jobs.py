@@ -63,7 +63,7 @@ class Job:
 class JobQueue:
     """A FIFO queue with two exceptions.
 
-    Up to ``max_concurrent_lines`` jobs of a batch run concurrently, also beside another request. Interactive
+    Up to ``max_concurrent_lines`` jobs of a batch run concurrently, also alongside another request. Interactive
     requests start before waiting jobs of a batch. No job overtakes one that changes the model.
     """
 

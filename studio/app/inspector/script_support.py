@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from studio.app.translation import QT_TRANSLATE_NOOP
 
 _TAG = re.compile(r"\[[^\]]*\]|<[^>]*>")  # style tags, which are not in the language of the text
-# Scripts and the languages that use them; no model supports those without a language.
+# Scripts and the languages that use them. Scripts without a language are supported by no model.
 _SCRIPTS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), frozenset({"zh", "yue", "ja"})),
     (re.compile(r"[\u3040-\u30ff]"), frozenset({"ja"})),

@@ -48,7 +48,7 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line
 
 _GAP_PIXELS = 4
-# Column widths from wide to narrow; hidden columns leave room for the text and are shown in the inspector.
+# Column widths from wide to narrow; hidden columns leave space for the text and are shown in the inspector.
 _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 52, Column.STATE: 124, Column.VOICE: 110, Column.STYLE: 130, Column.DURATION: 72, Column.TAKE: 64},
     {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
@@ -337,7 +337,7 @@ class ScriptView(QTableView):
         self._set_row_height()
 
     def _fit_columns(self) -> None:
-        """Use the widest columns that leave room for the text; widths set by the user stay while these fit."""
+        """Use the widest columns that leave space for the text; widths set by the user stay while these fit."""
         least = _LEAST_TEXT_LETTERS * self.fontMetrics().averageCharWidth()
         room = self.viewport().width() - least
         widths = next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1])

@@ -27,7 +27,7 @@ class NumberField(QDoubleSpinBox):
         self.editingFinished.connect(self.commit)
 
     def show_number(self, number: float, *, is_mixed: bool = False) -> None:
-        """Show ``number`` without reporting it. ``is_mixed``: several are meant, and ``number`` is one of them."""
+        """Show ``number`` without reporting it. ``is_mixed``: the selected lines have different numbers."""
         if self._is_typed:
             return
         with QSignalBlocker(self), QSignalBlocker(self.lineEdit()):

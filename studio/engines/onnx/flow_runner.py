@@ -84,7 +84,7 @@ class FlowRunner:
     ) -> list[torch.Tensor]:
         """Return the mel chunks (frames, mel_bins) of the next ``tokens``, which start on the grid.
 
-        The caches must have room. ``fine``: one block per call.
+        The caches must have enough capacity. ``fine``: one block per call.
         """
         shapes = self.shapes
         stride = shapes.chunk_tokens * (1 if fine else self._blocks_at_once)

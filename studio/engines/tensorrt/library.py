@@ -72,7 +72,7 @@ def _load(module_name: str) -> ModuleType | Message:
 
 
 def _checked(module: ModuleType, module_name: str, *, is_rtx: bool) -> Library | Message:
-    """Return the library, or why it is unusable. A package without its shared libraries may import, but is empty."""
+    """Return the library, or why it is unusable. A package without its shared libraries may be importable but empty."""
     version = getattr(module, "__version__", None)
     if not isinstance(version, str) or not hasattr(module, "Builder") or not hasattr(module, "OnnxParser"):
         return wording("{library} is installed, but its libraries cannot be loaded", library=module_name)

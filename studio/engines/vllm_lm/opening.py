@@ -69,7 +69,7 @@ def environment(device: Device) -> dict[str, str]:
         "VLLM_USE_FLASHINFER_SAMPLER": "0",
         "VLLM_PLUGINS": _PLUGIN,
         "VLLM_CACHE_ROOT": str(paths.cache_folder() / "vllm"),
-        # Beside the switches of ``studio.system.telemetry``: it downloads nothing and listens to this computer only.
+        # In addition to ``studio.system.telemetry``: vLLM downloads nothing and listens on this computer only.
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_HOST_IP": "127.0.0.1",

@@ -195,7 +195,7 @@ def open_engine(serve_options: Serve, batch: BatchDraw) -> Any:
             enable_prefix_caching=True,
             logits_processors=[make_processor(batch)],
             disable_log_stats=True,
-            # Compilation pays off on GPUs only.
+            # Compilation is worthwhile on GPUs only.
             enforce_eager=not serve_options.is_on_gpu,
         )
     )
