@@ -47,7 +47,7 @@ class BufferedOutput:
     """Plays one stream of mono audio on one device.
 
     Playback starts when ``start_after_seconds`` are buffered, so that slow synthesis plays without a gap. After
-    repeated underruns the device is reopened with a longer buffer, and given up at the longest one. As a context
+    repeated underruns the device is reopened with a longer buffer; at the longest one, playback fails. As a context
     manager it finishes, or stops after an exception. Methods are called from one thread, except ``stop``. The
     constructor, ``play`` and ``finish`` raise ``NoAudioDevice``, also when the device is disconnected.
     """

@@ -141,6 +141,6 @@ def _first_sound(prompt_seconds: float, cold: RequestTiming, warm: Sequence[Requ
             f"request.last_over_first_{name}",
             first[-1] / first[0],
             "",
-            "The last of these requests over the first; 1 if latency does not grow.",
+            "Latency of the last of these requests divided by that of the first; 1 if it does not grow.",
         ),
     ]

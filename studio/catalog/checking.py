@@ -68,7 +68,7 @@ def check_model(
 
 
 def remove_model(name: str) -> bool:
-    """Delete a model and its unfinished download. Return whether there was either.
+    """Delete a model and its unfinished download. Return False if neither exists.
 
     Raise ``ModelBusy``, ``CannotWrite``, and ``ModelNotFound`` for a bundled model.
     """

@@ -1,4 +1,4 @@
-"""Speech source of the worker. Requests lines ahead, as some engines speak many at once."""
+"""Speech source of the worker. Requests lines ahead, because some engines synthesise several at once."""
 
 from __future__ import annotations
 

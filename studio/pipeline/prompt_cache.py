@@ -110,7 +110,7 @@ class PromptCache:
         self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptCache:
-        """Return a cache of the same files and limits for another engine, whose states differ."""
+        """Return a cache for an engine with other states, with the same files and limits."""
         return PromptCache(
             self._folder,
             flow,

@@ -82,7 +82,7 @@ class TakeRecorder:
         return self._end(is_complete=True, report=report, num_underruns=num_underruns)
 
     def stop(self, *, num_underruns: int | None = None) -> Take | None:
-        """Return an incomplete take of the audio so far, or None without audio. Raise as ``finish`` does."""
+        """Return an incomplete take of the audio so far, or None without audio. Raise the errors of ``finish``."""
         if not self._num_samples:
             self.discard()
             return None
@@ -127,7 +127,7 @@ class TakeRecorder:
             raise
 
     def retry_finish(self) -> Take:
-        """Write and return a take that could not be written before. Raise as ``finish`` does."""
+        """Write and return a take that could not be written before. Raise the errors of ``finish``."""
         assert self._ended_take is not None, "the recording has not ended"
         self._writer.submit(self._write).result()
         self._storage.put_recording(self._ended_take)

@@ -97,7 +97,7 @@ class FinishWrites:
 
 @dataclass(frozen=True, slots=True)
 class NormalizeText:
-    """Normalise ``text`` for the model of that folder. Answered while requests run."""
+    """Normalise ``text`` for the model of that folder. Answered even while requests run."""
 
     request_id: int
     text: str
@@ -113,7 +113,7 @@ class WatchEngines:
 
 @dataclass(frozen=True, slots=True)
 class EngineCommand:
-    """``keys`` of candidates; empty for all of the loaded model. Answered while requests run."""
+    """``keys`` of candidates; empty for all of the loaded model. Answered even while requests run."""
 
     request_id: int
     action: EngineAction
@@ -129,7 +129,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Answered while requests run."""
+    """Answered even while requests run."""
 
     request_id: int
 

@@ -55,7 +55,7 @@ class TaskReporter(QObject):
         self.show()
 
     def show_model_task(self, words: str | None, share: float | None) -> None:
-        """Show a task of the models page, where it can be cancelled."""
+        """Show a task of the models page; it can be cancelled there only."""
         self._model_task = (words, share) if words is not None else None
         self.show()
 
