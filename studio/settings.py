@@ -156,7 +156,7 @@ SPEECH_LM_PRECISION = Choice(
 PLACE = StringSetting(
     key="place",
     page=Page.SPEAKING,
-    title=QT_TRANSLATE_NOOP("Settings", "Run the model on"),
+    title=QT_TRANSLATE_NOOP("Settings", "Run model on"),
     help=QT_TRANSLATE_NOOP(
         "Settings",
         "auto: the GPU with the most memory, otherwise the CPU. "
@@ -177,7 +177,7 @@ ENGINES = Choice(
     default="improve",
     options=(
         Option("improve", QT_TRANSLATE_NOOP("Settings", "Find and use")),
-        Option("proven", QT_TRANSLATE_NOOP("Settings", "Use known ones only")),
+        Option("proven", QT_TRANSLATE_NOOP("Settings", "Use verified engines only")),
         Option("plain", QT_TRANSLATE_NOOP("Settings", "Never")),
     ),
 )
@@ -290,7 +290,7 @@ EXPORT_PATTERN = StringSetting(
     page=Page.EXPORT,
     title=QT_TRANSLATE_NOOP("Settings", "File name pattern"),
     help=QT_TRANSLATE_NOOP(
-        "Settings", "Placeholders: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder."
+        "Settings", "Fields: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder."
     ),
     default="{index} {voice} {text}",
     longest=200,

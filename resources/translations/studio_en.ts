@@ -4,10 +4,10 @@
 <context>
     <name>DiagnosticsDialog</name>
     <message numerus="yes">
-        <source>Speaking will work. %n thing(s) could be better.</source>
+        <source>Speech works. %n item(s) can be improved.</source>
         <translation>
-            <numerusform>Speaking will work. %n thing could be better.</numerusform>
-            <numerusform>Speaking will work. %n things could be better.</numerusform>
+            <numerusform>Speech works. %n item can be improved.</numerusform>
+            <numerusform>Speech works. %n items can be improved.</numerusform>
         </translation>
     </message>
 </context>
@@ -21,10 +21,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n line(s) changed during synthesis.</source>
+        <source>%n line(s) changed while being spoken.</source>
         <translation>
-            <numerusform>%n line changed during synthesis.</numerusform>
-            <numerusform>%n lines changed during synthesis.</numerusform>
+            <numerusform>%n line changed while being spoken.</numerusform>
+            <numerusform>%n lines changed while being spoken.</numerusform>
         </translation>
     </message>
 </context>
@@ -71,10 +71,10 @@
 <context>
     <name>LineSettingsForm</name>
     <message numerus="yes">
-        <source>Edits change %n line(s)</source>
+        <source>Changes apply to %n line(s)</source>
         <translation>
-            <numerusform>Edits change %n line</numerusform>
-            <numerusform>Edits change %n lines</numerusform>
+            <numerusform>Changes apply to %n line</numerusform>
+            <numerusform>Changes apply to %n lines</numerusform>
         </translation>
     </message>
 </context>
@@ -98,10 +98,10 @@
 <context>
     <name>PronunciationPage</name>
     <message numerus="yes">
-        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
+        <source>Sent to the model as {words}. Used in %n line(s) of this script.</source>
         <translation>
-            <numerusform>Sent to the model as {words}. In one line of this script.</numerusform>
-            <numerusform>Sent to the model as {words}. In %n lines of this script.</numerusform>
+            <numerusform>Sent to the model as {words}. Used in one line of this script.</numerusform>
+            <numerusform>Sent to the model as {words}. Used in %n lines of this script.</numerusform>
         </translation>
     </message>
 </context>
@@ -220,20 +220,20 @@
 <context>
     <name>StageCard</name>
     <message numerus="yes">
-        <source>Why not faster? (%n others)</source>
+        <source>Why not faster? (%n other engine(s))</source>
         <translation>
-            <numerusform>Why not faster? (%n other)</numerusform>
-            <numerusform>Why not faster? (%n others)</numerusform>
+            <numerusform>Why not faster? (%n other engine)</numerusform>
+            <numerusform>Why not faster? (%n other engines)</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>TaskReporter</name>
     <message numerus="yes">
-        <source>%n waiting</source>
+        <source>%n queued</source>
         <translation>
-            <numerusform>%n waiting</numerusform>
-            <numerusform>%n waiting</numerusform>
+            <numerusform>%n queued</numerusform>
+            <numerusform>%n queued</numerusform>
         </translation>
     </message>
     <message numerus="yes">

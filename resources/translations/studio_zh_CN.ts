@@ -164,7 +164,7 @@
         <translation>键盘快捷键…</translation>
     </message>
     <message>
-        <source>Doctor…</source>
+        <source>Diagnostics…</source>
         <translation>诊断…</translation>
     </message>
     <message>
@@ -176,7 +176,7 @@
         <translation>导出音频…</translation>
     </message>
     <message>
-        <source>Install, check and remove models</source>
+        <source>Install, verify and remove models</source>
         <translation>安装、检查和删除模型</translation>
     </message>
     <message>
@@ -204,11 +204,11 @@
         <translation>朗读所有未生成或已更改的行</translation>
     </message>
     <message>
-        <source>Generate several takes with different seeds (number: see settings)</source>
+        <source>Speak several takes, each with a different seed (number in the settings)</source>
         <translation>用不同种子生成多个版本（数量见设置）</translation>
     </message>
     <message>
-        <source>Repeat a recording in the voice of the line</source>
+        <source>Convert a recording to the voice of the line</source>
         <translation>将录音转换为此行的音色</translation>
     </message>
     <message>
@@ -220,7 +220,7 @@
         <translation>全部取消</translation>
     </message>
     <message>
-        <source>Play line after line, including lines still being generated</source>
+        <source>Play all lines from here, including those still being generated</source>
         <translation>连续播放各行，包括正在生成的行</translation>
     </message>
     <message>
@@ -240,7 +240,7 @@
         <translation>恢复已删除的版本</translation>
     </message>
     <message>
-        <source>Restore the take of this line that was removed last</source>
+        <source>Restore the last take removed from this line</source>
         <translation>恢复此行最近删除的版本</translation>
     </message>
     <message>
@@ -279,15 +279,15 @@
 <context>
     <name>AudioDeviceNotifier</name>
     <message>
-        <source>{sentence} Trying once more.</source>
+        <source>{sentence} Trying again.</source>
         <translation>{sentence}正在重试。</translation>
     </message>
     <message>
-        <source>The sound device {device} is not available. Playback continues on the system default.</source>
+        <source>The output device {device} is not available. Playback continues on the system default.</source>
         <translation>音频设备“{device}”不可用，已改用系统默认设备继续播放。</translation>
     </message>
     <message>
-        <source>Playback stopped: no sound device is available. The take is kept.</source>
+        <source>Playback stopped: no output device is available. The take is kept.</source>
         <translation>播放已停止：没有可用的音频设备。已生成的版本会保留。</translation>
     </message>
     <message>
@@ -443,7 +443,7 @@
         <translation>音量合适。</translation>
     </message>
     <message>
-        <source>The level is rather low.</source>
+        <source>The level is low.</source>
         <translation>音量偏低。</translation>
     </message>
     <message>
@@ -709,7 +709,7 @@
 <context>
     <name>DetailsForm</name>
     <message>
-        <source>Name of the voice</source>
+        <source>Voice name</source>
         <translation>音色名称</translation>
     </message>
     <message>
@@ -733,11 +733,11 @@
         <translation>语言</translation>
     </message>
     <message>
-        <source>Anything to remember</source>
-        <translation>任意备注</translation>
+        <source>Optional</source>
+        <translation>选填</translation>
     </message>
     <message>
-        <source>The voice owner consents</source>
+        <source>Voice owner has consented</source>
         <translation>已获声音所有者授权</translation>
     </message>
     <message>
@@ -796,11 +796,11 @@
 <context>
     <name>DiagnosticsDialog</name>
     <message>
-        <source>Doctor</source>
+        <source>Diagnostics</source>
         <translation>诊断</translation>
     </message>
     <message>
-        <source>Subject</source>
+        <source>Component</source>
         <translation>检查项</translation>
     </message>
     <message>
@@ -808,7 +808,7 @@
         <translation>复制报告</translation>
     </message>
     <message numerus="yes">
-        <source>Speaking will work. %n thing(s) could be better.</source>
+        <source>Speech works. %n item(s) can be improved.</source>
         <translation>
             <numerusform>可以正常朗读，有 %n 项可改进。</numerusform>
         </translation>
@@ -826,7 +826,7 @@
         <translation>结果与建议</translation>
     </message>
     <message>
-        <source>For a bug report. Contains no texts, voices or personal data</source>
+        <source>For a bug report; contains no texts, voices or personal data</source>
         <translation>用于反馈问题，不含文本、音色和个人信息</translation>
     </message>
     <message>
@@ -842,7 +842,7 @@
         <translation>正在检查运行环境…</translation>
     </message>
     <message>
-        <source>Speech will not work until the marked problems are fixed.</source>
+        <source>Speech does not work until the marked problems are fixed.</source>
         <translation>请先解决标出的问题，否则无法朗读。</translation>
     </message>
     <message>
@@ -1043,7 +1043,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>详情…</translation>
     </message>
     <message>
-        <source>More about the engines</source>
+        <source>Engine details</source>
         <translation>引擎详情</translation>
     </message>
     <message>
@@ -1106,11 +1106,11 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>失败</translation>
     </message>
     <message>
-        <source>Measuring the speed</source>
+        <source>Measuring speed</source>
         <translation>正在测量速度</translation>
     </message>
     <message>
-        <source>Building the plan</source>
+        <source>Building the engine</source>
         <translation>正在构建引擎</translation>
     </message>
     <message>
@@ -1118,7 +1118,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>正在用语音样本校准</translation>
     </message>
     <message>
-        <source>Writing the weights for vLLM</source>
+        <source>Exporting weights for vLLM</source>
         <translation>正在为 vLLM 写入权重</translation>
     </message>
     <message>
@@ -1238,7 +1238,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>多次失败，已暂停</translation>
     </message>
     <message>
-        <source>Not enough memory or disk</source>
+        <source>Not enough memory or storage</source>
         <translation>内存或磁盘空间不足</translation>
     </message>
     <message>
@@ -1331,7 +1331,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>是否是指 {names}？</translation>
     </message>
     <message>
-        <source> Its log: {path}</source>
+        <source> Log: {path}</source>
         <translation>日志：{path}</translation>
     </message>
     <message>
@@ -1787,7 +1787,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
     <message>
-        <source>Something unexpected happened: {reason}.</source>
+        <source>Unexpected error: {reason}.</source>
         <translation>发生意外错误：{reason}。</translation>
     </message>
     <message>
@@ -3867,7 +3867,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请另存为其他名称，以保留两者。</translation>
     </message>
     <message>
-        <source>Set it to automatic (Settings, Speaking and playing).</source>
+        <source>Set it to automatic (Settings, Speech and playback).</source>
         <translation>请在设置的“朗读与播放”中改为自动。</translation>
     </message>
     <message>
@@ -4444,7 +4444,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>导出音频</translation>
     </message>
     <message numerus="yes">
-        <source>%n line(s) changed during synthesis.</source>
+        <source>%n line(s) changed while being spoken.</source>
         <translation>
             <numerusform>生成期间有 %n 行被修改。</numerusform>
         </translation>
@@ -4485,7 +4485,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>风格</translation>
     </message>
     <message>
-        <source>Synthesise them first</source>
+        <source>Speak them first</source>
         <translation>先生成这些行</translation>
     </message>
     <message>
@@ -4493,7 +4493,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>跳过这些行</translation>
     </message>
     <message>
-        <source>Name of joined file</source>
+        <source>Joined file name</source>
         <translation>合并文件的名称</translation>
     </message>
     <message>
@@ -4701,7 +4701,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>加载并对比</translation>
     </message>
     <message>
-        <source>To compare, one sentence is synthesised with the current model and with the new one.</source>
+        <source>For comparison, one sentence is spoken with the current model and with the new one.</source>
         <translation>将用当前模型和新模型各生成一句话，供您对比。</translation>
     </message>
     <message>
@@ -4769,7 +4769,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有明显差别。</translation>
     </message>
     <message>
-        <source>Synthesising a sentence with {name}…</source>
+        <source>Speaking a sentence with {name}…</source>
         <translation>正在用 {name} 生成一句话…</translation>
     </message>
     <message>
@@ -4816,7 +4816,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>首次设置</translation>
     </message>
     <message>
-        <source>More about the first steps</source>
+        <source>More first steps</source>
         <translation>首次设置详情</translation>
     </message>
     <message>
@@ -5169,7 +5169,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请先选择音色。</translation>
     </message>
     <message numerus="yes">
-        <source>Edits change %n line(s)</source>
+        <source>Changes apply to %n line(s)</source>
         <translation>
             <numerusform>修改将应用于 %n 行</numerusform>
         </translation>
@@ -5367,8 +5367,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>当前版本暂不支持。</translation>
     </message>
     <message>
-        <source>With RL-tuned language model, {size} extra</source>
-        <translation>含强化学习版语言模型，另需 {size}</translation>
+        <source>RL-tuned language model ({size} extra)</source>
+        <translation>强化学习版语言模型（另需 {size}）</translation>
     </message>
     <message>
         <source>Repair</source>
@@ -5749,7 +5749,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>正在检查文件夹</translation>
     </message>
     <message>
-        <source>Synthesising line {number} of {count}</source>
+        <source>Speaking line {number} of {count}</source>
         <translation>正在生成第 {number}/{count} 行</translation>
     </message>
     <message>
@@ -5772,7 +5772,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>删除</translation>
     </message>
     <message numerus="yes">
-        <source>Sent to the model as {words}. In %n line(s) of this script.</source>
+        <source>Sent to the model as {words}. Used in %n line(s) of this script.</source>
         <translation>
             <numerusform>模型收到的内容：{words}。此脚本有 %n 行用到。</numerusform>
         </translation>
@@ -5842,8 +5842,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>清除已完成</translation>
     </message>
     <message>
-        <source>Waiting</source>
-        <translation>等待中</translation>
+        <source>Queued</source>
+        <translation>排队中</translation>
     </message>
     <message>
         <source>Done</source>
@@ -5887,7 +5887,7 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>RecorderDialog</name>
     <message>
-        <source>Record a voice</source>
+        <source>Record voice</source>
         <translation>录制音色</translation>
     </message>
     <message>
@@ -5943,11 +5943,11 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>刷新麦克风列表</translation>
     </message>
     <message>
-        <source>I am reading this text:</source>
+        <source>Read this text aloud:</source>
         <translation>我将朗读以下文字：</translation>
     </message>
     <message>
-        <source>The text becomes the transcript, for a closer likeness</source>
+        <source>Uses the text as the transcript, for a closer likeness</source>
         <translation>这段文字将作为参考文本，可提高相似度</translation>
     </message>
     <message>
@@ -5955,7 +5955,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>麦克风电平</translation>
     </message>
     <message>
-        <source>Stop after 2 s of silence</source>
+        <source>Stop after 2 s silence</source>
         <translation>静音 2 秒后停止</translation>
     </message>
     <message>
@@ -6184,7 +6184,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         </translation>
     </message>
     <message>
-        <source>Speak a recording</source>
+        <source>Convert recording</source>
         <translation>转换录音</translation>
     </message>
     <message>
@@ -6339,7 +6339,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>8 位整数</translation>
     </message>
     <message>
-        <source>Run the model on</source>
+        <source>Run model on</source>
         <translation>运行模型的设备</translation>
     </message>
     <message>
@@ -6507,7 +6507,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>查找并使用</translation>
     </message>
     <message>
-        <source>Use known ones only</source>
+        <source>Use verified engines only</source>
         <translation>仅使用已验证的</translation>
     </message>
     <message>
@@ -6591,8 +6591,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>命名规则</translation>
     </message>
     <message>
-        <source>Placeholders: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder.</source>
-        <translation>可用占位符：{index}、{voice}、{text}、{style}、{project}；斜杠表示子文件夹。</translation>
+        <source>Fields: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder.</source>
+        <translation>可用字段：{index}、{voice}、{text}、{style}、{project}；斜杠表示子文件夹。</translation>
     </message>
     <message>
         <source>WAV and FLAC are lossless; MP3, Vorbis and Opus are smaller.</source>
@@ -6705,14 +6705,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>全部重置</translation>
     </message>
     <message>
-        <source>Already used for: {actions}. Assigning removes it there.</source>
+        <source>Already used by: {actions}. Assigning it removes it there.</source>
         <translation>已用于：{actions}。指定后会从原操作中移除。</translation>
     </message>
 </context>
 <context>
     <name>StageCard</name>
     <message numerus="yes">
-        <source>Why not faster? (%n others)</source>
+        <source>Why not faster? (%n other engine(s))</source>
         <translation>
             <numerusform>为何不用其他引擎？（%n 个）</numerusform>
         </translation>
@@ -6730,7 +6730,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>从下一行起使用 {engine}</translation>
     </message>
     <message>
-        <source>Tries the failed engines once more</source>
+        <source>Tries the failed engines again</source>
         <translation>重新尝试失败的引擎</translation>
     </message>
 </context>
@@ -6768,8 +6768,8 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>StatusBar</name>
     <message>
-        <source>Engine</source>
-        <translation>引擎</translation>
+        <source>Model</source>
+        <translation>模型</translation>
     </message>
     <message>
         <source>Loading {model}…</source>
@@ -6784,7 +6784,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>RTF {value}</translation>
     </message>
     <message>
-        <source>Playback figures</source>
+        <source>Playback statistics</source>
         <translation>播放指标</translation>
     </message>
     <message>
@@ -7011,9 +7011,9 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <translation>正在生成第 {number} 行</translation>
     </message>
     <message numerus="yes">
-        <source>%n waiting</source>
+        <source>%n queued</source>
         <translation>
-            <numerusform>%n 项等待中</numerusform>
+            <numerusform>%n 项排队中</numerusform>
         </translation>
     </message>
     <message>

@@ -96,7 +96,7 @@ def _outcome(number: int) -> tuple[object, StudioError | None]:
     except Exception as unexpected:  # noqa: BLE001 - the thread's outermost frame: reported to the owner
         _log.exception("unexpected, in the background")
         return None, InternalError(
-            "Something unexpected happened: {reason}.",
+            "Unexpected error: {reason}.",
             remedy="See the log for details, and please report it.",
             reason=unexpected.with_traceback(None),
         )

@@ -152,7 +152,7 @@ class WorkerBridge(QObject):
         return await self._open_client().manage_engines(action, keys)
 
     def worker_died(self) -> None:
-        """Show the model as not loaded. Called by the code that detects the end of the worker."""
+        """Show the model as not loaded. Called by the code that noticed the worker's death."""
         self._show(Engine(self._engine.folder))
 
     async def close(self) -> None:
@@ -203,7 +203,5 @@ class WorkerBridge(QObject):
             return
         if not isinstance(error, StudioError):
             _log.error("unexpected", exc_info=error)
-            error = InternalError(
-                "Something unexpected happened: {reason}.", remedy="See the Log tab for details.", reason=error
-            )
+            error = InternalError("Unexpected error: {reason}.", remedy="See the Log tab for details.", reason=error)
         self.failed.emit(error)

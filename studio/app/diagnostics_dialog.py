@@ -64,7 +64,7 @@ class DiagnosticsDialog(QDialog):
     def __init__(self, look: Callable[[], HealthReport], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Doctor"))
+        self.setWindowTitle(self.tr("Diagnostics"))
         self._look = look
         self._report: HealthReport | None = None
         self._verdict = QLabel(wordWrap=True)
@@ -76,7 +76,7 @@ class DiagnosticsDialog(QDialog):
         self._bar.setAccessibleName(self.tr("Checking"))
         self._list = QTreeWidget()
         self._list.setAccessibleName(self.tr("Results"))
-        self._list.setHeaderLabels([self.tr("Subject"), self.tr("Result and remedy")])
+        self._list.setHeaderLabels([self.tr("Component"), self.tr("Result and remedy")])
         self._list.setRootIsDecorated(False)
         self._list.setWordWrap(True)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
@@ -84,7 +84,7 @@ class DiagnosticsDialog(QDialog):
         self._list.setItemDelegateForColumn(1, _WholeText(self._list))
         self._list.header().sectionResized.connect(lambda *_: self._list.scheduleDelayedItemsLayout())
         self._copy = QPushButton(self.tr("Copy report"))
-        self._copy.setToolTip(self.tr("For a bug report. Contains no texts, voices or personal data"))
+        self._copy.setToolTip(self.tr("For a bug report; contains no texts, voices or personal data"))
         self._again = QPushButton(self.tr("Check again"))
         self._codes = QPushButton(self.tr("Error reference…"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -118,9 +118,9 @@ class DiagnosticsDialog(QDialog):
     def _show(self, report: HealthReport) -> None:
         self._report = report
         if not report.can_speak:
-            words = self.tr("Speech will not work until the marked problems are fixed.")
+            words = self.tr("Speech does not work until the marked problems are fixed.")
         elif report.num_limited:
-            words = self.tr("Speaking will work. %n thing(s) could be better.", "", report.num_limited)
+            words = self.tr("Speech works. %n item(s) can be improved.", "", report.num_limited)
         else:
             words = self.tr("Everything works.")
         self._end_look(words)

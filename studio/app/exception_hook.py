@@ -75,7 +75,7 @@ class ExceptionHook(QObject):
             return
         self.failed.emit(
             InternalError(
-                "Something unexpected happened: {reason}.",
+                "Unexpected error: {reason}.",
                 remedy="See the log for details, and please report it.",
                 reason=error,
             )

@@ -130,7 +130,7 @@ class ShortcutsPage(QWidget):
         others = self._actions.users_of(self._new_keys()) - {chosen or ""} if chosen else set()
         names = ", ".join(sorted(self._actions.title(other).rstrip("…") for other in others))
         self._warning.setText(
-            self.tr("Already used for: {actions}. Assigning removes it there.").format(actions=names) if names else ""
+            self.tr("Already used by: {actions}. Assigning it removes it there.").format(actions=names) if names else ""
         )
 
     def _assign_keys(self) -> None:

@@ -23,10 +23,10 @@ class StatusBar(QWidget):
         super().__init__(parent)
         self._engine_mark = QToolButton(autoRaise=True)
         self._engine_mark.setToolButtonStyle(self._engine_mark.toolButtonStyle().ToolButtonTextBesideIcon)
-        self._engine_mark.setAccessibleName(self.tr("Engine"))
+        self._engine_mark.setAccessibleName(self.tr("Model"))
         self._engine_mark.clicked.connect(self.engine_clicked)
         self._meters = QLabel()
-        self._meters.setAccessibleName(self.tr("Playback figures"))
+        self._meters.setAccessibleName(self.tr("Playback statistics"))
         self._meters.setToolTip(
             self.tr(
                 "Latency: time from the request to the first audio.\n"

@@ -59,7 +59,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
     ),
     "unsupported-precision": (
         wording("The chosen precision or device is not supported on this computer."),
-        wording("Set it to automatic (Settings, Speaking and playing)."),
+        wording("Set it to automatic (Settings, Speech and playback)."),
     ),
     "model-busy": (
         wording("Another program or window is installing, checking or removing the same model."),

@@ -104,7 +104,7 @@ VERDICTS: Mapping[tuple[Aspect, str], Verdict] = {
     ),
     (Aspect.LEVEL, "good"): Verdict(Grade.GOOD, "The level is good."),
     (Aspect.LEVEL, "low"): Verdict(
-        Grade.FAIR, "The level is rather low.", "For a new recording, move closer to the microphone or raise its level."
+        Grade.FAIR, "The level is low.", "For a new recording, move closer to the microphone or raise its level."
     ),
     (Aspect.LEVEL, "very low"): Verdict(
         Grade.POOR,

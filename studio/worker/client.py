@@ -377,7 +377,7 @@ class WorkerClient:
     def _death(self, how: Message) -> WorkerDied:
         if self._is_closing:
             return WorkerDied("The speech process was closed.", remedy="Try again; it is restarted automatically.")
-        log = wording(" Its log: {path}", path=self._link.worker.log_path) if self._link else ""
+        log = wording(" Log: {path}", path=self._link.worker.log_path) if self._link else ""
         return WorkerDied(
             "The speech process ended unexpectedly ({how}).",
             remedy="Try again; it is restarted automatically.{log}",

@@ -37,8 +37,8 @@ def report(*verdicts: Verdict) -> HealthReport:
     ("verdicts", "words"),
     [
         ((Verdict.FINE,), "Everything works."),
-        ((Verdict.FINE, Verdict.LIMITED), "Speaking will work. 1 thing could be better."),
-        ((Verdict.BROKEN, Verdict.LIMITED), "Speech will not work until the marked problems are fixed."),
+        ((Verdict.FINE, Verdict.LIMITED), "Speech works. 1 item can be improved."),
+        ((Verdict.BROKEN, Verdict.LIMITED), "Speech does not work until the marked problems are fixed."),
     ],
 )
 def test_the_verdict_is_shown_and_the_report_can_be_copied(

@@ -250,7 +250,7 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
         "Speed",
         "Takes of the line",
         "Take, queue and log",
-        "Engine",
+        "Model",
     ]
     assert [name for name in order if name in wanted] == wanted
 

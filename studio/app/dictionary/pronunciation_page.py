@@ -131,7 +131,7 @@ class PronunciationPage(QWidget):
             return self.tr("Add a mispronounced word and how to read it.")
         sent = [words for words in (entry.alias, entry.spoken(speaks_phones=True)) if words]
         return self.tr(
-            "Sent to the model as {words}. In %n line(s) of this script.", "", self._count_lines(entry)
+            "Sent to the model as {words}. Used in %n line(s) of this script.", "", self._count_lines(entry)
         ).format(words=" / ".join(dict.fromkeys(sent)))
 
     def _hear(self) -> None:

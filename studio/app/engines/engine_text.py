@@ -41,7 +41,7 @@ _STATUSES = {
     Status.REJECTED: _T("Engines", "Rejected"),
     Status.FAILED: _T("Engines", "Failed"),
     Status.BACKED_OFF: _T("Engines", "Paused after failures"),
-    Status.INSUFFICIENT_RESOURCES: _T("Engines", "Not enough memory or disk"),
+    Status.INSUFFICIENT_RESOURCES: _T("Engines", "Not enough memory or storage"),
     Status.BUSY: _T("Engines", "Testing in another window"),
 }
 _ICONS = {
@@ -58,12 +58,12 @@ _ICONS = {
 _PHASES = {
     RECORDING: _T("Engines", "Recording the float32 reference"),
     VERIFYING: _T("Engines", "Comparing with float32"),
-    TIMING: _T("Engines", "Measuring the speed"),
+    TIMING: _T("Engines", "Measuring speed"),
     # Build phases, by the texts that the candidates report.
     "Exporting the network": _T("Engines", "Exporting the network"),
-    "Building the plan": _T("Engines", "Building the plan"),
+    "Building the plan": _T("Engines", "Building the engine"),
     "Calibrating on speech": _T("Engines", "Calibrating on speech"),
-    "Writing the weights for vLLM": _T("Engines", "Writing the weights for vLLM"),
+    "Writing the weights for vLLM": _T("Engines", "Exporting weights for vLLM"),
 }
 
 

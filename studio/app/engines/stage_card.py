@@ -100,11 +100,11 @@ class StageCard(QFrame):
         self._facts.setText(" · ".join(fact for fact in facts if fact))
         shown = view.choice if view.switches_at_next_line else speaking
         others = [candidate for candidate in view.candidates if candidate.key != shown.key]
-        self._why.setText(self.tr("Why not faster? (%n others)", "", len(others)))
+        self._why.setText(self.tr("Why not faster? (%n other engine(s))", "", len(others)))
         self._why.setAccessibleName(self.tr("{stage}: why not faster").format(stage=stage_title(view.stage)))
         self._why.setVisible(bool(others))
         self._again.setText(self.tr("Try again"))
-        self._again.setToolTip(self.tr("Tries the failed engines once more"))
+        self._again.setToolTip(self.tr("Tries the failed engines again"))
         self._again.setVisible(bool(self._stuck_keys()))
         self._fill(others)
 

@@ -30,7 +30,7 @@ class EngineTuningPanel(CollapsiblePanel):
         self._stop = QPushButton(self.tr("Stop"))
         self._stop.setToolTip(self.tr("Resumes at the next start, unless disabled in the settings"))
         self._details = QPushButton(self.tr("Details…"))
-        self._more.setAccessibleName(self.tr("More about the engines"))
+        self._more.setAccessibleName(self.tr("Engine details"))
         self._close.setToolTip(self.tr("Close; tuning continues"))
         self._close.setAccessibleName(self.tr("Close panel; tuning continues"))
         self._close.setVisible(can_be_closed)

@@ -275,7 +275,7 @@ class ExportDialog(QDialog):
             self.outcome.show_unspoken(sentence, self._failures, self.form.export_options.folder)
             self._finish()
         elif unspoken := self._unspoken():
-            sentence = self.tr("%n line(s) changed during synthesis.", "", len(unspoken))
+            sentence = self.tr("%n line(s) changed while being spoken.", "", len(unspoken))
             self._show_problem(sentence, self.tr("Export again."))
         else:
             self._export()

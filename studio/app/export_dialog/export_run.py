@@ -62,9 +62,7 @@ class ExportRun(QObject):
         except Exception as error:  # noqa: BLE001 - reported from a thread
             _log.exception("unexpected error in an export")
             self._post(
-                InternalError(
-                    "Something unexpected happened: {reason}.", remedy="See the Log tab for details.", reason=error
-                )
+                InternalError("Unexpected error: {reason}.", remedy="See the Log tab for details.", reason=error)
             )
 
     def _post(self, event: object) -> None:

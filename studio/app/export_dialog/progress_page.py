@@ -52,9 +52,7 @@ class ProgressPage(QWidget):
         """Show the synthesis of missing lines."""
         num_done, num_lines = lines.num_done, lines.num_lines
         self.cancel.setEnabled(True)
-        self.title.setText(
-            self.tr("Synthesising line {number} of {count}").format(number=num_done + 1, count=num_lines)
-        )
+        self.title.setText(self.tr("Speaking line {number} of {count}").format(number=num_done + 1, count=num_lines))
         self.bar.setValue(_STEPS * num_done // max(1, num_lines))
         self.line.setText("")
         self._show_figures(lines.speed, lines.remaining_seconds)

@@ -198,7 +198,7 @@ class LineSettingsForm(QWidget):
         return len({getattr(line, field) for line in self._lines}) > 1
 
     def _show_scope(self) -> None:
-        self._scope.setText(self.tr("Edits change %n line(s)", "", len(self._lines)))
+        self._scope.setText(self.tr("Changes apply to %n line(s)", "", len(self._lines)))
         self._scope.setVisible(len(self._lines) > 1)
 
     def _show_voice(self, line: Line) -> None:

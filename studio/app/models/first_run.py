@@ -204,7 +204,7 @@ class FirstRun(QObject):
             SetupSuggestion(self.tr("Load without comparing"), self._load),
             SetupSuggestion(self.tr("Later"), self._end),
         )
-        words = self.tr("To compare, one sentence is synthesised with the current model and with the new one.")
+        words = self.tr("For comparison, one sentence is spoken with the current model and with the new one.")
         return PanelPage(self.tr("{name} is installed").format(name=self._name), words, offers=offers)
 
     def _load(self) -> None:
@@ -318,7 +318,7 @@ class FirstRun(QObject):
         self.panel.show_page(make_page())
 
     def _preview_page(self, name: str) -> PanelPage:
-        words = self.tr("Synthesising a sentence with {name}…").format(name=name)
+        words = self.tr("Speaking a sentence with {name}…").format(name=name)
         return PanelPage(words, is_busy=True, offers=(SetupSuggestion(self.tr("Skip comparison"), self._skip),))
 
     def _skip(self) -> None:

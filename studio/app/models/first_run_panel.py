@@ -62,7 +62,7 @@ class FirstRunPanel(CollapsiblePanel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("First steps"))
-        self._more.setAccessibleName(self.tr("More about the first steps"))
+        self._more.setAccessibleName(self.tr("More first steps"))
         self._close.setToolTip(self.tr("Close"))
         self._close.setAccessibleName(self.tr("Close first steps"))
         self._words = QLabel(wordWrap=True)

@@ -167,7 +167,7 @@ class ModelCard(QFrame):
         if status.size_bytes >= known.size_bytes() + extra:  # it is part of the download already
             self._variant.hide()
             return
-        words = self.tr("With RL-tuned language model, {size} extra")
+        words = self.tr("RL-tuned language model ({size} extra)")
         self._variant.setText(words.format(size=size_text(extra)))
         self._variant.show()
 

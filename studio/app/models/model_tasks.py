@@ -178,9 +178,7 @@ class ModelTasks(QObject):
             except Exception as error:  # noqa: BLE001 - reported, so that the queue continues
                 _log.exception("unexpected error in a model task")
                 self.failed.emit(
-                    InternalError(
-                        "Something unexpected happened: {reason}.", remedy="See the Log tab for details.", reason=error
-                    )
+                    InternalError("Unexpected error: {reason}.", remedy="See the Log tab for details.", reason=error)
                 )
             else:
                 self._report(task, result)

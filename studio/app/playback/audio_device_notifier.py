@@ -31,10 +31,10 @@ class AudioDeviceNotifier(QObject):
     def _on_device_lost(self, error: StudioError) -> None:
         device = self._transport.device
         if device is None:
-            words = self.tr("{sentence} Trying once more.").format(sentence=error_message(error))
+            words = self.tr("{sentence} Trying again.").format(sentence=error_message(error))
         else:
             words = self.tr(
-                "The sound device {device} is not available. Playback continues on the system default."
+                "The output device {device} is not available. Playback continues on the system default."
             ).format(device=device)
         if not self._is_lost and words != self._last_hint:
             self._last_hint = words
@@ -44,7 +44,7 @@ class AudioDeviceNotifier(QObject):
     def _on_ended(self, end: PlaybackEnd) -> None:
         if end is PlaybackEnd.NO_DEVICE:
             self._last_hint = ""
-            self._notices.show_hint(self.tr("Playback stopped: no sound device is available. The take is kept."))
+            self._notices.show_hint(self.tr("Playback stopped: no output device is available. The take is kept."))
         elif not self._is_lost:
             self._last_hint = ""
 

@@ -127,7 +127,7 @@ class ScriptPage(QWidget):
     def insert_recording(self, line: Line) -> None:
         """Insert a line for a recording, whose voice is converted, below the current one."""
         self.view.commit_writing()
-        self._do_below(InsertLines(self._index_below(), (line,)), self.tr("Speak a recording"))
+        self._do_below(InsertLines(self._index_below(), (line,)), self.tr("Convert recording"))
         self.view.go_to(line.id)
 
     def duplicate(self) -> None:

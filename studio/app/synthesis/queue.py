@@ -71,7 +71,7 @@ class SynthesisJob:
 class SynthesisQueue(QObject):
     """Jobs in the order they run. Belongs to the GUI thread."""
 
-    jobs_added = Signal(list, int)  # jobs, and the index of the first in the queue
+    jobs_added = Signal(list, int)  # jobs, and where the first of them stands among all
     job_changed = Signal(object)  # SynthesisJob
     jobs_removed = Signal(list)
     synthesis_started = Signal(object)  # TakeSynthesis, before its first signal
@@ -291,7 +291,7 @@ class SynthesisQueue(QObject):
         except Exception as error:  # noqa: BLE001 - top level of a task: the job reports it
             _log.exception("unexpected error in a job")
             job.error = InternalError(
-                "Something unexpected happened: {reason}.", remedy="See the Log tab for details.", reason=error
+                "Unexpected error: {reason}.", remedy="See the Log tab for details.", reason=error
             )
             self._end(job, JobState.FAILED)
         else:

@@ -133,7 +133,7 @@ class QueuePanel(QWidget):
     def _state_text(self, job: SynthesisJob) -> str:
         match job.state:
             case JobState.WAITING:
-                return self.tr("Waiting")
+                return self.tr("Queued")
             case JobState.SPEAKING:
                 return self.stage_text(job.stage)
             case JobState.DONE:

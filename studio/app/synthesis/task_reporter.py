@@ -99,6 +99,6 @@ class TaskReporter(QObject):
             text += ", " + self.tr("%n more in parallel", "", num_beside)
         num_waiting = len(self._session.queue.waiting)
         if num_waiting:
-            text += ", " + self.tr("%n waiting", "", num_waiting)
+            text += ", " + self.tr("%n queued", "", num_waiting)
             text += " " + self.tr("(Esc twice clears the queue)")
         return text

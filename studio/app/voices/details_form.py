@@ -32,7 +32,7 @@ class DetailsForm(QWidget):
         super().__init__(parent)
         self.name = QLineEdit(self)
         self.name.setMaxLength(LONGEST_NAME)
-        self.name.setAccessibleName(self.tr("Name of the voice"))
+        self.name.setAccessibleName(self.tr("Voice name"))
         self.transcript = self._make_transcript()
         self._mode_text = QLabel(self)
         self._mode_text.setWordWrap(True)
@@ -41,8 +41,8 @@ class DetailsForm(QWidget):
         self._has_chosen_language = False
         self._notes = QLineEdit(self)
         self._notes.setAccessibleName(self.tr("Notes"))
-        self._notes.setPlaceholderText(self.tr("Anything to remember"))
-        self._consent = QCheckBox(self.tr("The voice owner consents"), self)
+        self._notes.setPlaceholderText(self.tr("Optional"))
+        self._consent = QCheckBox(self.tr("Voice owner has consented"), self)
         self._consent.setToolTip(
             self.tr("Only clone voices you have permission to use. This note is stored with the voice.")
         )

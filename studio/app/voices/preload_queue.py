@@ -146,7 +146,7 @@ class VoicePreloadQueue(QObject):
         except Exception as error:  # noqa: BLE001 - end of the task: shown on the card, and the queue continues
             _log.exception("unexpected error while preparing a voice")
             result = Preparation(
-                PreparationState.FAILED, error=InternalError("Something unexpected happened: {reason}.", reason=error)
+                PreparationState.FAILED, error=InternalError("Unexpected error: {reason}.", reason=error)
             )
         if self._running is voice:
             self._task, self._running = None, None

@@ -49,7 +49,7 @@ class RecorderDialog(QDialog):
         self._session = session
         self._player = player
         self._device_names = device_names
-        self.setWindowTitle(self.tr("Record a voice"))
+        self.setWindowTitle(self.tr("Record voice"))
         self.resize(fit_to_screen(640, 520))
         self._devices = QComboBox(self)
         self._devices.setAccessibleName(self.tr("Microphone"))
@@ -57,9 +57,9 @@ class RecorderDialog(QDialog):
         self._refresh.setIcon(icon("retry"))
         self._refresh.setToolTip(self.tr("Refresh microphones"))
         self._refresh.setAccessibleName(self._refresh.toolTip())
-        self._reads = QCheckBox(self.tr("I am reading this text:"), self)
+        self._reads = QCheckBox(self.tr("Read this text aloud:"), self)
         self._reads.setChecked(True)
-        self._reads.setToolTip(self.tr("The text becomes the transcript, for a closer likeness"))
+        self._reads.setToolTip(self.tr("Uses the text as the transcript, for a closer likeness"))
         self._text = QLabel(self._text_to_read(), self)
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -71,7 +71,7 @@ class RecorderDialog(QDialog):
         self._state.setWordWrap(True)
         self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._problem = ErrorLine(self)
-        self._stops_by_itself = QCheckBox(self.tr("Stop after 2 s of silence"), self)
+        self._stops_by_itself = QCheckBox(self.tr("Stop after 2 s silence"), self)
         self._stops_by_itself.setChecked(True)
         self._record = QPushButton(icon("record"), "", self)
         self._listen = QPushButton(icon("play"), self.tr("Play"), self)

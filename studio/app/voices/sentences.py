@@ -42,7 +42,7 @@ SENTENCES = (
     _T("ClipReport", "It lasts {total:.1f} seconds; the models accept at most 30."),
     _T("ClipReport", "Move the handles to select 3 to 10 seconds."),
     _T("ClipReport", "The level is good."),
-    _T("ClipReport", "The level is rather low."),
+    _T("ClipReport", "The level is low."),
     _T("ClipReport", "For a new recording, move closer to the microphone or raise its level."),
     _T("ClipReport", "The level is very low, so noise becomes part of the voice."),
     _T("ClipReport", "Record again, closer to the microphone or at a higher level."),

@@ -228,11 +228,11 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
         dialog.export_button.click()
     assert wanted.args == [["a", "c"]]
     assert dialog.pages.currentWidget() is dialog.progress
-    assert dialog.progress.title.text() == "Synthesising line 1 of 2"
+    assert dialog.progress.title.text() == "Speaking line 1 of 2"
     speak(project, "a")
     dialog.on_line_spoken("a")
     dialog.on_line_spoken("b")  # of somebody else's concern
-    assert dialog.progress.title.text() == "Synthesising line 2 of 2"
+    assert dialog.progress.title.text() == "Speaking line 2 of 2"
     speak(project, "c")
     with qtbot.waitSignal(dialog.exported):
         dialog.on_line_spoken("c")
@@ -273,7 +273,7 @@ def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
     speak(project, "a")
     project.apply(EditLines({"a": {"text": "Changed again."}}))
     dialog.on_line_spoken("a")
-    assert "changed during" in dialog.outcome.title.text()
+    assert "changed while" in dialog.outcome.title.text()
 
 
 def test_cancelling_while_lines_are_synthesized(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:

@@ -54,7 +54,7 @@ def test_speed_and_rest_are_of_all_lines_together(qtbot: QtBot) -> None:
     page = ProgressPage()
     qtbot.addWidget(page)
     page.show_speaking(lines)
-    assert page.title.text() == "Synthesising line 3 of 4"
+    assert page.title.text() == "Speaking line 3 of 4"
     assert page.figures.text() == "2.0x real time · 0:04 left"
     lines.failed("b")
     assert lines.remaining_seconds == pytest.approx(2.0)

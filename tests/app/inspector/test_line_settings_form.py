@@ -198,7 +198,7 @@ def test_the_form_shows_mixed_values_and_the_number_of_lines(
 ) -> None:
     make_lines(bench, window, replace(LINE, seed=1), replace(LINE, voice="Berta"), LINE)
     assert form._scope.isVisibleTo(form)
-    assert form._scope.text() == "Edits change 3 lines"
+    assert form._scope.text() == "Changes apply to 3 lines"
     assert form._voice.currentIndex() == -1
     assert form._voice.placeholderText() == "(mixed)"
     assert form._is_seed_fixed.checkState() == Qt.CheckState.PartiallyChecked
@@ -213,7 +213,7 @@ def test_a_bulk_edit_skips_locked_lines(bench: Bench, window: MainWindow, form: 
     make_lines(bench, window, LINE, LINE, LINE)
     bench.session.editor.apply(EditLines({bench.lines[0].id: {"is_locked": True}}))
     assert form.isEnabled()
-    assert form._scope.text() == "Edits change 2 lines"
+    assert form._scope.text() == "Changes apply to 2 lines"
     type_in(form._speed, "1.25")
     QTest.keyClick(form._speed, Qt.Key.Key_Return)
     assert [line.speed for line in bench.lines] == [1.0, 1.25, 1.25]

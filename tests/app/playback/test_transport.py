@@ -86,7 +86,7 @@ def test_a_fallback_device_is_reported_once(make_bench: Callable[..., Any], monk
 
     play_once()
     play_once()
-    told = "The sound device headset is not available. Playback continues on the system default."
+    told = "The output device headset is not available. Playback continues on the system default."
     assert hints == [told]
     outputs.others["headset"] = SoundCard()
     monkeypatch.setattr(outputs, "open", partial(CardOutputs.open, outputs))  # it is connected again

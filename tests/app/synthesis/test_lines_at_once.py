@@ -95,8 +95,8 @@ def test_three_jobs_run_and_a_fourth_follows(bench: Bench) -> None:
     assert bench.window
     bench.window.tasks.task_changed.connect(lambda words, *_: told.append(words))
     bench.window.tasks.show()
-    assert told[-1].startswith("Speaking line 1, 2 more in parallel, 2 waiting")
-    assert told[-1].endswith("2 waiting (Esc twice clears the queue)")
+    assert told[-1].startswith("Speaking line 1, 2 more in parallel, 2 queued")
+    assert told[-1].endswith("2 queued (Esc twice clears the queue)")
     bench.session.queue.cancel(first)
     bench.until(lambda: [take_lengths(bench, line) for line in (3, 4)] == [[2], [1]])
     assert first.state is JobState.CANCELLED
