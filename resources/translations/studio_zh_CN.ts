@@ -1923,10 +1923,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>不支持 {sample_rate} Hz 采样率。</translation>
     </message>
     <message>
-        <source>The screen {name}, which {variable} names, cannot be reached from here.</source>
-        <translation>无法连接 {variable} 所指的屏幕 {name}。</translation>
-    </message>
-    <message>
         <source>The sound device {name} is not connected.</source>
         <translation>音频设备 {name} 未连接。</translation>
     </message>
@@ -1997,10 +1993,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is no model {choice}.{did_you_mean}</source>
         <translation>找不到模型 {choice}。{did_you_mean}</translation>
-    </message>
-    <message>
-        <source>There is no screen here to show the window on.</source>
-        <translation>没有可用的显示器，无法显示窗口。</translation>
     </message>
     <message>
         <source>There is no voice named {name}.{did_you_mean}</source>
@@ -4417,6 +4409,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}</source>
         <translation>{good} 个已验证，{refused} 个未通过，{failed} 个失败；已用 {used}，上限 {limit}</translation>
+    </message>
+    <message>
+        <source>The screen {name}, set by {variable}, cannot be reached.</source>
+        <translation>无法连接 {variable} 所指的屏幕 {name}。</translation>
+    </message>
+    <message>
+        <source>No screen is available to show the window on.</source>
+        <translation>没有可用的显示器，无法显示窗口。</translation>
     </message>
 </context>
 <context>

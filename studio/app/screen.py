@@ -61,13 +61,13 @@ def require_screen(
     ]
     if not screens:
         raise NoScreen(
-            "There is no screen here to show the window on.",
+            "No screen is available to show the window on.",
             remedy="`timbre --help` lists what works in a terminal.",
         )
     reached = [platform for platform, _, name, answers in screens if answers(name)]
     if not reached:
         raise NoScreen(
-            "The screen {name}, which {variable} names, cannot be reached from here.",
+            "The screen {name}, set by {variable}, cannot be reached.",
             remedy="Start the program on the desktop itself; `timbre --help` lists what works in a terminal.",
             name=screens[0][2],
             variable=screens[0][1],

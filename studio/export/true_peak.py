@@ -87,7 +87,7 @@ def _smooth_gain(gain: FloatArray, sample_rate: int) -> FloatArray:
     """
     reach = max(1, round(_LOOK_AHEAD_SECONDS * sample_rate))
     held = _sliding_minimum(np.pad(gain, 2 * reach, constant_values=1.0), 2 * reach + 1)
-    # Two running means give a triangular window, and so no corners in the gain.
+    # Two running means give a triangular window, which avoids corners in the gain.
     return _running_mean(_running_mean(held, reach + 1), reach + 1)
 
 

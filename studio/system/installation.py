@@ -1,4 +1,4 @@
-"""How the program was installed, and what to do about a missing part of it."""
+"""How the program was installed, and how to repair a missing part."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def asked(environment: dict[str, str], *, x: bool = False, wayland: bool = False
 
 
 def test_a_missing_screen_is_reported() -> None:
-    with pytest.raises(NoScreen, match="no screen here"):
+    with pytest.raises(NoScreen, match="No screen is available"):
         asked({})
 
 

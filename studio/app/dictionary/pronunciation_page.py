@@ -39,7 +39,7 @@ class PronunciationPage(QWidget):
         self.table.setModel(self.model)
         self.table.setAccessibleName(name)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        # Do not edit when a row becomes current, so that the Delete key removes rows.
+        # Selecting a row does not start editing, so that the Delete key removes rows.
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.AllEditTriggers & ~QAbstractItemView.EditTrigger.CurrentChanged
         )

@@ -158,8 +158,8 @@ class Int8Linear:
 
     fbgemm multiplies 8-bit by 8-bit numbers, and a single 8-bit scale would round small activations beside a
     large one to zero. So each row becomes two: a coarse one and its magnified rounding error. The weights are
-    read once for both, so the second row is free. Only 7 of the 8 bits are used, so that the 16-bit sums of
-    CPUs without VNNI cannot overflow.
+    read once for both, so the second row costs almost no time. Only 7 of the 8 bits are used, so that the 16-bit
+    sums of CPUs without VNNI cannot overflow.
     """
 
     _STEPS = 63
