@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from studio.app.export_dialog.pending_lines import PendingLines
+from studio.app.models.model_text import duration_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
 
@@ -77,13 +78,5 @@ class ProgressPage(QWidget):
         if speed is not None:
             figures.append(self.tr("{speed}x real time").format(speed=f"{speed:.1f}"))
         if remaining_seconds is not None:
-            figures.append(self.tr("{time} left").format(time=clock_time(remaining_seconds)))
+            figures.append(self.tr("{time} left").format(time=duration_text(remaining_seconds)))
         self.figures.setText(" · ".join(figures))
-
-
-def clock_time(seconds: float) -> str:
-    """Return ``seconds`` as ``0:07``, ``12:30`` or ``1:02:03``."""
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

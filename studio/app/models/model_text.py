@@ -181,6 +181,7 @@ def file_text(progress: Progress) -> str:
 
 
 def duration_text(seconds: float) -> str:
+    """Return a duration as ``10 s``, ``12 min`` or ``1 h 2 min``."""
     if seconds < _MINUTE:
         return _tr(_T("Models", "{seconds} s")).format(seconds=round(seconds))
     if seconds < _HOUR:

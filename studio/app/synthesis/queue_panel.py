@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.error_text import format_error
+from studio.app.models.model_text import duration_text
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
 from studio.app.widgets.copy_report import CopyReportButton
@@ -204,10 +205,3 @@ _ICONS = {
     JobState.FAILED: "state-failed",
     JobState.CANCELLED: "stop",
 }
-
-
-def duration_text(seconds: float) -> str:
-    """Format a duration as ``m:ss`` or ``h:mm:ss``."""
-    whole = round(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -55,7 +55,7 @@ def test_speed_and_rest_are_of_all_lines_together(qtbot: QtBot) -> None:
     qtbot.addWidget(page)
     page.show_speaking(lines)
     assert page.title.text() == "Speaking line 3 of 4"
-    assert page.figures.text() == "2.0x real time · 0:04 left"
+    assert page.figures.text() == "2.0x real time · 4 s left"
     lines.failed("b")
     assert lines.remaining_seconds == pytest.approx(2.0)
     assert "b" not in lines
