@@ -304,7 +304,7 @@ def test_an_export_stops_when_a_pending_line_is_deleted(make_bench: Callable[...
     bench.until(lambda: len(speaking(bench)) == 2 and all_have_sound(bench))
     session.editor.apply(RemoveLines((bench.lines[1].id,)))
     Held.may_go.set()
-    bench.until(lambda: not dialog.is_at_work and not speaking(bench))
+    bench.until(lambda: not dialog.is_busy and not speaking(bench))
     dialog.reject()
 
 
