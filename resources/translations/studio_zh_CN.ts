@@ -5693,6 +5693,13 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>Phrases</name>
+    <message>
+        <source>, </source>
+        <translation>，</translation>
+    </message>
+</context>
+<context>
     <name>Preferences</name>
     <message>
         <source>Choose…</source>

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.translation import join_phrases
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.project.drafts import Draft
 
@@ -58,7 +59,7 @@ class RecoveryDialog(QDialog):
         name = draft.project_path.name if draft.project_path else self.tr("Never saved")
         size = self.tr("%n line(s)", "", draft.num_lines)
         if draft.num_takes:
-            size += ", " + self.tr("%n take(s)", "", draft.num_takes)
+            size = join_phrases((size, self.tr("%n take(s)", "", draft.num_takes)))
         first = f"\n“{draft.first_words}”" if draft.first_words else ""
         return f"{name} · {when} · {size}{first}"
 

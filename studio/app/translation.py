@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from collections.abc import Iterable
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from studio import paths
@@ -21,6 +23,11 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - t
 QT_TRANSLATE_NOOP("QKeySequenceEdit", "Press shortcut")
 QT_TRANSLATE_NOOP("QLineEdit", "&Undo")
 QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")
+
+
+def join_phrases(phrases: Iterable[str]) -> str:
+    """Join translated phrases with the comma of the interface language."""
+    return QCoreApplication.translate("Phrases", ", ").join(phrases)
 
 
 def chosen_locale(settings: Settings) -> QLocale:

@@ -13,8 +13,10 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from studio.app.error_text import error_hint, error_message, format_error
+from studio.app.models.model_text import progress_text
 from studio.app.translation import use_language
 from studio.audio.encoding import encoding_named
+from studio.catalog.progress import Phase, Progress
 from studio.errors import CannotWrite, UnusableSetting, WorkerBusy, from_record
 from studio.settings import EXPORT_TRUE_PEAK
 
@@ -47,6 +49,13 @@ def test_the_window_is_in_chinese(bench: Any, qapp: Any) -> None:
     window = bench.open_window()
     assert window.actions_by_id["speak.line"].text() == "朗读此行"
     assert window.docks.voices.windowTitle() == "音色"
+
+
+def test_phrases_are_joined_with_the_comma_of_the_language(qapp: Any, chinese: None) -> None:
+    progress = Progress(Phase.RECEIVING, bytes_per_second=2e6, remaining_seconds=30)
+    assert progress_text(progress) == "2.00 MB/秒，还需 30 秒"
+    use_language(qapp, QLocale("en_US"))
+    assert progress_text(progress) == "2.00 MB/s, 30 s left"
 
 
 def test_an_error_is_translated(qapp: Any, chinese: None) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.error_text import words_of
-from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.app.translation import QT_TRANSLATE_NOOP, join_phrases
 from studio.engines.ladder import why_not
 from studio.engines.overview import CandidateView, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
@@ -112,7 +112,7 @@ def speed_text(view: CandidateView) -> str:
     if view.is_reference:
         return words
     faster = _tr(_T("Engines", "{factor}x the speed of float32"))
-    return words + ", " + faster.format(factor=figure(view.speedup))
+    return join_phrases((words, faster.format(factor=figure(view.speedup))))
 
 
 def proof_text(view: CandidateView) -> str:
@@ -127,7 +127,7 @@ def proof_text(view: CandidateView) -> str:
         words.append(f"{found.mel_distance_db:.2f} dB")
     if found.agreement is not None:
         words.append(_tr(_T("Engines", "{share} of tokens equal")).format(share=f"{found.agreement:.0%}"))
-    return ", ".join(words)
+    return join_phrases(words)
 
 
 def kept_text(view: CandidateView) -> str:

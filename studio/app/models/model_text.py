@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.error_text import error_message
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
-from studio.app.translation import QT_TRANSLATE_NOOP
+from studio.app.translation import QT_TRANSLATE_NOOP, join_phrases
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.progress import Phase, Progress
@@ -83,7 +83,8 @@ def state_text(status: ModelStatus) -> str:
     words = _tr(_STATES[status.state])
     if status.arrived_bytes and status.state is not ModelState.UNSUPPORTED:
         downloaded = _tr(_T("Models", "{done} of {all} downloaded"))
-        words += ", " + downloaded.format(done=size_text(status.arrived_bytes), all=size_text(status.size_bytes))
+        done, size = size_text(status.arrived_bytes), size_text(status.size_bytes)
+        return join_phrases((words, downloaded.format(done=done, all=size)))
     return words
 
 
@@ -154,7 +155,7 @@ def progress_text(progress: Progress) -> str:
         parts.append(speed)
     if progress.remaining_seconds is not None:
         parts.append(_tr(_T("Models", "{time} left")).format(time=duration_text(progress.remaining_seconds)))
-    return ", ".join(parts)
+    return join_phrases(parts)
 
 
 def download_text(num_bytes: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
 from studio.app.error_text import format_error
+from studio.app.translation import join_phrases
 from studio.app.voices.languages import language_word
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.sentences import advice_of, grade_word, sentence_of
@@ -150,7 +151,7 @@ class VoiceModel(QAbstractListModel):
             self.tr("Quality: {grade}").format(grade=grade_word(card.quality)) if card.quality else "",
             self.preparation_word(card.preparation),
         ]
-        return ", ".join(part for part in parts if part)
+        return join_phrases(part for part in parts if part)
 
 
 @paints_safely
