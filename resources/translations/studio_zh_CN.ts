@@ -2751,10 +2751,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有读取 {path} 的权限。</translation>
     </message>
     <message>
-        <source>No sound device is available ({reason}).</source>
-        <translation>没有可用的音频设备（{reason}）。</translation>
-    </message>
-    <message>
         <source>Playback is not possible: the PortAudio library is missing.</source>
         <translation>无法播放：缺少 PortAudio 库。</translation>
     </message>
@@ -2783,22 +2779,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>麦克风已断开。</translation>
     </message>
     <message>
-        <source>The sound device does not respond.</source>
-        <translation>音频设备无响应。</translation>
-    </message>
-    <message>
-        <source>The sound device plays far too slowly.</source>
-        <translation>音频设备播放过慢。</translation>
-    </message>
-    <message>
-        <source>The sound device was disconnected during playback.</source>
-        <translation>播放过程中音频设备已断开。</translation>
-    </message>
-    <message>
-        <source>The sound device {device} is not available ({reason}).</source>
-        <translation>音频设备 {device} 不可用（{reason}）。</translation>
-    </message>
-    <message>
         <source>ffmpeg, which reads {suffix} files, does not start ({reason}).</source>
         <translation>用于读取 {suffix} 文件的 ffmpeg 无法启动（{reason}）。</translation>
     </message>
@@ -2825,10 +2805,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Connect it and play again.</source>
         <translation>请重新连接设备后再播放。</translation>
-    </message>
-    <message>
-        <source>The sound device keeps stuttering.</source>
-        <translation>音频设备持续卡顿。</translation>
     </message>
     <message>
         <source>{file} contains invalid samples (NaN or infinity).</source>
@@ -3815,10 +3791,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请安装该模型，或更正名称或文件夹。`timbre models list` 可列出模型。</translation>
     </message>
     <message>
-        <source>No sound device is available, or it was disconnected.</source>
-        <translation>没有可用的音频设备，或设备已断开。</translation>
-    </message>
-    <message>
         <source>No voice is given.{known}</source>
         <translation>未指定音色。{known}</translation>
     </message>
@@ -4417,6 +4389,34 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>No screen is available to show the window on.</source>
         <translation>没有可用的显示器，无法显示窗口。</translation>
+    </message>
+    <message>
+        <source>No output device is available ({reason}).</source>
+        <translation>没有可用的音频设备（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The output device does not respond.</source>
+        <translation>音频设备无响应。</translation>
+    </message>
+    <message>
+        <source>The output device plays far too slowly.</source>
+        <translation>音频设备播放过慢。</translation>
+    </message>
+    <message>
+        <source>The output device was disconnected during playback.</source>
+        <translation>播放过程中音频设备已断开。</translation>
+    </message>
+    <message>
+        <source>The output device {device} is not available ({reason}).</source>
+        <translation>音频设备 {device} 不可用（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The output device keeps stuttering.</source>
+        <translation>音频设备持续卡顿。</translation>
+    </message>
+    <message>
+        <source>No output device is available, or it was disconnected.</source>
+        <translation>没有可用的音频设备，或设备已断开。</translation>
     </message>
 </context>
 <context>

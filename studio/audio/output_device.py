@@ -90,13 +90,13 @@ def open_output_on(
         reason = error.args[0]
         if device is not None:
             raise NoAudioDevice(
-                "The sound device {device} is not available ({reason}).",
+                "The output device {device} is not available ({reason}).",
                 remedy="Connect it, or choose another in the settings.",
                 device=device,
                 reason=reason,
             ) from error
         raise NoAudioDevice(
-            "No sound device is available ({reason}).",
+            "No output device is available ({reason}).",
             remedy="Connect speakers or headphones, or write to a file.",
             reason=reason,
         ) from error

@@ -98,7 +98,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("Record at 16 kHz or more; telephone quality is not enough."),
     ),
     "no-audio-device": (
-        wording("No sound device is available, or it was disconnected."),
+        wording("No output device is available, or it was disconnected."),
         wording("Connect one and choose it in the settings. Exporting files works without one."),
     ),
     "nothing-to-speak": (

@@ -473,13 +473,13 @@ def test_devices_are_opened_with_supported_settings(
 def test_the_error_names_the_device_that_does_not_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     monkeypatch.setattr(output_device, "device_index", lambda kind, name: 3)
-    with pytest.raises(NoAudioDevice, match=r"The sound device Headset is not available \(Invalid sample rate\)"):
+    with pytest.raises(NoAudioDevice, match=r"The output device Headset is not available \(Invalid sample rate\)"):
         output_device.open_output_on("Headset", RATE, lambda samples, has_run_dry: None)
 
 
 def test_no_device_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio())
-    with pytest.raises(NoAudioDevice, match=r"No sound device is available \(Error querying device -1\)"):
+    with pytest.raises(NoAudioDevice, match=r"No output device is available \(Error querying device -1\)"):
         BufferedOutput(RATE)
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     with pytest.raises(NoAudioDevice, match="Invalid sample rate"):

@@ -150,10 +150,10 @@ def test_a_crash_of_the_sound_server_raises(server: SoundServer) -> None:
     time.sleep(2.5)
     server.process.kill()
     said, _ = player.communicate(timeout=60)
-    assert said.startswith("error The sound device was disconnected during playback.")
+    assert said.startswith("error The output device was disconnected during playback.")
 
 
 def test_no_sound_card_raises(server: SoundServer) -> None:
     server.environment["PULSE_SERVER"] = f"unix:{server.folder}/none"
     said, _ = server.start_playing(speech_like(1.0)).communicate(timeout=60)
-    assert said.startswith("error No sound device is available")
+    assert said.startswith("error No output device is available")

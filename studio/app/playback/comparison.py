@@ -254,7 +254,9 @@ class Comparison(QObject):
         if self.is_playing and self._output is not None and not self._output.is_running:
             self.pause()
             self.failed.emit(
-                NoAudioDevice("The sound device was disconnected during playback.", remedy="Connect it and play again.")
+                NoAudioDevice(
+                    "The output device was disconnected during playback.", remedy="Connect it and play again."
+                )
             )
         if self.is_playing and self._output is not None:
             self._played_ids.add(self._takes[self.current].id)
