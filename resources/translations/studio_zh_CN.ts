@@ -3876,7 +3876,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The first chunk (--first-hop) ends where exact streaming cannot split.</source>
-        <translation>首个分块（--first-hop）的结束位置无法用于精确流式合成。</translation>
+        <translation>首个分块（--first-hop）的结束位置无法用于精确的流式生成。</translation>
     </message>
     <message>
         <source>The folder contains a model of a generation that this version does not support.</source>
@@ -4364,7 +4364,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Wait a few minutes, or choose the other source or a mirror.</source>
-        <translation>请等几分钟，或换另一个来源或镜像。</translation>
+        <translation>请等几分钟，或更换下载源或镜像。</translation>
     </message>
     <message>
         <source>it did not respond in time</source>
