@@ -349,9 +349,9 @@ def _health() -> HealthReport:
             ),
             Check(wording("GPU"), Verdict.FINE, wording("no NVIDIA GPU; running on the CPU")),
             Check(
-                wording("recordings"),
+                wording("audio formats"),
                 Verdict.LIMITED,
-                wording("WAV, FLAC, OGG and MP3 can be read, m4a, mp4 and webm cannot"),
+                wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not"),
                 how_to_read_media(),
             ),
         )

@@ -27,7 +27,7 @@ try:
         print("listening", len(device_names("input")) > 0, recorder.sample_rate, flush=True)
         started = time.monotonic()
         while not watch.is_over and time.monotonic() - started < 30:
-            watch.hear(recorder.read_new().kept)
+            watch.add(recorder.read_new().recorded)
             time.sleep(0.02)
         print("over", watch.is_over, "gaps", recorder.has_gaps)
 except NoAudioDevice as error:

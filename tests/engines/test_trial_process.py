@@ -63,7 +63,7 @@ def test_a_build_in_a_process_of_its_own_is_proven_and_has_low_priority(make_man
     improving.join(30)
     assert children() == []
     assert view_of(manager, "built").status is Status.UNTRIED
-    assert view_of(manager, "plain").status is Status.PROVEN
+    assert view_of(manager, "plain").status is Status.VERIFIED
 
 
 class CrowdedConnection:

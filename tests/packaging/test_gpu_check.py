@@ -104,8 +104,8 @@ def test_everything_is_in_the_json(
     plain = entries["speech-lm", "torch-float32"]
     assert plain["verification"]["complaint"] is None
     assert plain["tokens_per_second"] > 0
-    assert entries["speech-lm", "cuda-graph-bfloat16"]["unusable"] == "there is no graphics card in use"
-    assert checked["E9"][0]["not_tried"] == "there is no graphics card in use"
+    assert entries["speech-lm", "cuda-graph-bfloat16"]["unusable"] == "no NVIDIA GPU is in use"
+    assert checked["E9"][0]["not_tried"] == "no NVIDIA GPU is in use"
     assert checked["R13"]["peak_bytes"] > 0
     stages = {"speech-tokenizer", "speaker-encoder", "speech-lm", "flow", "vocoder"}
     assert set(checked["R13"]["engines"]) == stages

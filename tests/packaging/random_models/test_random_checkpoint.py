@@ -152,7 +152,7 @@ def test_no_room_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
     plan = released_plan("cosyvoice3")
     huge = replace(plan, speech_lm=replace(plan.speech_lm, backbone=replace(plan.speech_lm.backbone, num_layers=2000)))
-    with pytest.raises(DiskFull, match=r"not enough room for a random model \(\d+\.\d GB\)"):
+    with pytest.raises(DiskFull, match=r"not enough disk space for a random model \(\d+\.\d GB\)"):
         write_random_checkpoint(tmp_path, "cosyvoice3", plan=huge)
     assert not list(tmp_path.glob("*.pt"))
 
