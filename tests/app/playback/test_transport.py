@@ -46,7 +46,7 @@ def test_without_a_device_the_take_is_kept_and_a_hint_is_shown(make_bench: Calla
     window.script.set_field("text", "one two three", "Edit")
     bench.trigger("speak.line")
     bench.until(lambda: bench.lines[0].chosen_take is not None and not bench.session.transport.is_playing)
-    bench.until(lambda: "sound" in window.notices.words)
+    bench.until(lambda: "no output device" in window.notices.words)
     (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert take.is_complete
 
