@@ -131,7 +131,7 @@ class TextTooLong(StudioError, code="text-too-long", exit_status=6):
 
 
 class UnknownPreset(StudioError, code="unknown-preset", exit_status=6):
-    """The loaded model has no style preset of that name."""
+    """The loaded model has no style preset with that name."""
 
 
 class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
@@ -139,11 +139,11 @@ class StyleNotSupported(StudioError, code="style-not-supported", exit_status=6):
 
 
 class VoiceNotFound(StudioError, code="voice-not-found", exit_status=7):
-    """There is no voice and no file of that name."""
+    """There is neither a voice nor a file with that name."""
 
 
 class VoiceExists(StudioError, code="voice-exists", exit_status=7):
-    """A voice of that name already exists."""
+    """A voice with that name already exists."""
 
 
 class BadVoiceFile(StudioError, code="bad-voice-file", exit_status=7):

@@ -16,7 +16,7 @@ _APP_NAME = "timbre-studio"
 
 def resources() -> Path:
     """Return the folder of bundled read-only files: inside an installed package, beside it in a checkout."""
-    # Try inside first: next to an installed package, a folder of that name belongs to another package.
+    # Try inside first: next to an installed package, a folder with that name belongs to another package.
     inside_package = Path(__file__).resolve().parent / "resources"
     return inside_package if inside_package.is_dir() else inside_package.parent.parent / "resources"
 

@@ -2283,6 +2283,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>服务器上的文件更短</translation>
     </message>
     <message>
+        <source>the server sent the wrong part of the file or a different version</source>
+        <translation>服务器返回了其他位置或其他版本的内容</translation>
+    </message>
+    <message>
         <source>the system does not permit it</source>
         <translation>系统不允许</translation>
     </message>
@@ -2331,8 +2335,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{all}，空闲 {free}</translation>
     </message>
     <message>
+        <source>{engine} failed to open ({reason}) and will be rebuilt</source>
+        <translation>{engine} 无法打开（{reason}），将重新构建</translation>
+    </message>
+    <message>
         <source>{engine} in {precision}</source>
         <translation>{engine}（{precision}）</translation>
+    </message>
+    <message>
+        <source>{engine} was damaged on disk and will be rebuilt</source>
+        <translation>磁盘上的 {engine} 已损坏，将重新构建</translation>
     </message>
     <message>
         <source>{file} already exists in {folder}: from another script or other lines, or changed since.</source>
@@ -3423,10 +3435,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有响应</translation>
     </message>
     <message>
-        <source>the server sent another part or another version</source>
-        <translation>服务器返回了其他位置或其他版本的内容</translation>
-    </message>
-    <message>
         <source>{file} at {place} differs from the release of {model} that this version supports.</source>
         <translation>{place} 上的 {file} 与本版本支持的 {model} 不一致。</translation>
     </message>
@@ -3575,16 +3583,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>此 CPU 不支持快速的 {precision} 运算</translation>
     </message>
     <message>
-        <source>{engine} failed to open ({reason}) and is built again</source>
-        <translation>{engine} 无法打开（{reason}），将重新构建</translation>
-    </message>
-    <message>
         <source>{engine} is not used now: {reason}</source>
         <translation>目前未使用 {engine}：{reason}</translation>
-    </message>
-    <message>
-        <source>{engine} was damaged on disk and is built again</source>
-        <translation>磁盘上的 {engine} 已损坏，将重新构建</translation>
     </message>
     <message>
         <source>See the log {log}.</source>

@@ -21,7 +21,7 @@ _SCRIPT_PIXELS = 130
 
 @paints_safely
 class PanelStack(QWidget):
-    """Distributes the spare height of ``centre`` to ``panels``, in their order."""
+    """Distributes the spare height of ``centre`` among ``panels``, in order."""
 
     def __init__(self, panels: Sequence[CollapsiblePanel], script: QWidget, centre: QWidget) -> None:
         super().__init__(centre)

@@ -182,7 +182,10 @@ class Session(QObject):
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def device_names(self, kind: str) -> tuple[str, ...]:
-        """Rescan audio devices and return the names of ``kind``, "input" or "output". Slow; callable from any thread."""
+        """Rescan the audio devices and return the names of the "input" or "output" devices, as ``kind`` says.
+
+        Slow; callable from any thread.
+        """
         self.services.outputs.rescan()
         return self.services.outputs.names() if kind == "output" else device_names("input")
 

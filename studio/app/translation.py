@@ -37,7 +37,7 @@ def chosen_locale(settings: Settings) -> QLocale:
 
 def use_language(application: QApplication, locale: QLocale) -> bool:
     """Use ``locale`` for texts, numbers and dates of all widgets created afterwards; return whether it changed."""
-    if locale.language() == QLocale.Language.C:  # the C locale, whose date formats are not meant for users
+    if locale.language() == QLocale.Language.C:  # the date formats of the C locale are not meant for users
         locale = QLocale("en_US")
     if _installed and locale == QLocale():
         return False
@@ -45,11 +45,11 @@ def use_language(application: QApplication, locale: QLocale) -> bool:
         application.removeTranslator(translator)
     _installed.clear()
     QLocale.setDefault(locale)
-    # English has a file too, for its plural forms.
+    # English also has a translation file, for its plural forms.
     folder = str(paths.resources() / "translations")
     ours = QTranslator(application)
     if not ours.load(locale, "studio", "_", folder):
-        locale = QLocale("en_US")  # no translation: English, Qt's own buttons included
+        locale = QLocale("en_US")  # no translation: use English, also for Qt's own buttons
         ours.load(locale, "studio", "_", folder)
     qt = QTranslator(application)
     if qt.load(locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):

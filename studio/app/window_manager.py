@@ -1,4 +1,4 @@
-"""Composition root of the window: builds it in two stages around one session, and again for another language.
+"""Builds the window in two stages around one session, and rebuilds it when the language changes.
 
 Decision: when the language changes, the window is replaced; queue, worker, playback, project and undo stack belong to
 the session and continue. Reason: widgets set their texts once, when they are created; updating the texts of an existing

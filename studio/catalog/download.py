@@ -134,12 +134,14 @@ class FileDownload:
                 is_same = begin == part.num_bytes and (not etag or not part.etag or etag == part.etag)
                 if not is_same or size not in (None, self._wanted.size_bytes):
                     part.restart()
-                    raise _Interrupted(self._wrong(wording("the server sent another part or another version")))
+                    raise _Interrupted(
+                        self._wrong(wording("the server sent the wrong part of the file or a different version"))
+                    )
             case http.HTTPStatus.OK:
                 part.restart(etag)
                 announced = response.headers.get("Content-Length", "")
                 if announced.isdigit() and int(announced) != self._wanted.size_bytes:
-                    # Usually the login page of a network, sent with status 200.
+                    # Usually a network's login page, sent with status 200.
                     raise self._wrong_copy(wording("its size is wrong"))
             case http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 part.restart()

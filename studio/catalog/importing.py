@@ -1,4 +1,4 @@
-"""Import of a model from a folder, an archive, or an export of another computer."""
+"""Import a model from a folder, an archive, or an export made on another computer."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ _MAX_RECORD_BYTES = 1 << 20
 def import_model(
     path: Path, *, name: str | None = None, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
 ) -> Path:
-    """Copy the model in ``path`` to the user's models and return its folder. Nothing is left after a failure.
+    """Copy the model in ``path`` to the user's models and return its folder. A failed import leaves no files.
 
-    The default ``name`` is that of the export's record, of the release with the same file sizes, or of the folder.
+    ``name`` defaults to the name recorded in the export, else to the release with the same file sizes, else to the
+    folder's name.
     Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,
     ``DamagedModelFile``, ``UnknownGeneration``, ``BadModelSettings``, ``ModelBusy``, ``DiskFull``, ``CannotWrite``.
     """

@@ -1,4 +1,4 @@
-"""Estimates of a trial's remaining time, from earlier trials on this machine or from its own speed."""
+"""Estimate a trial's remaining time from earlier trials on this machine or from its own speed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def phase_history(manifests: Iterable[Manifest], stage: str, name: str) -> dict[
 def remaining_seconds(
     step: Step, phases: Sequence[str], past: Mapping[str, float], seconds_in_phase: float
 ) -> float | None:
-    """Return the estimate, or None if neither earlier trials nor this one's speed give it."""
+    """Return the estimated seconds, or None if neither earlier trials nor this trial's speed allow an estimate."""
     later = phases[step.index + 1 :]
     if any(phase not in past for phase in later):
         return None

@@ -55,6 +55,6 @@ def facts_of(candidate: EngineBackend, target: EngineTarget) -> dict[str, str]:
 
 
 def key_of(facts: Mapping[str, str]) -> str:
-    """Return the folder name for ``facts``: stage and name in clear, then a hash of all facts."""
+    """Return the folder name for ``facts``: the stage, the candidate's name and a hash of all facts."""
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     return f"{facts['stage']}-{facts['name']}-{digest[:20]}"

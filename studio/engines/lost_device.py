@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# CUDA's texts, which torch, TensorRT and ONNX Runtime repeat. Each invalidates the process's CUDA context.
+# CUDA's error messages, which torch, TensorRT and ONNX Runtime pass on. Each of these errors invalidates the
+# process's CUDA context.
 _PHRASES = (
     "illegal memory access",
     "illegal address",

@@ -317,7 +317,7 @@ class EngineManager:
             return None
         files = self.store.verified_files(manifest)
         if files is None:
-            self._note(wording("{engine} was damaged on disk and is built again", engine=_title(state)))
+            self._note(wording("{engine} was damaged on disk and will be rebuilt", engine=_title(state)))
             return None
         try:
             return state.candidate.open(files if state.candidate.phases else None, state.target)
@@ -332,7 +332,9 @@ class EngineManager:
                 self._note(wording("not enough memory for {engine} now", engine=_title(state)))
             else:
                 self._note(
-                    wording("{engine} failed to open ({reason}) and is built again", engine=_title(state), reason=error)
+                    wording(
+                        "{engine} failed to open ({reason}) and will be rebuilt", engine=_title(state), reason=error
+                    )
                 )
                 self.store.discard(state.key)
             return None

@@ -113,7 +113,7 @@ def record_reference(
     trial_size: TrialSize,
     report: Callable[[Stage], None] = lambda _stage: None,
 ) -> ReferenceIO:
-    """Run the reference of each stage in turn; ``report`` is called with the stage. Raises load errors."""
+    """Run the reference for each stage in turn; ``report`` is called with the stage. Raises load errors."""
     checkpoint = target.checkpoint
 
     def opened(stage: Stage) -> AnyStage:

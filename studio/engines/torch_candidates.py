@@ -91,7 +91,7 @@ def _memory_bytes(candidate: TorchCandidate, target: EngineTarget) -> int:
     return int(path.stat().st_size * _WEIGHT_SHARE[candidate.precision]) + _WORKING_BYTES[candidate.stage]
 
 
-# The reference of each stage first.
+# The reference for each stage comes first.
 CANDIDATES: tuple[EngineBackend, ...] = (
     FolderNetwork(Stage.SPEECH_TOKENIZER),
     FolderNetwork(Stage.SPEAKER_ENCODER),

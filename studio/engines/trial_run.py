@@ -147,7 +147,7 @@ def _run(task: TrialTask, progress: TrialProgress) -> Report:
 
 
 def references_of(candidates: tuple[EngineBackend, ...]) -> dict[Stage, EngineBackend]:
-    """Return the reference of each stage, which is its first candidate."""
+    """Return the reference for each stage, which is its first candidate."""
     references: dict[Stage, EngineBackend] = {}
     for candidate in candidates:
         references.setdefault(candidate.stage, candidate)

@@ -57,6 +57,6 @@ def cuda_streams(device: torch.device) -> StreamPool:
 
 
 def set_device(device: torch.device) -> None:
-    """Make ``device`` current for this thread, on the thread's own stream instead of the default one."""
+    """Make ``device`` current for this thread, and the thread's own stream instead of the default one."""
     torch.cuda.set_device(device.index or 0)  # TensorRT builds for the current GPU of the thread
     torch.cuda.set_stream(cuda_streams(device).of_this_thread())

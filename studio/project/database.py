@@ -32,7 +32,7 @@ _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> sqlite3.Connection:
     """Open a working copy and migrate it. Any thread may use the connection, one at a time.
 
-    ``copy_of`` is the file it was copied from, which errors name. Raise ``UnreadableProject``.
+    ``copy_of``: the file it was copied from; error messages name this file instead. Raise ``UnreadableProject``.
     """
     connection = sqlite.connect(path, busy_seconds=_BUSY_SECONDS)
     try:

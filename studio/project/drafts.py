@@ -92,7 +92,7 @@ class WorkingCopy:
         return working_copy
 
     def close(self, *, keeps_draft: bool) -> None:
-        """Close the working copy. Raise ``CannotWrite`` if its file cannot be deleted; it is closed in any case."""
+        """Close the working copy. Raise ``CannotWrite`` if its file cannot be deleted; it is closed even then."""
         with database.translate_errors(self.path):
             try:
                 self.storage.close()
@@ -103,7 +103,7 @@ class WorkingCopy:
 
 
 def created_at(draft: Path) -> datetime:
-    """Return the time in the name of a draft, or of its last change if it was renamed."""
+    """Return the time in the draft's file name, or the file's modification time if it was renamed."""
     try:
         return datetime.strptime(draft.stem.rpartition("-")[0], _TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError:

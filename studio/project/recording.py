@@ -78,11 +78,11 @@ class TakeRecorder:
         self._writer.submit(self._write_pending)
 
     def finish(self, report: SynthesisReport | None = None, *, num_underruns: int | None = None) -> Take:
-        """Return the complete take. Raise ``DiskFull`` or ``CannotWrite``; calling again is possible."""
+        """Return the complete take. Raise ``DiskFull`` or ``CannotWrite``; the call can then be repeated."""
         return self._end(is_complete=True, report=report, num_underruns=num_underruns)
 
     def stop(self, *, num_underruns: int | None = None) -> Take | None:
-        """Return an incomplete take of the audio so far, or None without audio. Raise the errors of ``finish``."""
+        """Return an incomplete take of the audio so far, or None without audio. Raises as ``finish`` does."""
         if not self._num_samples:
             self.discard()
             return None

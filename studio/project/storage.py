@@ -35,7 +35,7 @@ class Storage:
     """An open working copy. Thread-safe. Methods raise ``DiskFull``, ``CannotWrite`` and ``UnreadableProject``."""
 
     def __init__(self, path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> None:
-        """``copy_of`` is the file it was just copied from, which errors name."""
+        """``copy_of``: the file that ``path`` was just copied from; error messages name this file instead."""
         self.path = path
         self._read_as = copy_of or path
         self._lock = threading.RLock()

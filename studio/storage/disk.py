@@ -14,7 +14,7 @@ from studio.wording import Message
 
 
 class NotRegularFile(OSError):
-    """A pipe, socket or device in place of a file. ``reason`` is its translatable text in a message."""
+    """Raised for a pipe, socket or device where a file is expected. ``reason``: a translatable clause for messages."""
 
     reason = Message("it is not an ordinary file")
 
@@ -24,8 +24,8 @@ def require_regular_file(path: Path) -> None:
 
     Call this before opening a file that the user or another program put there: opening a named pipe blocks until
     something writes to it, and a device may never end. The error is ``FileNotFoundError`` for a missing file,
-    ``IsADirectoryError`` for a folder and ``NotRegularFile`` for the rest, so an ``except OSError`` around the
-    reading covers it.
+    ``IsADirectoryError`` for a folder and ``NotRegularFile`` otherwise, so an ``except OSError`` around the code
+    that reads the file handles it.
     """
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):

@@ -82,7 +82,7 @@ class Styles:
 
 
 def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
-    """Return the styles in the model folder, or those of the generation.
+    """Return the styles listed in the model folder or, without such a list, those of the generation.
 
     Raise ``DamagedModelFile`` for an invalid file, and ``MissingModelFile`` if the program's list is missing.
     """

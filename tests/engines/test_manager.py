@@ -163,7 +163,7 @@ def test_a_damaged_plan_is_found_before_use_and_made_again(
     opened = manager.open_choice(ENCODER)
     assert opened is not None
     assert opened.view.name == "plain"
-    assert "was damaged on disk and is built again" in str(manager.overview().notes[0])
+    assert "was damaged on disk and will be rebuilt" in str(manager.overview().notes[0])
     manager.improve()
     opened = manager.open_choice(ENCODER)
     assert opened is not None

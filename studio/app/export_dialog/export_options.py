@@ -115,9 +115,9 @@ class PreviewedNames:
 
 
 def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder: Path) -> PreviewedNames:
-    """Return the names of the first lines' files. Raise ``UnusableSetting`` and ``NothingToSpeak``.
+    """Return the file names of the first lines. Raise ``UnusableSetting`` and ``NothingToSpeak``.
 
-    A name depends only on the lines before it and on the largest line number, so the rest is left out.
+    A name depends only on the lines before it and on the largest line number, so the other lines are left out.
     """
     shown = [*items[:_MAX_PREVIEWED], *items[_MAX_PREVIEWED:][-1:]]
     plan = ExportPlan.make(shown, folder, settings)

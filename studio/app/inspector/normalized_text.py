@@ -17,7 +17,7 @@ _DEBOUNCE_MILLISECONDS = 300
 
 
 class NormalizedTextPreview(QObject):
-    """Normalizes the line given to ``show`` in the worker, and emits ``ready`` for the latest one."""
+    """Normalizes the line passed to ``show`` in the worker and emits ``ready``, but only for the latest line."""
 
     ready = Signal(object, str)  # text or StudioError; a hint, or ""
 

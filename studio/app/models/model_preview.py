@@ -35,7 +35,7 @@ _NOTICEABLE_SHARE = 0.1
 
 
 def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the ``ModelPreview`` fields that became better, and of those that became worse."""
+    """Return the ``ModelPreview`` fields that improved, and those that became worse, by name."""
     if before.makes_noise != after.makes_noise:
         # The other figures are then meaningless.
         return ((), ("makes_noise",)) if after.makes_noise else (("makes_noise",), ())

@@ -31,7 +31,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonEntry:
-    """A take with its letter; ``gain_db`` (at most 0) matches the loudness of the quietest take."""
+    """A take with its letter; ``gain_db`` (at most 0) lowers it to the loudness of the quietest take."""
 
     letter: str
     take: Take

@@ -31,7 +31,7 @@ from studio.settings_store import Settings
 _log = logging.getLogger(__name__)
 _LOOK_MILLISECONDS = 50
 
-# Returns the names of the "output" devices. Slow; called on a background thread.
+# Returns the names of the output devices. Slow; called on a background thread.
 DeviceNames = Callable[[str], tuple[str, ...]]
 
 

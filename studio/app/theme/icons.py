@@ -20,7 +20,7 @@ _engines: list[QIconEngine] = []
 
 @cache
 def icon(name: str, colour: str | None = None) -> QIcon:
-    """Return the icon of that file name, in ``colour`` or the text colour."""
+    """Return the icon from the file ``name``, in ``colour`` or the text colour."""
     engine = _LineIcon(name, colour)
     _engines.append(engine)
     return QIcon(engine)

@@ -21,7 +21,7 @@ from studio.app.undo import UndoCommand
 from studio.errors import StudioError
 from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
 
-# Names and arguments of the signals of ``VoiceEdits`` to emit after a step.
+# Signals that ``VoiceEdits`` emits after a step: the name and arguments of each.
 _Events = list[tuple[str, tuple[object, ...]]]
 
 

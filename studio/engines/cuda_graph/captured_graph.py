@@ -16,7 +16,7 @@ _RECORDING = threading.Lock()
 
 
 class CapturedGraph:
-    """A computation in preallocated tensors; ``state``: those that it both reads and changes.
+    """A computation in preallocated tensors. ``state``: the tensors it both reads and changes.
 
     ``state`` is restored after warming up, so that recording may happen in the middle of an utterance, and also if
     recording runs out of memory, since other lines continue to use it.

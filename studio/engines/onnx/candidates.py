@@ -16,10 +16,11 @@ from studio.model.device_kind import DeviceKind
 
 _CODE_VERSION = 1
 _PHASE = "Exporting the network"
-# Multiples of the weight file. Running: weights and their packed layouts. Building: network, trace, file and copies.
+# Memory, as multiples of the size of the weight file. Running: the weights and their packed copies. Building: the
+# network, its trace, the exported file and copies of it.
 _RUN_SHARE, _BUILD_SHARE = 2, 5
 _WORKING_BYTES = 800 << 20
-# Larger products are faster on a processor; on a GPU one block is as fast.
+# Larger matrix multiplications are faster on a processor; on a GPU, decoding one block at a time is as fast.
 _BLOCKS_AT_ONCE = 4
 
 

@@ -25,7 +25,7 @@ class GraphCaches:
         self._ports = tuple(ports)
         self._cache_type = cache_type
         self._device = device
-        # Number of frames by clock, without the blank.
+        # Number of frames on each clock, without the blank.
         self.num_frames = {port.clock: 0 for port in ports if port.is_growing}
         self._growing = {
             port.name: torch.zeros(_BLANK_FRAMES, *port.shape, dtype=cache_type, device=device)

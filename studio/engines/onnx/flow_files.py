@@ -29,7 +29,7 @@ def write_flow(
 ) -> None:
     """Fill ``folder``. ``report`` receives the graphs done and their total; it may raise to cancel.
 
-    With a 16-bit precision only the step's products are 16-bit; the encoder is a fiftieth of the work.
+    With a 16-bit precision only the step's matrix multiplications are 16-bit; the encoder is a fiftieth of the work.
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
     report(0, 2)

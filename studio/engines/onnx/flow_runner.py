@@ -76,7 +76,7 @@ class FlowRunner:
         return RunCaches(GraphCaches(shapes.encoder_caches, torch.float32, self.device), tuple(steps))
 
     def own_frames(self, num_tokens: int) -> dict[str, int]:
-        """Return the number of frames of ``num_tokens`` by clock."""
+        """Return how many frames ``num_tokens`` take up on each clock."""
         return {"tokens": num_tokens, "frames": self.shapes.frames_per_token * num_tokens}
 
     def decode_blocks(

@@ -22,7 +22,7 @@ class Graph(Protocol):
     def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:
         """Compute into ``outputs``, which the caller allocates; outputs that are not listed are discarded.
 
-        All tensors are contiguous, on ``device``, and of the types of their ports. The results are available to work
-        queued later on the device's current stream. Raises ``OutOfMemory``.
+        All tensors are contiguous, on ``device``, and match the types of their ports. Work queued later on the device's
+        current stream can use the results. Raises ``OutOfMemory``.
         """
         ...

@@ -1,4 +1,4 @@
-"""Convert a graph to mixed precision: matrix products and convolutions in 16 bits, the rest in float32.
+"""Convert a graph to mixed precision: matrix multiplications and convolutions in 16 bits, the rest in float32.
 
 An engine that follows the types of its file (a strongly typed network) then computes norms, softmax, residual sums,
 modulation, activations and everything named in ``kept`` in float32. Those overflow: the same network entirely in

@@ -28,9 +28,10 @@ class TailPort:
 
 @dataclass(frozen=True, slots=True)
 class VocoderShapes:
-    """Ports besides the tails: ``mel`` (1, bins, frames), ``spectrum`` and ``made`` (1, size + 2, columns).
+    """Sizes of the vocoder's graph.
 
-    ``key``: hash of the graph with its weights.
+    Besides the tails, its inputs are ``mel`` (1, bins, frames) and ``spectrum`` (1, size + 2, columns), and its output
+    is ``made``, shaped like ``spectrum``. ``key``: hash of the graph and its weights.
     """
 
     columns_per_frame: int

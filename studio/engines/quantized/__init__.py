@@ -1,4 +1,6 @@
-"""Flow and vocoder with 8-bit products, calibrated on speech and accepted only if the difference is inaudible.
+"""Flow and vocoder with 8-bit matrix multiplications, calibrated on speech.
+
+A build is accepted only if the difference from float32 is inaudible.
 
 ``clips`` provides the speech, ``calibration`` finds activation ranges, ``building`` writes the graphs and checks their
 distortion. ONNX Runtime runs them like any other graph.

@@ -1,6 +1,6 @@
-"""Record activation ranges on speech and quantise a graph's products to 8 bits within them.
+"""Record activation ranges on speech and quantise a graph's matrix multiplications to 8 bits within them.
 
-ONNX Runtime's quantiser marks products with pairs of QuantizeLinear and DequantizeLinear (QDQ), which other engines
+ONNX Runtime's quantiser marks quantised operations with pairs of QuantizeLinear and DequantizeLinear (QDQ), which other engines
 support as well.
 """
 
@@ -62,7 +62,7 @@ class _Runs(CalibrationDataReader):  # type: ignore[misc]
 
 
 def quantize(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[str], percentile: float) -> None:
-    """Replace the float32 ``graph`` by one whose products with weights are 8-bit.
+    """Replace the float32 ``graph`` with one whose multiplications by weights are 8-bit.
 
     ``runs`` are consumed one by one, so that only one run's activations are in memory. ``kept``: substrings of the
     names of layers or weights that stay float32.
@@ -99,7 +99,7 @@ def quantize(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[
 
 
 def _products_of_weights(model: onnx.ModelProto, kept: Collection[str]) -> list[str]:
-    """Return the nodes to quantise. Products of two activations (attention) stay float32."""
+    """Return the nodes to quantise. Multiplications of two activations (attention) stay float32."""
     weights = {weight.name for weight in model.graph.initializer}
     names = []
     for index, node in enumerate(model.graph.node):

@@ -80,7 +80,8 @@ class Row:
 class BatchDraw:
     """Samples the next token of every line in a batch.
 
-    ``ask`` returns the token for a line without random numbers, given its scores. Ids from ``first_end`` on end a line.
+    ``ask`` returns the token for a line without random numbers, given its scores. Any id >= ``first_end``
+    ends the line.
     """
 
     def __init__(self, first_end: int, ask: Callable[[int, torch.Tensor], int]) -> None:

@@ -41,7 +41,7 @@ from studio.wording import Message, wording
 _log = logging.getLogger(__name__)
 # Includes loading and, on a GPU, the first compilation and capture of graphs on this machine.
 _START_LIMIT_SECONDS = 900.0
-# Limit on the time without any event. A single line may wait longer than this for others.
+# The process counts as hung if no event arrives for this long. A single line may wait longer while others run.
 _RESPONSE_TIMEOUT_SECONDS = 120.0
 _POLL_SECONDS = 0.5
 _EXIT_GRACE_SECONDS = 5.0

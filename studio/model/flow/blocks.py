@@ -14,7 +14,7 @@ from studio.model.flow.encoder import EncoderContext
 from studio.model.flow.model import FlowModel, PromptTensors
 
 _ROWS = 2  # conditional and unconditional
-# Larger matrix products use several cores better; more blocks than this bring no gain.
+# Larger matrix multiplications use several cores better; more blocks than this bring no gain.
 _BLOCKS_AT_ONCE = 4
 
 

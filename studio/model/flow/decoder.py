@@ -37,12 +37,12 @@ _LAYERS_BETWEEN_RELEASES = 8
 
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
-    """Options of a loaded flow. All but the first are approximations.
+    """Options for loading a flow. All but the first make its output approximate.
 
-    ``cache_budget_bytes``: limit on the growth of all open streams together, and on the size of a voice
-    with 20 s of speech that is cached in the fastest form; None is half of the memory free at loading.
-    ``num_steps``: number of solver steps, instead of the model's 10. ``left_context_frames``: number of
-    generated frames that streams see besides the prompt. ``cache_dtype``: a half-precision type halves the
+    ``cache_budget_bytes``: how much the caches of all open streams together may grow, and the largest size at
+    which a voice with 20 s of speech is cached in the fastest form; None: half of the memory free at loading.
+    ``num_steps``: number of solver steps; the model's default is 10. ``left_context_frames``: how many
+    generated frames a stream sees besides the prompt. ``cache_dtype``: a half-precision type halves the
     size of the caches and rounds them.
     """
 

@@ -1,12 +1,12 @@
-"""Repacking of weights for the fastest matrix products.
+"""Repack weights for the fastest matrix multiplications.
 
 Decision: for inference on a CPU with oneDNN, the weights of linear layers and convolutions are repacked in
-oneDNN's layout. Reason: nearly all work is products of about a hundred rows, in which oneDNN is a quarter
-faster than torch with plain weights (107 against 85 GFLOP/s on one Zen 4 core). Alternative: torch.compile,
+oneDNN's layout. Reason: nearly all work is multiplications of about a hundred rows, for which oneDNN is a
+quarter faster than torch with plain weights (107 against 85 GFLOP/s on one Zen 4 core). Alternative: torch.compile,
 which needs a C compiler that users do not have.
 
-In half precision, weights and inputs of products are rounded; sums, norms, softmax and everything between
-the products stay float32.
+In half precision, the weights and inputs of matrix multiplications are rounded; sums, norms, softmax and
+everything in between stay float32.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class FramesProduct:
 
 
 def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], None] = lambda: None) -> None:
-    """Replace the products in ``network`` in place. Raise ``UnsupportedPrecision``.
+    """Replace the linear layers and convolutions in ``network`` in place. Raise ``UnsupportedPrecision``.
 
     A network in float64, or in float32 on a GPU, is unchanged. ``after_layer`` is called after each layer
     and may free the memory of the plain weights.

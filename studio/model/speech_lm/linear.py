@@ -1,4 +1,4 @@
-"""Matrix products optimised for a single row, with float32 input and output.
+"""Matrix multiplications optimised for a single row, with float32 input and output.
 
 The choices follow measurements of all matrices of a 0.5B model for one token (Zen 4, torch 2.13, milliseconds
 with one / two threads):
@@ -15,7 +15,7 @@ int8, ONNX Runtime MatMulNBits        15 to 21     a second graph of the whole n
 int4, groups of 32, bfloat16 rows     2/3 of int8  alternating with it on a busy machine; see ``Int4Linear``
 ====================================  ===========  =====================================
 
-On a GPU, 8-bit weights use a custom kernel (``cuda_int8``); other precisions use torch's products.
+On a GPU, 8-bit weights use a custom kernel (``cuda_int8``); other precisions use torch's kernels.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class _Named(nn.Module):
 
 
 class SpeechLMNetwork(nn.Module):
-    """Differentiable network for whole sequences, without caches: for training, and as the reference of ``Decoder``."""
+    """Differentiable network for whole sequences, without caches: for training, and as the reference for ``Decoder``."""
 
     def __init__(self, config: SpeechLMConfig) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The Qwen2 decoder as a plain, differentiable network for whole sequences (specification E4).
 
-It is used for training and as the reference of all faster forms. Attribute names are those of the weight
+It is used for training and as the reference for all faster forms. Attribute names are those of the weight
 files (specification I2).
 """
 

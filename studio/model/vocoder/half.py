@@ -1,6 +1,6 @@
 """Residual blocks with 16-bit convolutions, which are most of the vocoder's work and tolerate rounding.
 
-Everything between the products stays float32, especially Snakes, in which half precision overflows for a tiny
+Everything between the convolutions stays float32, especially Snakes, in which half precision overflows for a tiny
 frequency. So do the layers at both ends, which process mel, spectrum and samples.
 """
 

@@ -1,8 +1,8 @@
 """The HiFT networks (specification G), with the official parameter names.
 
 Weight normalisation is folded into plain weights on loading; a trainer can restore it with
-``torch.nn.utils.parametrizations.weight_norm``. ``forward`` is differentiable, processes whole utterances, and
-is the reference of all other implementations.
+``torch.nn.utils.parametrizations.weight_norm``. ``forward`` is differentiable, processes whole utterances and
+is the reference for all other implementations.
 """
 
 from __future__ import annotations

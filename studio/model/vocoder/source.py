@@ -16,9 +16,9 @@ from studio.model.config import VocoderConfig
 
 
 def cumulative_phase(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
-    """Return cycles per sample of ``f0`` (batch, frames), summed over frames: (batch, harmonics, frames) float64.
+    """Return the running sums over frames of the cycles per sample: (batch, harmonics, frames) float64.
 
-    ``before`` (batch, harmonics): sums at the frame before the first.
+    ``f0`` is (batch, frames). ``before`` (batch, harmonics): the sums at the frame before the first.
     """
     harmonics = torch.arange(1, config.num_harmonics + 2, device=f0.device, dtype=f0.dtype)
     cycles = ((f0[:, None] * harmonics[:, None] / config.sample_rate) % 1).double()

@@ -99,7 +99,7 @@ class CausalVocoder(HiFTVocoder):
 def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device: str) -> HiFTVocoder:
     """Load the vocoder of a ``hift.pt``.
 
-    A 16-bit ``precision`` applies only to products in residual blocks (``half``). CosyVoice3's pitch predictor
+    A 16-bit ``precision`` applies only to convolutions in residual blocks (``half``). CosyVoice3's pitch predictor
     is float64 (specification G3). Raise ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
     """
     tensors = read_tensors(path)
