@@ -37,7 +37,7 @@ class EngineTarget:
 class Available:
     """The probe found no obstacle.
 
-    ``memory_bytes``: upper bound of what ``open`` takes on the device; ``build_memory_bytes`` and
+    ``memory_bytes``: the most memory that ``open`` takes on the device; ``build_memory_bytes`` and
     ``build_disk_bytes`` likewise for ``build``. ``opens_slowly``: another engine runs while ``open`` does.
     """
 
@@ -137,7 +137,7 @@ class EngineBackend(Protocol):
         ...
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        """Return what makes the files stale besides the manager's facts: library versions, shapes, calibration data.
+        """Return the facts a build depends on: library versions, shapes, calibration data.
 
         The manager adds stage, name, precision, ``code_version``, the stage's weights and the device's identity.
         Called only where ``probe`` returned ``Available``.

@@ -60,7 +60,7 @@ class CandidateState:
         return self.store.manifest(self.key, self.facts) if self.key else None
 
     def missing_resources(self, reference: CandidateState) -> Message | None:
-        """Return why memory or disk space is too small to try it next to the reference now, or None."""
+        """Return why there is too little memory or disk space to try it beside the reference now, or None."""
         if not isinstance(self.probed, Available) or not isinstance(reference.probed, Available):
             return None
         needed = max(

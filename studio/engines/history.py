@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from studio.engines.manifest import Manifest
 from studio.engines.task import Step
 
-# Below this share of a phase, its speed is not known well enough.
+# A phase's speed is too uncertain before this share of it is done.
 _MIN_SHARE = 0.05
 
 
 def phase_history(manifests: Iterable[Manifest], stage: str, name: str) -> dict[str, float]:
-    """Return the seconds of each phase of the candidate's latest trial with any model; empty if there is none."""
+    """Return how long each phase of the candidate's latest trial took, with any model; empty without a trial."""
     for manifest in manifests:
         if (manifest.facts.get("stage"), manifest.facts.get("name")) == (stage, name) and manifest.phase_seconds:
             return dict(manifest.phase_seconds)

@@ -1,6 +1,7 @@
 """Choose an engine from the candidates' states, and explain the choice. Pure functions; no torch.
 
-The fastest candidate that was verified on this machine with these weights is chosen. Every other has a reason.
+The fastest candidate that was verified on this machine with these weights is chosen. The others
+each get a reason.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def status_of(
     is_being_built: bool,
     failed_now: Message | None,
 ) -> tuple[Status, Message | None]:
-    """Return a candidate's status and its reason. ``failed_now``: the reason of a failure in this process."""
+    """Return a candidate's status and its reason. ``failed_now``: why it failed in this process."""
     if unusable is not None:
         return Status.UNUSABLE, unusable
     if manifest is not None:

@@ -1,4 +1,4 @@
-"""Accuracy tolerances per stage and precision, and the messages for candidates that exceed them."""
+"""Error tolerances for each stage and precision, and the messages for candidates that exceed them."""
 
 from __future__ import annotations
 

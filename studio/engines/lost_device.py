@@ -15,11 +15,11 @@ _PHRASES = (
     "launch timed out",
     "hardware stack error",
     "uncorrectable ecc error",
-    # For example after the computer has slept.
+    # For example, after the computer wakes from sleep.
     "cuda error: unknown error",
 )
 
 
 def is_device_lost(error: BaseException) -> bool:
-    """Return whether ``error`` ends this process's use of the GPU; another process can still use it."""
+    """Return whether ``error`` means that this process can no longer use the GPU; other processes still can."""
     return any(phrase in str(error).casefold() for phrase in _PHRASES)

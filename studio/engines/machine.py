@@ -91,7 +91,7 @@ def empty_cache(torch_name: str) -> None:
 
 
 def budget_bytes(device: Device) -> int:
-    """Return the memory an engine may take now: what is free, less the reserve."""
+    """Return the memory an engine may take now: the free memory less the reserve."""
     return max(0, free_bytes(device) - device.kind.traits.reserved_bytes)
 
 

@@ -1,7 +1,7 @@
 """Find the fastest correct engine of each stage while the program runs on plain torch.
 
 ``overview`` describes what is known; ``improve`` tries candidates, each in its own process, for one caller at a time;
-``open_choice`` opens the best proven engine, or the next where that fails. Callers may be on different threads.
+``open_choice`` opens the best verified engine, or the next one if that fails. Callers may be on different threads.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class EngineManager:
         self._notify()
 
     def step_aside(self) -> None:
-        """Pause trials during a request: both would slow each other down and distort timings."""
+        """Pause trials during a request: they would slow each other down and distort the timings."""
         self._hold(is_aside=True)
 
     def step_back(self) -> None:

@@ -31,7 +31,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateView:
-    """``reason``: a clause why it is not usable (yet). ``made_at``: ISO 8601, empty if nothing is stored."""
+    """``reason``: a clause that says why it is not usable (yet). ``made_at``: ISO 8601, empty if nothing is stored."""
 
     stage: Stage
     name: str
@@ -103,7 +103,7 @@ class CurrentTrial:
 
 
 class EngineAction(Enum):
-    """A command of the user to the engine manager."""
+    """A command from the user to the engine manager."""
 
     IMPROVE = "improve"  # try untested candidates, and repeat the named ones
     PAUSE = "pause"

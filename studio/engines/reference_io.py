@@ -1,7 +1,7 @@
 """Reference recording: inputs and outputs of every stage for one test line under plain float32.
 
 The clip is part of the program; the weights are the user's. It is recorded on the device that candidates run on, once
-per weights, device and trial size. A damaged file is recorded again.
+for each combination of weights, device and trial size. A damaged file is recorded again.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class LogitsRecorder:
 
 
 def sampled_tokens(speech_lm: SpeechLM, request: SpeechTokenRequest) -> tuple[tuple[int, ...], FloatArray]:
-    """Return the tokens of seed 0 and their scores."""
+    """Return the tokens sampled with seed 0 and their scores."""
     recorder = LogitsRecorder(RepetitionAwareSampler(speech_lm.sampling, seed=0))
     tokens = tuple(speech_lm.generate(request, recorder))
     return tokens, recorder.scores()
@@ -210,7 +210,7 @@ def streamed_mel(
 
 
 def streamed_samples(vocoder: Vocoder, mel: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Yield the samples of each chunk of ``mel`` (80, frames), with the noise of seed 0."""
+    """Yield the samples of each chunk of ``mel`` (80, frames), with noise from seed 0."""
     stream = vocoder.open_stream(vocoder.noise(0))
     chunks = torch.split(mel, FRAMES_PER_CHUNK, dim=1)
     for index, chunk in enumerate(chunks):

@@ -61,7 +61,7 @@ class EngineStore:
         self.limit_bytes = limit_bytes
 
     def manifest(self, key: str, facts: Mapping[str, str]) -> Manifest | None:
-        """Return the manifest of ``key``, or None if it is missing or was made from other facts."""
+        """Return the manifest for ``key``, or None if it is missing or was made from different facts."""
         found = read_manifest(_child(self._built, key))
         return found if found is not None and found.key == key and dict(found.facts) == dict(facts) else None
 
@@ -96,7 +96,7 @@ class EngineStore:
     def workspace(self, key: str) -> Iterator[Workspace]:
         """Lock and yield an empty folder to build ``key`` in.
 
-        Raises ``BlockingIOError`` if another process builds it, and ``StudioError``.
+        Raises ``BlockingIOError`` if another process is building it, and ``StudioError``.
         """
         try:
             self._building.mkdir(parents=True, exist_ok=True)
@@ -204,7 +204,7 @@ class EngineStore:
         return sum(attempts is not None and attempts.num_failures >= MOST_FAILURES for attempts in found)
 
     def is_being_built(self, key: str) -> bool:
-        """Return whether any process builds ``key`` now."""
+        """Return whether any process is building ``key``."""
         path = self._lock_path(key)
         if not path.exists():
             return False

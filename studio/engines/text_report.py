@@ -62,7 +62,7 @@ def _row(stage: StageView) -> tuple[str, ...]:
 
 
 def explanation(stage: StageView) -> Iterator[str]:
-    """Yield the engine of the stage, and why each other one is not used."""
+    """Yield the engine used for the stage, and why each of the others is not used."""
     choice = stage.choice
     yield f"{TITLES[stage.stage]}: {_title_in_use(stage)}"
     if choice.timing:

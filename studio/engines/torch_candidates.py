@@ -57,7 +57,8 @@ class TorchCandidate:
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        # The language model is limited by memory bandwidth: narrow weights are faster even where they are widened.
+        # The language model is limited by memory bandwidth: narrow weights are faster even if they
+        # must be widened for the computation.
         is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu
         if is_multiplied_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
             return Unusable(

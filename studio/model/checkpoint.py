@@ -80,7 +80,7 @@ class Checkpoint:
         return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads, cuda_index=cuda_index)
 
     def weights_key(self, variant: str | None = None) -> str:
-        """Return a key of the weights that does not depend on the path of their folder.
+        """Return a key for the weights that does not depend on where their folder is.
 
         A torch file ends with checksums of its tensors, so samples of the file are enough.
         """
@@ -90,7 +90,7 @@ class Checkpoint:
         return digest.hexdigest()
 
     def front_end_key(self) -> str:
-        """Return a key of what prompt features depend on besides the clip: tokenizer, speaker encoder, mel settings."""
+        """Return a key for the tokenizer, speaker encoder and mel settings, on which prompt features depend."""
         digest = hashlib.sha256(repr(self.prompt_mel).encode())
         for name in (self.generation.speech_tokenizer_file, "campplus.onnx"):
             digest.update(sampled_digest(self.folder / name))

@@ -236,7 +236,7 @@ class Document:
         self.root = ConfigSection(self, "", loaded)
 
     def resolve(self, value: Value, where: str, depth: int = 0) -> Value:
-        """Resolve ``!ref <name>`` and products ``!ref <a> * <b>``. Other arithmetic is an error."""
+        """Resolve ``!ref <name>`` and the product ``!ref <a> * <b>``. Other arithmetic is an error."""
         if not isinstance(value, TaggedNode) or value.tag != "ref":
             return value
         if depth > _MAX_DEPTH:

@@ -4,7 +4,7 @@ A stage exists as long as the model. The state of one utterance is in the object
 generator of speech tokens, a ``FlowStream`` or a ``VocoderStream``. Streams of one stage are independent.
 The plain PyTorch stages in this package are the reference for all other engines.
 
-Shapes are ``(channels, frames)``, without the batch dimension of one.
+Shapes are ``(channels, frames)``, without a batch dimension.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class FlowDecoder(Protocol):
         ...
 
     def prompt_key(self) -> str:
-        """Return a key of what a prompt state depends on besides the prompt, such as weights, steps and precision."""
+        """Return a key for what affects a prompt state besides the prompt, such as weights, steps and precision."""
         ...
 
     def open_stream(self, state: FlowPromptState) -> FlowStream: ...

@@ -18,7 +18,8 @@ _NUM_STREAMS = 32
 class StreamPool:
     """Reserves one stream for graph capture and gives each thread one of the others, always the same.
 
-    Always the same because torch keeps a workspace of 8 or 32 MB for each stream and thread that has multiplied on it.
+    The stream stays the same because torch keeps a workspace of 8 or 32 MB for each pair of stream and thread that has
+    multiplied matrices.
     """
 
     def __init__(self, device: torch.device) -> None:

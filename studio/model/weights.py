@@ -167,7 +167,7 @@ def load_weights(
     dtype: torch.dtype = torch.float32,
     ignored: Collection[str] = (),
 ) -> None:
-    """Load ``tensors`` into ``module`` (on the meta device) without copying those already of ``dtype``.
+    """Load ``tensors`` into ``module`` (on the meta device) without copying those that already have type ``dtype``.
 
     ``ignored`` names may be present and are not used. Raise ``WrongTensors`` listing missing, unknown and
     misshapen tensors. Afterwards the module is frozen and in evaluation mode.

@@ -87,7 +87,7 @@ def _private_workspace() -> Iterator[None]:
 
 
 class StreamOrder:
-    """Orders the use of shared memory by threads with different streams."""
+    """Serialises access to shared memory by threads with different streams."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -23,7 +23,7 @@ from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
-# Batch sizes for which memory is allocated and graphs are recorded: empty rows are computed as well.
+# Memory is allocated and graphs are recorded for these batch sizes only; empty rows are computed as well.
 _NUM_ROWS = (1, 2, 4, 8, 16, 32)
 # One row stays free for the line that plays next.
 MOST_IN_BATCH = _NUM_ROWS[-1] - 1
@@ -105,7 +105,7 @@ class ContinuousBatch:
             yield
 
     def _advance(self) -> None:
-        """Generate one token of every line."""
+        """Generate one token for every line."""
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
         if num_rows not in self._recorded:
             state = (self._step.token, self._step.position, *self._draw.state)

@@ -29,7 +29,7 @@ from studio.model.stages import FlowPromptState
 
 # Buffer sizes in blocks of one second, prompt included. Attention reads the whole buffer, so a line gets the smallest.
 _CAPACITIES_BLOCKS = (12, 24, 36, 48, 72, 96, 144, 200, 300)
-# Typical length of a line: growing in mid-line may require another recording.
+# Typical length of a line: growing in the middle of a line may require another recording.
 _EXPECTED_BLOCKS = 10
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
 
@@ -127,7 +127,7 @@ class PooledCaches(FlowCaches):
         expected = needed if self.buffers is not None else max(needed, done + _EXPECTED_BLOCKS * block)
         larger = self.pool.borrow(expected) or self.pool.borrow(needed)
         if larger is None:
-            # A line that has not started can run on plain PyTorch, in memory that grows with it.
+            # A line that has not started can run on plain PyTorch, whose memory grows with the line.
             return self.buffers is None and super().make_room(num_tokens, model, budget)
         if self.buffers is None:
             blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None

@@ -1,7 +1,7 @@
 """All steps of the flow's solver in fixed memory; one run computes one block of the grid.
 
-Keys and values of every step and layer are in buffers of fixed size; attention reads a whole buffer and masks what is
-not filled. A run is therefore the same computation for every block, and on a GPU one recorded graph instead of ten
+Keys and values of every step and layer are in buffers of fixed size; attention reads a whole buffer and masks the
+unfilled part. A run is therefore the same computation for every block, and on a GPU one recorded graph instead of ten
 thousand launches. A shorter block at the end of an utterance is padded, and the padding is masked.
 """
 
@@ -24,7 +24,7 @@ from studio.model.flow.estimator import Conditions
 from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond
 from studio.model.flow.solver import solve
 
-# Added to masked scores: exp(-1e4) is zero in every type, and the value fits float16.
+# Added to masked scores: exp(-1e4) is zero in every type, and -1e4 fits in float16.
 _MASKED = -1e4
 
 
@@ -98,7 +98,7 @@ class SolverMemory:
         self._order.finish()
 
     def _clear_not_finite(self) -> None:
-        """Zero values of an earlier line that are not finite, which a mask does not hide."""
+        """Zero any non-finite values of an earlier line, because a mask does not hide them."""
         if not self._is_finite:
             for tensor in (*self._keys, *self._values):
                 tensor.zero_()

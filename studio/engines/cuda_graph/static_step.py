@@ -27,8 +27,8 @@ class StaticStep:
     """Computes ``logits`` (rows, ids) from ``token`` (rows,) at ``position`` (rows,) of ``num_rows`` lines.
 
     The same function as ``Decoder.advance`` for one token, and the head. Attention reads the whole cache of a row and
-    masks what is not filled, because sizes must not change. Results for a token below zero are not used. A row without
-    a line stays at position 0, which the next line's prompt overwrites.
+    masks the unfilled part, because sizes must not change. Results for a token below zero are not used. A row without a
+    line stays at position 0, which the next line's prompt overwrites.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class StaticStep:
 
     @torch.inference_mode()
     def clear(self, row: int) -> None:
-        """Zero a row after values that are not finite, which a mask does not hide."""
+        """Zero a row that may contain values that are not finite, because a mask does not hide them."""
         for layer in self.layers:
             layer[row].zero_()
 
@@ -94,7 +94,7 @@ class StaticStep:
     def _attend(
         self, queries: torch.Tensor, states: torch.Tensor, bias: torch.Tensor, config: QwenConfig
     ) -> torch.Tensor:
-        """Return (rows, hidden); query heads that share keys are rows of one product, as in ``Decoder``."""
+        """Return (rows, hidden); query heads that share keys are rows of one multiplication, as in ``Decoder``."""
         num_kv = config.num_kv_heads
         queries = queries.view(len(states), num_kv, config.num_heads // num_kv, config.head_size)
         keys, values = states[:, :num_kv], states[:, num_kv:]

@@ -9,7 +9,7 @@ import torch
 
 from studio.engines.onnx.flow_shapes import CachePort
 
-# Bias that masks a frame: exp(-1e4) is zero in every type, and the value fits float16.
+# Bias that masks a frame: exp(-1e4) is zero in every type, and -1e4 fits in float16.
 HIDDEN = -1e4
 _BLANK_FRAMES = 1
 
@@ -18,7 +18,7 @@ class GraphCaches:
     """The caches of one graph at one solver step.
 
     A growing cache is a buffer with spare capacity: ``inputs`` is a view of its filled part, ``outputs`` of the frames
-    after it, so an update is in place for the next call. Each tail has two buffers, which are swapped.
+    after it, so an update is already in place for the next call. Each tail has two buffers, which are swapped.
     """
 
     def __init__(self, ports: Sequence[CachePort], cache_type: torch.dtype, device: torch.device) -> None:
@@ -85,7 +85,7 @@ class GraphCaches:
         )
 
     def make_room(self, more: Mapping[str, int]) -> None:
-        """Grow the buffers, by copying, to hold ``more`` frames of each clock."""
+        """Grow the buffers, by copying, to hold ``more`` frames on each clock."""
         for port, room in self._wanted(more):
             old = self._growing[port.name]
             buffer = torch.empty(room, *port.shape, dtype=self._cache_type, device=self._device)
@@ -106,7 +106,7 @@ class GraphCaches:
         return filled | self._tails
 
     def outputs(self, own: Mapping[str, int]) -> dict[str, torch.Tensor]:
-        """Return the outputs by port for a call of ``own`` frames of each clock; call ``make_room`` first."""
+        """Return the outputs by port for a call with ``own`` frames on each clock; call ``make_room`` first."""
         written = {}
         for port in self._ports:
             if port.is_growing:

@@ -25,7 +25,7 @@ from studio.model.flow.estimator import Conditions, Modulation
 from studio.model.flow.model import FlowModel, cond_uncond
 from studio.model.flow.network import ConformerFlow
 
-# Sizes of the traced example: all different, so that a confusion of dimensions is detected.
+# Sizes of the traced example: all different, so that mixed-up dimensions are detected.
 _PAST, _OWN = 5, 7
 
 

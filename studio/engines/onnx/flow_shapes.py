@@ -40,14 +40,14 @@ def bias_name(clock: str) -> str:
 class FlowShapes:
     """The sizes of a flow and the caches of its two graphs.
 
-    Ports besides the caches. Encoder: ``tokens`` (tokens + look-ahead,), ``is_there`` of that shape, 0 beyond the
+    Ports besides the caches. Encoder: ``tokens`` (tokens + look-ahead,), ``is_there`` of the same shape, 0 beyond the
     end, ``embedding``; returns ``mean`` (frames, mel_bins) and ``speaker`` (mel_bins,). Step: ``x``, ``mean``,
     ``prompt_mel`` (frames, mel_bins), ``speaker``, ``step`` (1,); returns ``following``, the next ``x``. If
     ``turn_rates`` is not empty, ``turns`` (2, frames, rates): cosine and sine of frame times rate. ``<clock>.bias``
     (own, cached + own) is added to scores.
 
     ``cache_type``: torch's name of the type of the step's keys and values; all else is float32. ``key``: hash of the
-    graphs with their weights.
+    graphs and their weights.
     """
 
     mel_bins: int

@@ -1,7 +1,7 @@
 """Convert a graph to mixed precision: matrix multiplications and convolutions in 16 bits, the rest in float32.
 
 An engine that follows the types of its file (a strongly typed network) then computes norms, softmax, residual sums,
-modulation, activations and everything named in ``kept`` in float32. Those overflow: the same network entirely in
+modulation, activations and everything named in ``kept`` in float32. In float16 these overflow: a network entirely in
 float16 produces values that are not finite.
 """
 

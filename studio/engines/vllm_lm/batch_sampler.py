@@ -46,7 +46,7 @@ def draw_tokens(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the next token of each row (rows,), and whether its scores (rows, ids) are finite (rows,).
 
-    Ids from ``first_end`` on end a line. Does not synchronise with the GPU.
+    Any id >= ``first_end`` ends the line. Does not synchronise with the GPU.
     """
     num_ids = scores.shape[1]
     ids = torch.arange(num_ids, device=scores.device)

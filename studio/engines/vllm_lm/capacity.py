@@ -31,7 +31,7 @@ class Capacity:
 
 
 def wanted_capacity(config: QwenConfig, precision: Precision, kind: DeviceKind) -> Capacity:
-    """Return the capacity for the useful number of typical lines, or for one of maximum length if that is more."""
+    """Return the capacity for the useful number of typical lines, or for one line of maximum length if that is more."""
     max_positions, max_lines = min(config.max_positions, _LONGEST_LINE), _MOST_LINES[kind]
     num_positions = max(max_lines * _USUAL_LINE, max_positions) + _SPARE_POSITIONS
     return Capacity(max_positions, max_lines, num_positions * position_bytes(config, precision))

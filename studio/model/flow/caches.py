@@ -5,9 +5,9 @@ chunk therefore sees all cached frames and all of its own, and needs no mask; a 
 later chunks from earlier ones. Cached frames never change, since each solver step's state of an old frame is
 final. Decoding in several calls therefore equals one run over the whole utterance.
 
-Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for their product with
-queries; values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames,
-channels); convolution tails (steps, rows, past_frames, channels).
+Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for multiplying them by queries; values
+(steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels); convolution tails
+(steps, rows, past_frames, channels).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Context(Protocol):
 class Convolution(nn.Conv1d):
     """Convolution over time without padding, on (rows, frames, channels). The output has k - 1 fewer frames."""
 
-    # Equivalent matrix product, if ``packing`` has repacked the weight.
+    # Equivalent matrix multiplication, if ``packing`` has repacked the weight.
     product: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, groups: int = 1) -> None:

@@ -70,7 +70,7 @@ class PackedLinear(nn.Module):
 
 
 class FramesProduct:
-    """A convolution over time as one matrix product on windows of frames."""
+    """A convolution over time as one matrix multiplication on windows of frames."""
 
     def __init__(self, product: Product, kernel_size: int) -> None:
         self._product = product

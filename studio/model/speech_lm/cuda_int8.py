@@ -1,8 +1,9 @@
 """Multiplication by 8-bit weights on a GPU. Weight bytes limit the speed per token, and these are half of 16 bits.
 
-Decision: a custom kernel. Reason: it also adds the bias, with float32 input and output, for which 16-bit products
-need three more passes. Alternative: torch's kernel (``_weight_int8pack_mm``, on GPUs from 2.11), in which each
-thread reads a whole row of weights, so reads are not coalesced (https://github.com/pytorch/pytorch/pull/190529).
+Decision: a custom kernel. Reason: it also adds the bias, with float32 input and output, for which a 16-bit
+multiplication needs three more passes. Alternative: torch's kernel (``_weight_int8pack_mm``, on GPUs from 2.11), in
+which each thread reads a whole row of weights, so reads are not coalesced
+(https://github.com/pytorch/pytorch/pull/190529).
 """
 
 from __future__ import annotations

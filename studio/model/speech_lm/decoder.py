@@ -1,7 +1,7 @@
 """The Qwen2 decoder with a key/value cache, packed for fast steps.
 
 It computes the same function as ``Qwen2`` in fewer operations: query, key and value are one matrix, gate and up
-another, and channel pairs are adjacent, so that a rotation by position is one complex product. The residual
+another, and channel pairs are adjacent, so that a rotation by position is one complex multiplication. The residual
 stream, norms, attention and caches are float32 in every precision; only the matrices change.
 """
 
@@ -65,7 +65,7 @@ def _interleaved_pairs(head_size: int) -> torch.Tensor:
 
 
 class Decoder:
-    """All layers and the final norm, without state of an utterance, so several may run at once."""
+    """All layers and the final norm. It keeps no state, so several utterances may run at once."""
 
     def __init__(
         self, config: QwenConfig, layers: Iterable[PackedLayer], final_norm: torch.Tensor, device: torch.device
@@ -118,7 +118,7 @@ class Decoder:
         num_kv, num_keys, size = keys.shape
         group = self.config.num_heads // num_kv
         if rows == 1:
-            # Query heads that share a key/value head are rows of one small product.
+            # Query heads that share a key/value head are rows of one small multiplication.
             queries = queries.view(1, num_kv, group, size)
             return F.scaled_dot_product_attention(queries, keys[None], values[None]).view(1, width)
         queries = queries.view(rows, num_kv, group, size).permute(1, 2, 0, 3)

@@ -37,7 +37,7 @@ Linear = Callable[[torch.Tensor], torch.Tensor]
 
 
 def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, device: torch.device) -> Linear:
-    """Return the product with ``weight`` (out, in) float32 in the fastest form for ``precision`` and ``device``.
+    """Return a multiplication by ``weight`` (out, in) float32 in the fastest form for ``precision`` and ``device``.
 
     ``weight`` is copied, except for a plain float32 matrix that is already on ``device``.
     """
@@ -135,7 +135,7 @@ class OneDnnLinear:
 
 
 class HalfLinear:
-    """float16 weights. On a CPU only the product of one row is fast; more rows use float32."""
+    """float16 weights. On a CPU only a single row is fast; more rows use float32."""
 
     _LARGEST = torch.finfo(torch.float16).max
 
@@ -237,7 +237,7 @@ def _fbgemm() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             # WORKAROUND for https://github.com/pytorch/pytorch/issues/184982: torch 2.13 deprecates quantized
-            # tensors, the only interface to fbgemm. Once they are removed, use oneDNN's 8-bit product
+            # tensors, the only interface to fbgemm. Once they are removed, use oneDNN's 8-bit multiplication
             # (onednn.qlinear_pointwise, 33 / 19 ms in the table above).
             warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
             yield

@@ -41,7 +41,7 @@ class SpeechLMNetwork(nn.Module):
         self.speech_embedding = table(layout.num_rows, hidden_size)
 
     def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
-        """Return the hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden)."""
+        """Return the hidden states after the final norm, shaped like ``embeddings`` (batch, tokens, hidden)."""
         hidden: torch.Tensor = self.backbone(embeddings)
         return hidden
 

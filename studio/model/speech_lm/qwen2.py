@@ -24,7 +24,7 @@ class Qwen2(nn.Module):
         self.norm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
 
     def forward(self, embeddings: torch.Tensor) -> torch.Tensor:
-        """Return the hidden states after the final norm, of the shape of ``embeddings`` (batch, tokens, hidden).
+        """Return the hidden states after the final norm, shaped like ``embeddings`` (batch, tokens, hidden).
 
         Attention is causal and positions count from 0, so a batch may be padded on the right.
         """

@@ -94,7 +94,7 @@ class HiFT(nn.Module, ABC):
         return self.decode(mel, source), f0
 
     def run_stages(self, x: torch.Tensor, spectrum: torch.Tensor, surround: Surround, history: History) -> torch.Tensor:
-        """Return the spectrum of the waveform, of the shape of the source's ``spectrum``, from the output of ``conv_pre``."""
+        """Return the waveform's spectrum, shaped like the source's ``spectrum``, from the output of ``conv_pre``."""
         config = self.config
         num_parallel = len(config.resblock_kernel_sizes)
         last_stage = len(self.ups) - 1

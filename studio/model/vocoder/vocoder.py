@@ -26,7 +26,7 @@ _Network = TypeVar("_Network", CausalHiFT, NonCausalHiFT)
 class HiFTVocoder(ABC):
     """Base of the vocoders. Streams do not modify it and may run in any number of threads.
 
-    ``network`` is a ``HiFT`` or the replacement of an engine.
+    ``network`` is a ``HiFT`` or an engine's replacement for it.
     """
 
     def __init__(self, network: NonCausalNetwork | CausalNetwork) -> None:
@@ -97,7 +97,7 @@ class CausalVocoder(HiFTVocoder):
 
 
 def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device: str) -> HiFTVocoder:
-    """Load the vocoder of a ``hift.pt``.
+    """Load the vocoder from a ``hift.pt``.
 
     A 16-bit ``precision`` applies only to convolutions in residual blocks (``half``). CosyVoice3's pitch predictor
     is float64 (specification G3). Raise ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
