@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from screenshots.engine_scenes import engine_scenes
 from screenshots.model_scenes import model_scenes
 from studio import paths
+from studio.app.background import end_background_threads
 from studio.app.bridge import Engine, EngineState
 from studio.app.diagnostics_dialog import DiagnosticsDialog
 from studio.app.documents import new_project
@@ -123,6 +124,7 @@ def take_pictures(
                 widget.close()
     finally:
         loop.run_until_complete(stage.close())
+        end_background_threads()
         loop.close()
         asyncio.set_event_loop(None)
     return written

@@ -1,28 +1,31 @@
-"""Background work whose result is delivered on the window's thread.
+"""Background work: the application's one thread pool, with results delivered on the GUI thread.
 
-Decision: the background thread holds only the number of a job; the job itself belongs to the window's thread. Reason:
-the last reference destroys an object, and destroying a widget on another thread crashes the program.
+Decision: a background thread holds only the number of a job; the job itself belongs to the GUI thread. Reason: the last
+reference destroys an object, and destroying a widget on another thread crashes the program.
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
 from studio.errors import InternalError, StudioError
 
 _log = logging.getLogger(__name__)
 
-# Two, so that a short job does not wait for a long one.
-_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="background")
+# More than the long jobs that run at once (downloads, export checks, audio device scans), so that a short job does not
+# wait for them; few enough that they do not delay the GUI thread by contending for the interpreter lock.
+_MAX_THREADS = 16
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
@@ -33,22 +36,72 @@ def run_in_background(
     done: Callable[[_Result], object],
     failed: Callable[[StudioError], object],
 ) -> None:
-    """Run ``work`` on another thread, then call ``done`` or ``failed`` on the window's, unless ``owner`` is deleted."""
-    messenger = _messenger()
-    number = next(_numbers)
-    _jobs[number] = _Job(weakref.ref(owner), work, done, failed)
-    _threads.submit(_run, messenger, number)
+    """Run ``work`` on a background thread, then ``done`` or ``failed`` on the GUI thread unless ``owner`` is deleted."""
+    _pool().start(_OwnedJob(work, weakref.ref(owner), done, failed))
 
 
-@dataclass(frozen=True, slots=True)
+async def in_background(
+    work: Callable[_Arguments, _Result], /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
+) -> _Result:
+    """Run ``work`` on a background thread and return its result or raise its exception.
+
+    Cancellation drops queued work; running work continues and its result is dropped.
+    """
+    job = _Job(partial(work, *args, **kwargs))
+    await asyncio.wrap_future(_pool().start(job))
+    error, job.error = job.error, None
+    if error is None:
+        result: _Result = job.result
+        return result
+    try:
+        raise error
+    finally:
+        del error  # the traceback refers to this frame
+
+
+def end_background_threads() -> None:
+    """Wait until all background work has ended, and drop the results that are not delivered yet."""
+    pool = _pool()
+    pool.threads.shutdown()
+    pool.setParent(None)
+
+
+@dataclass(slots=True)
 class _Job:
-    owner: weakref.ref[QObject]
     work: Callable[[], Any]
+    result: Any = field(default=None, init=False)
+    error: BaseException | None = field(default=None, init=False)
+
+    def run(self) -> None:
+        """Runs on a background thread."""
+        try:
+            self.result = self.work()
+        except BaseException as error:  # noqa: BLE001 - reported on the GUI thread
+            self.error = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
+            del self  # the frames of the traceback lead to this one: a reference cycle would keep the job
+
+    def deliver(self) -> None:
+        """Report the outcome. An awaited job has nothing to do: ``in_background`` reads it."""
+
+
+@dataclass(slots=True)
+class _OwnedJob(_Job):
+    owner: weakref.ref[QObject]
     done: Callable[[Any], object]
     failed: Callable[[StudioError], object]
 
+    def deliver(self) -> None:
+        if self.error is not None:
+            error = _as_studio_error(self.error)
+            if self._is_wanted:
+                self.failed(error)
+        elif self._is_wanted:
+            self.done(self.result)
+        elif hasattr(self.result, "close"):  # e.g. a microphone opened for a dialog that is closed
+            self.result.close()
+
     @property
-    def is_wanted(self) -> bool:
+    def _is_wanted(self) -> bool:
         owner = self.owner()
         try:
             return owner is not None and owner.thread() is not None
@@ -56,47 +109,46 @@ class _Job:
             return False
 
 
-class _Messenger(QObject):
-    """Belongs to the window's thread and lasts as long as the program."""
+class _Pool(QObject):
+    """Child of the application. Use it on the GUI thread only."""
 
-    finished = Signal(int, object, object)  # number, result, StudioError or None
+    _ended = Signal(int)  # number of a finished or cancelled job
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.finished.connect(self._on_finished, Qt.ConnectionType.QueuedConnection)
+    def __init__(self, application: QCoreApplication) -> None:
+        super().__init__(application)
+        self.threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="background")
+        self._jobs: dict[int, _Job] = {}
+        self._numbers = itertools.count()
+        self._ended.connect(self._on_ended, Qt.ConnectionType.QueuedConnection)
 
-    @Slot(int, object, object)
-    def _on_finished(self, number: int, result: object, error: StudioError | None) -> None:
-        job = _jobs.pop(number)
-        if not job.is_wanted:
-            if hasattr(result, "close"):  # e.g. a microphone opened for a dialog that is closed
-                result.close()
-        elif error is None:
-            job.done(result)
-        else:
-            job.failed(error)
+    def start(self, job: _Job) -> Future[None]:
+        number = next(self._numbers)
+        self._jobs[number] = job
+        future = self.threads.submit(self._run, number)
+        future.add_done_callback(lambda _: self._ended.emit(number))
+        return future
 
+    def _run(self, number: int) -> None:
+        """Runs on a background thread."""
+        self._jobs[number].run()
 
-_jobs: dict[int, _Job] = {}
-_numbers = itertools.count()
-_messenger = cache(_Messenger)
-
-
-def _run(messenger: _Messenger, number: int) -> None:
-    """Runs on the background thread."""
-    result, error = _outcome(number)
-    messenger.finished.emit(number, result, error)
+    @Slot(int)
+    def _on_ended(self, number: int) -> None:
+        self._jobs.pop(number).deliver()
 
 
-def _outcome(number: int) -> tuple[object, StudioError | None]:
-    try:
-        return _jobs[number].work(), None
-    except StudioError as known:
-        return None, known.with_traceback(None)  # its frames refer to the job
-    except Exception as unexpected:  # noqa: BLE001 - the thread's outermost frame: reported to the owner
-        _log.exception("unexpected, in the background")
-        return None, InternalError(
-            "Unexpected error: {reason}.",
-            remedy="See the log for details, and please report it.",
-            reason=unexpected.with_traceback(None),
-        )
+def _pool() -> _Pool:
+    application = QCoreApplication.instance()
+    assert application is not None
+    return application.findChild(_Pool, options=Qt.FindChildOption.FindDirectChildrenOnly) or _Pool(application)
+
+
+def _as_studio_error(error: BaseException) -> StudioError:
+    if isinstance(error, StudioError):
+        return error.with_traceback(None)  # its frames keep what the work used
+    _log.error("unexpected, in the background", exc_info=error)
+    return InternalError(
+        "Unexpected error: {reason}.",
+        remedy="See the log for details, and please report it.",
+        reason=error.with_traceback(None),
+    )

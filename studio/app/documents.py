@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from studio.app.background import in_background
 from studio.app.default_folders import default_folder
 from studio.app.error_text import error_hint, error_message, words_of
 from studio.app.session import Session
@@ -130,7 +131,7 @@ class Documents(QObject):
         if not await self._confirm_discard():
             return
         self.task_changed.emit(self.tr("Opening {name}").format(name=path.name))
-        project = await asyncio.to_thread(Project.open, path, self._session.services.drafts)
+        project = await in_background(Project.open, path, self._session.services.drafts)
         await self._session.replace_project(project)
 
     async def _open_in_order(self, paths: Sequence[Path]) -> None:
@@ -145,7 +146,7 @@ class Documents(QObject):
 
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
         breaks = SplitMode(self._session.settings[TEXT_SPLITTING])
-        lines = await asyncio.to_thread(read_script, path, breaks)
+        lines = await in_background(read_script, path, breaks)
         self.task_changed.emit(None)  # else it would replace the message with the number of lines
         editor = self._session.editor
         if editor.project.path is None and not editor.project.name and not self.has_unsaved_changes:
@@ -161,7 +162,7 @@ class Documents(QObject):
             await asyncio.wait([self._opening])
         folder = self._session.services.drafts
         damages: list[StudioError] = []
-        drafts = await asyncio.to_thread(lambda: recoverable_drafts(folder, on_damage=damages.append))
+        drafts = await in_background(lambda: recoverable_drafts(folder, on_damage=damages.append))
         for damage in damages:
             self.failed.emit(damage)
         if drafts:
@@ -169,14 +170,14 @@ class Documents(QObject):
 
             dialog = RecoveryDialog(drafts, self._window)
             dialog.recover_requested.connect(lambda draft: self._start(self.recover(draft)))
-            dialog.discard_requested.connect(lambda draft: self._start(asyncio.to_thread(discard_draft, draft)))
+            dialog.discard_requested.connect(lambda draft: self._start(in_background(discard_draft, draft)))
             dialog.open()
 
     async def recover(self, draft: Draft) -> None:
         if not await self._confirm_discard():
             return
         self.task_changed.emit(self.tr("Recovering"))
-        project = await asyncio.to_thread(Project.recover, draft)
+        project = await in_background(Project.recover, draft)
         await self._session.replace_project(project)
 
     async def confirm_close(self) -> UnsavedChangesChoice:
@@ -197,7 +198,7 @@ class Documents(QObject):
     async def _new(self) -> None:
         if await self._confirm_discard():
             drafts, settings = self._session.services.drafts, self._session.settings
-            await self._session.replace_project(await asyncio.to_thread(new_project, drafts, settings))
+            await self._session.replace_project(await in_background(new_project, drafts, settings))
 
     async def _confirm_discard(self) -> bool:
         return await self.confirm_close() is not UnsavedChangesChoice.CANCEL
@@ -213,11 +214,11 @@ class Documents(QObject):
         project = self._session.editor.project
         self.task_changed.emit(self.tr("Saving"))
         try:
-            await asyncio.to_thread(project.save, path)
+            await in_background(project.save, path)
         except ProjectChangedElsewhere as error:
             if not await self._ask_to_replace(error):
                 return False
-            await asyncio.to_thread(lambda: project.save(path, replaces_foreign=True))
+            await in_background(lambda: project.save(path, replaces_foreign=True))
         self._session.editor.refresh(project.script)
         self.title_changed.emit()
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sys
 from collections.abc import Container
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 import studio
 from studio.app.application import Application
+from studio.app.background import end_background_threads
 from studio.app.documents import new_project
 from studio.app.error_text import format_error
 from studio.app.exception_hook import ExceptionHook
@@ -44,7 +46,8 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
     loop = qasync.QEventLoop(application)
     asyncio.set_event_loop(loop)
     services = services or Services()
-    with loop:
+    with loop, contextlib.ExitStack() as ending:
+        ending.callback(end_background_threads)
         try:
             project = new_project(services.drafts, settings)
         except StudioError as error:  # without a folder for drafts, edits could be lost

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Container
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.take_trash import TakeTrash
 from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
@@ -262,7 +262,7 @@ class Session(QObject):
         if heard is not None and heard.take_id == take_id and heard.audio.is_complete:
             return heard.audio
         project = self.editor.project
-        samples = await asyncio.to_thread(project.samples_of, take_id)
+        samples = await in_background(project.samples_of, take_id)
         return StreamingAudio.of(samples, project.take(take_id).sample_rate)
 
     def waveform_of(self, take: Take) -> Waveform:
@@ -293,12 +293,12 @@ class Session(QObject):
         old = self.editor.project
         self.sound_shown.emit(None, "")
         self.editor.replace_project(project)
-        await asyncio.to_thread(old.close, keeps_draft=keeps_draft)
+        await in_background(old.close, keeps_draft=keeps_draft)
 
     async def close(self, *, keeps_draft: bool) -> None:
         """End everything including the worker. Never hangs; a failing step does not prevent the others."""
         async with contextlib.AsyncExitStack() as steps:  # run in reverse order
-            steps.push_async_callback(asyncio.to_thread, self.editor.project.close, keeps_draft=keeps_draft)
+            steps.push_async_callback(in_background, self.editor.project.close, keeps_draft=keeps_draft)
             steps.push_async_callback(self.bridge.close)
             if "models" in self.__dict__:
                 steps.push_async_callback(self.models.close)

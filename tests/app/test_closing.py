@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox, QPushButton
 from window_bench import Bench
 
+from studio.app.background import end_background_threads
 from studio.app.documents import Documents
 from studio.app.window import MainWindow
 from studio.errors import DiskFull
@@ -66,6 +67,7 @@ def disk_full(*_: object) -> None:
 def end(bench: Bench, closed: list[bool]) -> None:
     bench.until(lambda: closed)
     bench.is_closed = True
+    end_background_threads()
     bench.loop.close()
 
 

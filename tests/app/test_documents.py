@@ -12,6 +12,7 @@ import numpy as np
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from window_bench import Bench
 
+from studio.app.background import end_background_threads
 from studio.app.bridge import EngineState
 from studio.app.documents import UnsavedChangesChoice
 from studio.app.recovery_dialog import RecoveryDialog
@@ -179,6 +180,7 @@ def test_closing_the_window_ends_everything(bench: Bench) -> None:
     bench.is_closed = True
     assert not window.isVisible()
     assert recoverable_drafts(bench.services.drafts) == []
+    end_background_threads()
     bench.loop.close()
 
 

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from thread_worker import ThreadWorker
 
 from screenshots.pages import Stage
+from studio.app.background import end_background_threads
 from studio.app.translation import use_language
 
 CONTROLS = (
@@ -55,6 +56,7 @@ def stage(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     made = Stage(tmp_path, "en", ThreadWorker)
     yield made
     loop.run_until_complete(made.close())
+    end_background_threads()
     loop.close()
     asyncio.set_event_loop(None)
 

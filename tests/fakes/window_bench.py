@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 from sound_card import CardOutputs, SoundCard
 from thread_worker import ThreadWorker
 
+from studio.app.background import end_background_threads
 from studio.app.deferred_parts import DeferredParts
 from studio.app.documents import new_project
 from studio.app.log_panel import LogHandler
@@ -185,6 +186,7 @@ class Bench:
             self.window.deleteLater()
         self.live(0.01)
         asyncio._set_running_loop(None)
+        end_background_threads()
         self.loop.close()
         asyncio.set_event_loop(None)
 

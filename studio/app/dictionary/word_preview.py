@@ -6,6 +6,7 @@ import asyncio
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
 from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.synthesis.take_synthesis import FindVoice
@@ -54,7 +55,7 @@ class WordPreview(QObject):
 
     async def _speak(self, entry: DictionaryEntry, voice_name: str) -> None:
         description = await self._bridge.ready()
-        voice = await asyncio.to_thread(self._find_voice, voice_name)
+        voice = await in_background(self._find_voice, voice_name)
         line = Line(id=new_id(), text=entry.written, voice=voice_name)
         request = synthesis_request(
             line,

@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.background import in_background
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
 from studio.errors import StudioError
@@ -41,7 +42,7 @@ class WaveformThumbnails(QObject):
     async def _make(self, take_id: str) -> None:
         project = self._editor.project
         try:
-            outline = await asyncio.to_thread(lambda: outline_of(project.samples_of(take_id), THUMBNAIL_COLUMNS))
+            outline = await in_background(lambda: outline_of(project.samples_of(take_id), THUMBNAIL_COLUMNS))
         except StudioError as error:
             _log.info("no thumbnail of take %s: %s", take_id, error)
             return

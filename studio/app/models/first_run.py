@@ -12,7 +12,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.app.background import run_in_background
+from studio.app.background import in_background, run_in_background
 from studio.app.error_text import format_error
 from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSuggestion
 from studio.app.models.model_preview import ModelPreview, PreviewRunner, compare
@@ -77,7 +77,7 @@ class FirstRun(QObject):
             self._beginning = self._session.bridge.run(self._begin())
 
     async def _begin(self) -> None:
-        facts, _ = await asyncio.gather(asyncio.to_thread(self._probe), self._work.refreshed())
+        facts, _ = await asyncio.gather(in_background(self._probe), self._work.refreshed())
         self._machine = facts
         self._advice = recommend_model(facts, known_models().values())
         if self._advice is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
 from studio.audio.streaming_audio import Samples, StreamingAudio
 from studio.errors import StudioError
@@ -92,7 +93,7 @@ class PreviewRunner(QObject):
             return
         if report is None:
             return
-        highest = await asyncio.to_thread(highest_hertz, sound.all(), report.sample_rate)
+        highest = await in_background(highest_hertz, sound.all(), report.sample_rate)
         self.finished.emit(
             ModelPreview(
                 description.model_name,

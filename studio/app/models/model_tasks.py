@@ -12,6 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.app.background import in_background
 from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.checking import CheckResult, check_model, discard_download, remove_model
 from studio.catalog.exporting import export_model
@@ -110,7 +111,7 @@ class ModelTasks(QObject):
 
     async def refreshed(self) -> None:
         """Read the statuses from disk and emit ``statuses_changed``."""
-        self.statuses = tuple(await asyncio.to_thread(model_statuses))
+        self.statuses = tuple(await in_background(model_statuses))
         self.statuses_changed.emit()
 
     # State.
@@ -170,7 +171,7 @@ class ModelTasks(QObject):
             self.task_changed.emit()
             try:
                 # Shielded: a thread cannot be cancelled, only asked to stop.
-                result = await asyncio.shield(asyncio.to_thread(self._do, task))
+                result = await asyncio.shield(in_background(self._do, task))
             except DownloadCancelled:
                 pass
             except StudioError as error:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.app.background import in_background
 from studio.app.playback.ab_source import ABSource, ABTrack
 from studio.audio.output_device import AudioOutputs, FillCallback, OutputStream
 from studio.audio.portaudio import LATENCY_SECONDS
@@ -185,10 +186,8 @@ class Comparison(QObject):
 
     async def _open(self) -> None:
         try:
-            self._waveforms = await asyncio.to_thread(
-                lambda: {take.id: self._waveform_of(take) for take in self._takes}
-            )
-            gains = await asyncio.to_thread(_gains_of, [self._waveforms[take.id] for take in self._takes])
+            self._waveforms = await in_background(lambda: {take.id: self._waveform_of(take) for take in self._takes})
+            gains = await in_background(_gains_of, [self._waveforms[take.id] for take in self._takes])
         except StudioError as error:
             self.failed.emit(error)
             return
@@ -214,9 +213,9 @@ class Comparison(QObject):
         rate = max(each.sample_rate for each in self._waveforms.values())
         try:
             if previous is not None:
-                await asyncio.to_thread(previous.close)
-            output = await asyncio.to_thread(self._open_output, rate, source.fill)
-            tracks = await asyncio.to_thread(self._tracks, output.sample_rate)
+                await in_background(previous.close)
+            output = await in_background(self._open_output, rate, source.fill)
+            tracks = await in_background(self._tracks, output.sample_rate)
         except NoAudioDevice as error:
             self.pause()
             self.failed.emit(error)
@@ -227,7 +226,7 @@ class Comparison(QObject):
             self._output = output
             source.load(tracks, output.sample_rate)
             return
-        await asyncio.to_thread(output.close)
+        await in_background(output.close)
         if self.is_playing and not self._is_closed:
             self._play()
 
@@ -291,4 +290,4 @@ async def _fade_out(output: OutputStream | None, source: ABSource, before: async
         await asyncio.sleep(0.005)
     # The fade is queued in the device; closing it before the fade is played makes a click.
     await asyncio.sleep(min(output.latency_seconds, _LONGEST_FADE_SECONDS))
-    await asyncio.to_thread(output.close)
+    await in_background(output.close)

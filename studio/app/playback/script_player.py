@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio.app.background import in_background
 from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
@@ -82,7 +82,7 @@ class ScriptPlayer(QObject):
 
     async def _play(self, line_id: str, take_id: str) -> None:
         try:
-            samples = await asyncio.to_thread(self._editor.project.samples_of, take_id)
+            samples = await in_background(self._editor.project.samples_of, take_id)
             sample_rate = self._editor.project.take(take_id).sample_rate
         except StudioError as error:
             self.failed.emit(error)

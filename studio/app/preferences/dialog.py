@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.background import run_in_background
 from studio.app.preferences.editors import DeviceEditor, translated
 from studio.app.preferences.page import SettingsPage
 from studio.app.widgets.error_line import ErrorLine
@@ -29,7 +30,6 @@ from studio.settings import PAGE_TITLES, SETTINGS
 from studio.settings_store import Settings
 
 _log = logging.getLogger(__name__)
-_LOOK_MILLISECONDS = 50
 
 # Returns the names of the output devices. Slow; called on a background thread.
 DeviceNames = Callable[[str], tuple[str, ...]]
@@ -43,9 +43,7 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle(self.tr("Settings"))
         self._settings = settings
         self._device_names = device_names
-        self._look: Future[tuple[str, ...]] | None = None
-        self._look_timer = QTimer(self)
-        self._look_timer.setInterval(_LOOK_MILLISECONDS)
+        self._has_asked_for_devices = False
         self.pages = {page: SettingsPage(s for s in SETTINGS if s.page is page) for page in Page}
         self._list = QListWidget()
         self._list.setAccessibleName(self.tr("Settings pages"))
@@ -94,11 +92,11 @@ class PreferencesDialog(QDialog):
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
-        if self._look is None:
-            looker = ThreadPoolExecutor(1, thread_name_prefix="device-names")
-            self._look = looker.submit(_names, self._device_names)
-            looker.shutdown(wait=False)
-            self._look_timer.start()
+        if not self._has_asked_for_devices:
+            self._has_asked_for_devices = True
+            run_in_background(
+                self, partial(_names, self._device_names), done=self._show_devices, failed=self._error.show_error
+            )
 
     def _lay_out(self) -> None:
         pages = QHBoxLayout()
@@ -121,8 +119,6 @@ class PreferencesDialog(QDialog):
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         self.defaults_button.clicked.connect(self._show_defaults)
-        # devices
-        self._look_timer.timeout.connect(self._show_devices)
 
     def _reach_buttons_last(self) -> None:
         """Keep the buttons last in the Tab order after a page is added."""
@@ -145,15 +141,11 @@ class PreferencesDialog(QDialog):
         if isinstance(page, SettingsPage):
             page.show_defaults()
 
-    def _show_devices(self) -> None:
-        """Fill the device lists once the names are known. Polled, because the thread may outlive the dialog."""
-        if self._look is None or not self._look.done():
-            return
-        self._look_timer.stop()
+    def _show_devices(self, names: tuple[str, ...]) -> None:
         for page in self.pages.values():
             for editor in page.editors.values():
                 if isinstance(editor, DeviceEditor):
-                    editor.set_names(self._look.result())
+                    editor.set_names(names)
 
 
 def _names(device_names: DeviceNames) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.streaming_audio import StreamingAudio
@@ -160,7 +161,7 @@ class TakeSynthesis(QObject):
             )
         self.progressed.emit("load", 0.0)
         description = await self._unless_stopped(bridge.ready())
-        voice = await asyncio.to_thread(find_voice, line.voice)
+        voice = await in_background(find_voice, line.voice)
         if description is None or self._stopped.is_set():
             return None
         project = editor.project
@@ -169,7 +170,7 @@ class TakeSynthesis(QObject):
             request = ConversionRequest(self.source, voice.reference, speed=line.speed, seed=self.seed)
             from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - after the first paint
 
-            self._expected_seconds = await asyncio.to_thread(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
+            self._expected_seconds = await in_background(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
         else:
             request = synthesis_request(
                 line,
@@ -232,17 +233,15 @@ class TakeSynthesis(QObject):
     async def _save_take(self, editor: ProjectEditor, recorder: TakeRecorder) -> Take | None:
         """Save the audio as a take, complete or not, unless the line has been deleted."""
         if not editor.project.has_line(self.line.id):
-            await asyncio.to_thread(recorder.discard)
+            await in_background(recorder.discard)
             return None
         if self.report is not None:
             if self.source is None:
                 self._rate_estimator.add(self.line.text, self.report)
             report = self.report
-            take: Take | None = await asyncio.to_thread(
-                lambda: recorder.finish(report, num_underruns=self.num_underruns())
-            )
+            take: Take | None = await in_background(lambda: recorder.finish(report, num_underruns=self.num_underruns()))
         else:
-            take = await asyncio.to_thread(lambda: recorder.stop(num_underruns=self.num_underruns()))
+            take = await in_background(lambda: recorder.stop(num_underruns=self.num_underruns()))
         if take is None or not editor.project.has_line(self.line.id):
             return None
         line = editor.project.line(self.line.id)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from studio.app.background import in_background
 from studio.errors import CannotWrite, ModelNotFound, StudioError
 from studio.model.detection import detect_generation
 from studio.voices.library import Voice, VoiceLibrary
@@ -38,8 +38,8 @@ async def import_spk2info(
         for stored in written.voices:
             try:
                 wanted = suggest_name(stored.name, path.stem)
-                name = await asyncio.to_thread(library.unique_name, wanted)
-                addition = await asyncio.to_thread(
+                name = await in_background(library.unique_name, wanted)
+                addition = await in_background(
                     library.add, stored.features, name, stored.transcript, generation=stored.generation
                 )
             except StudioError as error:
