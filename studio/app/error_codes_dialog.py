@@ -1,4 +1,4 @@
-"""Reference of all error codes with cause and remedy."""
+"""A list of all error codes with their causes and remedies."""
 
 from __future__ import annotations
 

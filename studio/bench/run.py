@@ -32,7 +32,7 @@ class BenchRequest:
 
 
 def run_bench(request: BenchRequest) -> BenchReport:
-    """Measure everything that ``request.extent`` includes, slowest last. Raises what loading a model raises.
+    """Measure everything that ``request.extent`` includes, slowest last. Loading errors are passed on.
 
     The voice cache must be empty for measurements of new voices; ``__main__`` ensures that.
     """

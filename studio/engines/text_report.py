@@ -103,7 +103,7 @@ def megabytes(num_bytes: int) -> str:
 
 
 def age(made_at: str) -> str:
-    """Return the time since ``made_at`` (ISO 8601) in words, empty for an empty string."""
+    """Return the time since ``made_at`` (ISO 8601) in words, or an empty string if it is empty."""
     if not made_at:
         return ""
     return _duration(max(0.0, (datetime.now(UTC) - datetime.fromisoformat(made_at)).total_seconds()))

@@ -41,7 +41,7 @@ class StageBenchmark(ABC):
         self.trial_size = trial_size
 
     def verify(self, engine: Any, precision: Precision) -> Verification:
-        """Compare ``engine`` with the recording and apply the tolerances. Raises what the engine raises."""
+        """Compare ``engine`` with the recording and apply the tolerances. Errors of the engine are passed on."""
         with torch.inference_mode():
             found = self.compare(engine)
             if found.is_finite and not self.stays_finite(engine):

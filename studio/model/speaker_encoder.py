@@ -17,7 +17,7 @@ class SpeakerEncoder:
     """Computes speaker embeddings from filter banks. Thread-safe."""
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
-        """Open the network at ``path``; raise the errors of ``open_onnx``."""
+        """Open the network at ``path``. Raises as ``open_onnx`` does."""
         self._path = path
         self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         require_inputs(path, self._session, (Port(("tensor(float)",), (1, None, _MEL_BINS)),))

@@ -20,7 +20,7 @@ class SpeechTokenizer:
     """Computes speech tokens from Whisper log-mels. Thread-safe."""
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
-        """Open the network at ``path``; raise the errors of ``open_onnx``."""
+        """Open the network at ``path``. Raises as ``open_onnx`` does."""
         self._path = path
         self._session = open_onnx(path, num_threads, cuda_index=cuda_index)
         features = Port(("tensor(float)",), (1, _MEL_BINS, None))

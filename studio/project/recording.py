@@ -127,7 +127,7 @@ class TakeRecorder:
             raise
 
     def retry_finish(self) -> Take:
-        """Write and return a take that could not be written before. Raise the errors of ``finish``."""
+        """Write and return a take that could not be written before. Raises as ``finish`` does."""
         assert self._ended_take is not None, "the recording has not ended"
         self._writer.submit(self._write).result()
         self._storage.put_recording(self._ended_take)

@@ -85,7 +85,7 @@ class IncrementalText:
         self._language = Language.ENGLISH
 
     def items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
-        """Yield each sentence as soon as it is complete. Raise the errors of :func:`prepare_text`."""
+        """Yield each sentence as soon as it is complete. Raises as :func:`prepare_text` does."""
         return _at_least_one_sentence(self._items(pieces))
 
     def _items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:

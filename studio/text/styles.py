@@ -57,7 +57,7 @@ class Styles:
     tags: tuple[TagLabel, ...]
 
     def preset(self, preset_id: str) -> Preset:
-        """Return the preset of that id or family. Ids of other generations match corresponding styles.
+        """Return the preset with that id or family. Ids of other generations match corresponding styles.
 
         Raise ``UnknownPreset`` with similar names.
         """

@@ -256,7 +256,7 @@ class ModelHost:
 
 
 def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> ModelHost:
-    """Load the model of ``folder`` with the fastest engines proven so far. Raises what ``load_synthesizer`` raises."""
+    """Load the model of ``folder`` with the fastest engines verified so far. Raises as ``load_synthesizer`` does."""
     device = device_named(options.device, num_threads=options.num_threads)
     target = EngineTarget(open_checkpoint(folder), device, options.variant)
     return ModelHost(

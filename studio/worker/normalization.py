@@ -14,7 +14,7 @@ _LETTERS_PER_TOKEN = 4
 def normalized_text(text: str, model_folder: Path) -> str:
     """Return ``text`` as the model of ``model_folder`` reads it, with pauses as written.
 
-    Raises what ``prepare_text`` and ``detect_generation`` raise.
+    Raises as ``prepare_text`` and ``detect_generation`` do.
     """
     generation, _ = detect_generation(model_folder)
     items = prepare_text(text, form=generation.text, tokenizer=_ApproximateTokenizer())

@@ -28,7 +28,7 @@ class SharedResource:
 
     @contextmanager
     def acquire(self) -> Iterator[None]:
-        """Use the resource, after waiting for setup and ``exclusive`` blocks. Raises what ``first_in`` raises."""
+        """Use the resource, after waiting for setup and ``exclusive`` blocks. Errors of ``first_in`` are passed on."""
         with self._changed:
             if not self._num_users:
                 try:

@@ -40,7 +40,7 @@ class ComparisonEntry:
 
 
 def matching_gains(loudnesses: list[float | None]) -> list[float]:
-    """Return gains in dB that match the quietest of the loudnesses (LUFS; None is silence).
+    """Return gains in dB that lower each take to the quietest loudness (in LUFS; None is silence).
 
     No take is attenuated by more than ``_MOST_ATTENUATION_DB``.
     """

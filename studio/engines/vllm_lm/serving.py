@@ -169,7 +169,7 @@ def serve(connection: Connection) -> None:
 
 
 def open_engine(serve_options: Serve, batch: BatchDraw) -> Any:
-    """Return vLLM's engine in this process. Raises what vLLM raises."""
+    """Return vLLM's engine in this process. Errors of vLLM are passed on."""
     register()
     arguments: Any = importlib.import_module("vllm.engine.arg_utils")
     engines: Any = importlib.import_module("vllm.v1.engine.llm_engine")

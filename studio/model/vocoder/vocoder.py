@@ -109,7 +109,7 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
         return NonCausalVocoder(_finish_loading(non_causal, precision, device))
     causal = meta_init(lambda: CausalHiFT(config))
     load_weights(causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
-    # The weight normalisation of the pitch predictor is folded in float64 too.
+    # The pitch predictor's weight normalisation is also folded in float64.
     f0_tensors = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
     folded_f0 = fold_weight_norm(f0_tensors, file_name=path.name, dtype=torch.float64)
     load_weights(causal.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
