@@ -48,7 +48,7 @@ def test_without_a_screen_an_error_is_printed(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
     assert start.main([]) == 12
-    assert "no screen" in capsys.readouterr().err
+    assert "No screen" in capsys.readouterr().err
 
 
 def test_the_window_takes_one_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from studio.app.durations import duration_text
 from studio.app.error_text import error_message
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
 from studio.app.translation import QT_TRANSLATE_NOOP, join_phrases
@@ -13,8 +14,6 @@ from studio.catalog.progress import Phase, Progress
 
 _SLOW_MEGABITS, _FAST_MEGABITS = 20, 100
 _BITS_PER_MEGABIT = 1e6
-_MINUTE = 60.0
-_HOUR = 3600.0
 
 
 _T = QT_TRANSLATE_NOOP
@@ -179,14 +178,3 @@ def file_text(progress: Progress) -> str:
     return words.format(
         file=progress.file, done=size_text(progress.file_bytes), all=size_text(progress.file_size_bytes)
     )
-
-
-def duration_text(seconds: float) -> str:
-    """Return a duration as ``10 s``, ``12 min`` or ``1 h 2 min``."""
-    if seconds < _MINUTE:
-        return _tr(_T("Models", "{seconds} s")).format(seconds=round(seconds))
-    if seconds < _HOUR:
-        return _tr(_T("Models", "{minutes} min")).format(minutes=round(seconds / _MINUTE))
-    hours, rest = divmod(seconds, _HOUR)
-    words = _tr(_T("Models", "{hours} h {minutes} min"))
-    return words.format(hours=int(hours), minutes=int(rest / _MINUTE))
