@@ -71,7 +71,7 @@ def test_another_split_is_refused(timbre, spoken) -> None:  # type: ignore[no-un
 
 
 def test_lines_whose_speech_does_not_fit_their_text_are_named(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
-    """A line that the model gets right when nobody hears it yet is not."""
+    """A line is not flagged if the repeated attempt succeeds before playback."""
     Path("story.txt").write_text("The mumble was quiet. I only heard babble.", "utf-8")
     ran = export(timbre, "story.txt", "--voice", "Anna", "--json")
     assert ran.status == 0, ran.err

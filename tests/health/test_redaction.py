@@ -26,7 +26,7 @@ def test_the_users_folder_has_no_name(anna: Path) -> None:
     assert redact(f"{anna}/models, 3 GB") == "~/models, 3 GB"
     assert redact(f"in {anna}") == "in ~"
     assert redact(f"({anna})") == "(~)"
-    assert redact(f"{anna}belle/x") == f"{anna.parent}/Annabelle/x"  # somebody else's, and no part of a path
+    assert redact(f"{anna}belle/x") == f"{anna.parent}/Annabelle/x"  # another user's folder
 
 
 def test_a_folder_elsewhere_that_is_called_after_the_user_has_no_name() -> None:

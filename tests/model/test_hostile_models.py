@@ -76,7 +76,7 @@ _FACTORS = "\n".join(
 YAML = {
     "alias bomb of 4 levels": lambda text: bomb(4) + with_value("sample_rate", "*a4")(text),
     "alias bomb of 11 levels": lambda text: bomb(11) + with_value("sample_rate", "*a11")(text),
-    "alias bomb nobody asks for": lambda text: bomb(11) + text,
+    "unused alias bomb": lambda text: bomb(11) + text,
     "merge bomb": lambda text: bomb(11, merged=True) + text,
     "alias of itself": lambda text: "a: &a [*a]\n" + with_value("sample_rate", "*a")(text),
     "reference to a bomb": lambda text: bomb(4) + with_value("sample_rate", "!ref <a4>")(text),

@@ -154,7 +154,7 @@ def test_a_voice_that_a_line_still_speaks_with_is_not_made_a_second_time(tmp_pat
     assert small.num_bytes == 4 * STATE_VALUES
     del lines
     small.prepared(prompt(2))
-    assert flow.num_prepared == 3, "nobody had it any more"
+    assert flow.num_prepared == 3, "the state was no longer cached"
 
 
 def test_voices_on_demand_are_held_by_whoever_asked_and_no_longer(tmp_path: Path) -> None:

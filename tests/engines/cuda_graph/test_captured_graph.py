@@ -1,4 +1,4 @@
-"""What reference_io leaves behind, also when it fails. There is no card here: torch's words for one are spoken by nobody."""
+"""What a captured graph leaves behind, also after a failure. torch.cuda is replaced by stand-ins; no GPU is needed."""
 
 from __future__ import annotations
 

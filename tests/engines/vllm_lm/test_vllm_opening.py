@@ -53,7 +53,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
 def test_it_speaks_and_ends_with_its_last_owner(opened: Callable[[str, str], VllmSpeechLM], family: str) -> None:
     lm = opened(family, "counts")
     assert lm.engine == "vLLM 0.0, float32"
-    assert lm.max_concurrent_lines == 3, "of the four on a processor, one is for a line that somebody waits to hear"
+    assert lm.max_concurrent_lines == 3, "one of the four slots on a CPU is reserved for an interactive line"
     assert list(lm.generate(REQUEST, RepetitionAwareSampler(lm.sampling, seed=1))) == list(range(60))
     pid = lm._process.pid
     del lm
