@@ -1,6 +1,6 @@
 """Extracts the error messages of the program for ``lupdate``, which recognises only Qt's own calls.
 
-Messages, remedies and their parts are literal templates (``studio.wording``). A message that is composed at run time
+Messages, remedies and their parts are literal templates (``studio.messages``). A message that is composed at run time
 cannot be translated and is reported as a fault.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 ErrorRecord = tuple[str, Message, Message]
 

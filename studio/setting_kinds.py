@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from studio.errors import UnusableSetting
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 T = TypeVar("T")
 

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 from studio import paths
 from studio.errors import UnusableSetting
+from studio.messages import Message, wording
 from studio.setting_kinds import Setting
 from studio.settings import SETTINGS
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
-from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from studio.app.screen import require_screen
 from studio.errors import IncompleteInstallation, StudioError
+from studio.messages import printable, wording
 from studio.system.installation import how_to_show_window
-from studio.wording import printable, wording
 
 _USAGE_ERROR = 2
 _INTERRUPTED = 130

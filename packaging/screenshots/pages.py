@@ -49,6 +49,7 @@ from studio.audio.output_device import FillCallback
 from studio.audio.streaming_audio import Samples
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
+from studio.messages import wording
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport
 from studio.project.changes import AddTake, EditDictionary, EditLines, InsertLines, RemoveLines
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -60,7 +61,6 @@ from studio.setting_kinds import Page
 from studio.settings_store import Settings
 from studio.system.installation import how_to_read_media
 from studio.voices.library import VoiceLibrary
-from studio.wording import wording
 from studio.worker.connection import Worker
 from studio.worker.process import WorkerProcess
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
-from studio.wording import Message
+from studio.messages import Message
 
 _CONTEXT = "Errors"
 # Chinese has no space between sentences.

@@ -15,7 +15,7 @@ from studio.audio.output_device import LatencyPolicy, OpenOutput, OutputStream, 
 from studio.audio.resampling import Samples
 from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass, replace
 
 from studio.errors import UnusableSetting
-from studio.wording import did_you_mean
+from studio.messages import did_you_mean
 
 _ANY_RATE = frozenset({8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
 # The header of a WAV file counts bytes in 32 bits; leave some for the tags.

@@ -20,8 +20,8 @@ from studio.audio.media import read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
 from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
+from studio.messages import wording
 from studio.storage.atomic_file import commit, new_part
-from studio.wording import wording
 
 # The highest rate of common recorders; files above it are resampled while they are read.
 HIGHEST_SAMPLE_RATE = 192_000

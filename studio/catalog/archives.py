@@ -22,7 +22,7 @@ from typing import IO, Protocol, Self
 from studio.catalog.cancellation import CancelToken
 from studio.catalog.file_names import is_safe_path
 from studio.errors import BadModelArchive, ModelNotFound
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 _MAX_MEMBERS = 10_000
 # Raised by the libraries for damaged archives.

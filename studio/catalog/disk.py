@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from studio.errors import DiskFull
+from studio.messages import Message, wording
 from studio.storage import disk
-from studio.wording import Message, wording
 
 _SPARE_BYTES = 256 << 20  # left free for the rest of the system
 _MEGABYTE, _GIGABYTE = 1e6, 1e9  # decimal, as model hubs and disk vendors count

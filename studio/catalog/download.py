@@ -22,7 +22,7 @@ from studio.catalog.partial_file import PartialFile
 from studio.catalog.retry_policy import RetryPolicy
 from studio.catalog.sources import Address, RefusedError, RemoteFile, is_html
 from studio.errors import StudioError, WrongDownload
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 # The retry delay is reset after this much progress in one connection.

@@ -15,8 +15,8 @@ from studio.catalog.progress import OnProgress, Phase, ignore_progress
 from studio.catalog.progress_counter import ProgressCounter
 from studio.catalog.record import RECORD_NAME, read_record
 from studio.errors import CannotWrite, DamagedModelFile
+from studio.messages import wording
 from studio.storage.atomic_file import atomic_path
-from studio.wording import wording
 
 EXPORT_SUFFIX = ".zip"
 _BLOCK_BYTES = 1 << 20

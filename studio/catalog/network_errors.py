@@ -9,7 +9,7 @@ import httpx2
 
 from studio.catalog.sources import RefusedError
 from studio.errors import SourceRefused, SourceUnreachable
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 
 def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:

@@ -20,8 +20,8 @@ from studio.cli import bench, convert, doctor, engines, export, models, say, sty
 from studio.cli.command_context import CommandContext
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
+from studio.messages import printable
 from studio.settings_store import Settings
-from studio.wording import printable
 
 _DESCRIPTION = "Text-to-speech with any voice, cloned from a few seconds of a recording."
 _EXAMPLES = """\

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
 from studio.errors import ModelNotFound
+from studio.messages import did_you_mean, wording
 from studio.model.device_kind import DeviceKind
 from studio.pipeline.request import EngineOptions
-from studio.wording import did_you_mean, wording
 
 # More than any computer has. A number that the system refuses would end the worker.
 _MAX_THREADS = 1024

@@ -22,9 +22,9 @@ from studio.cli.command_context import CommandContext
 from studio.cli.model_text import as_json, in_words, progress_text
 from studio.cli.progress import ProgressLine
 from studio.errors import ModelNotFound
+from studio.messages import did_you_mean, printable
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_store import Settings
-from studio.wording import did_you_mean, printable
 
 EXAMPLES = """\
 examples:

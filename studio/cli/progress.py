@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TextIO
 
-from studio.wording import printable
+from studio.messages import printable
 
 _REDRAW_SECONDS = 0.1
 _WORDS = {"load": "loading the model", "voice": "preparing the voice", "speech": "speaking", "save": "saving the voice"}

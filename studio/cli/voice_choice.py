@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 from studio.errors import UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
+from studio.messages import wording
 from studio.model.detection import detect_generation
 from studio.pipeline.request import VoiceReference
 from studio.voices.library import Voice, VoiceLibrary
-from studio.wording import wording
 
 
 def add_voice_options(parser: argparse.ArgumentParser) -> None:

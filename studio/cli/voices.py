@@ -16,10 +16,10 @@ from studio.cli.command_context import CommandContext
 from studio.cli.model_choice import add_model_option, model_folder
 from studio.errors import ModelNotFound, StudioError
 from studio.export.names import sanitize_filename
+from studio.messages import printable
 from studio.model.detection import detect_generation
 from studio.voices.library import Addition, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX
-from studio.wording import printable
 from studio.worker.client import WorkerClient
 from studio.worker.protocol import StoredVoicesWritten
 

@@ -19,8 +19,8 @@ from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.engines.text_report import as_rows, explanation, megabytes, progress, table
 from studio.errors import StudioError, UnusableSetting
+from studio.messages import printable
 from studio.model.checkpoint import open_checkpoint
-from studio.wording import printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

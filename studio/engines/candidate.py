@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Protocol
 
 from studio.engines.stage import Device, Stage
+from studio.messages import Message
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
-from studio.wording import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from studio.engines.manifest import Manifest
 from studio.engines.overview import CandidateView, Status
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
-from studio.wording import Message
+from studio.messages import Message
 
 
 @dataclass

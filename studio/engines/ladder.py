@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from studio.engines.manifest import FailureRecord, Manifest
 from studio.engines.overview import CandidateView, Status
 from studio.engines.store import MOST_FAILURES
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 # Smaller gains are within the variation between measurements.
 _WORTHWHILE_SPEEDUP = 1.05

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from studio.engines.manifest import Verification
 from studio.engines.stage import Stage
+from studio.messages import Message, wording
 from studio.model.config import Precision
-from studio.wording import Message, wording
 
 # Relative root-mean-square error of the mel: what each precision yields on intact weights, plus a margin. float32
 # allows for another order of summation and for TF32; the limits of 16 and 8 bits are this project's requirement for

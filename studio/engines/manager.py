@@ -33,7 +33,7 @@ from studio.engines.task import RECORDING, TIMING, VERIFYING, Completed, Failed,
 from studio.engines.trial_process import TrialProcess
 from studio.engines.trial_size import TrialSize, default_trial_size
 from studio.errors import StudioError
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from studio.messages import Message
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
-from studio.wording import Message
 
 FILE_NAME = "manifest.json"
 # Metadata of a field whose key in JSON differs from its name.

@@ -8,7 +8,7 @@ from enum import Enum
 from studio.engines.manifest import Timing, Verification
 from studio.engines.stage import Device, Stage
 from studio.engines.task import Step
-from studio.wording import Message
+from studio.messages import Message
 
 
 class Status(Enum):

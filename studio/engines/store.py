@@ -28,9 +28,9 @@ from studio import paths
 from studio.engines.manifest import FILE_NAME as MANIFEST_NAME
 from studio.engines.manifest import BuiltFile, FailureKind, FailureRecord, Manifest, read_attempts, read_manifest
 from studio.errors import CannotWrite, StudioError
+from studio.messages import Message, wording
 from studio.storage.disk import require_regular_file
 from studio.storage.file_lock import FileLock
-from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 _BLOCK_BYTES = 1 << 20

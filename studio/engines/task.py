@@ -12,7 +12,7 @@ from pathlib import Path
 from studio.engines.manifest import BuiltFile, FailureKind, Timing, Verification
 from studio.engines.stage import Device, Stage
 from studio.engines.trial_size import TrialSize
-from studio.wording import Message
+from studio.messages import Message
 
 # Phases of a trial that every candidate shares, as shown to the user.
 RECORDING = "Recording the float32 reference"

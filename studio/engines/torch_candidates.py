@@ -13,9 +13,9 @@ from studio.engines.keys import weight_file
 from studio.engines.onnx.folder_network import FolderNetwork
 from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
+from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.speech_lm.linear import check_support, has_onednn
-from studio.wording import wording
 
 _CODE_VERSION = 1
 # Share of the float32 weight file; the text embedding and the head keep a higher precision than the layers.

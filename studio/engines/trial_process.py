@@ -35,8 +35,8 @@ from studio.engines.task import (
     TrialTask,
     WasCancelled,
 )
+from studio.messages import wording
 from studio.system.child_process import describe_exit, init_child, new_log_path
-from studio.wording import wording
 
 _POLL_SECONDS = 0.5
 _NICENESS = 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from studio.messages import wording
 from studio.storage import disk
-from studio.wording import wording
 
 
 def writing(path: Path) -> AbstractContextManager[None]:

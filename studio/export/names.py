@@ -17,7 +17,7 @@ import regex
 from studio.errors import UnusableSetting
 from studio.export.speech_source import ExportItem
 from studio.export.spoken_words import as_subtitle
-from studio.wording import did_you_mean
+from studio.messages import did_you_mean
 
 DEFAULT_PATTERN = "{index} {voice} {text}"
 FIELDS = {

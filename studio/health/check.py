@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from studio.wording import Message
+from studio.messages import Message
 
 _NOTHING = Message("")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from studio.errors import type_of_code
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 
 @dataclass(frozen=True, slots=True)

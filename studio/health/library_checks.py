@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from studio.engines.store import EngineStore
 from studio.health.check import Check, Verdict
 from studio.health.machine_checks import in_gibibytes
-from studio.wording import wording
+from studio.messages import wording
 
 _LIBRARIES = ("PySide6-Essentials", "numpy", "onnx", "huggingface_hub", "httpx2", "soundfile", "sounddevice", "wetext")
 _ACCELERATORS = (

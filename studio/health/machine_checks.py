@@ -18,9 +18,9 @@ from studio.audio.portaudio import device_names
 from studio.catalog.machine import MachineFacts
 from studio.errors import StudioError
 from studio.health.check import Check, Verdict
+from studio.messages import Message, wording
 from studio.storage.json_input import parse_json
 from studio.system.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
-from studio.wording import Message, wording
 
 _ENGINE_SECONDS = 120.0
 _MEBIBYTE = 1 << 20

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from studio.catalog.contents import is_allowed_file
+from studio.messages import Message
 from studio.paths import resources
-from studio.wording import Message
 
 # Account names that identify no one and are common parts of paths.
 _COMMON_ACCOUNTS = {"admin", "administrator", "home", "root", "user", "users"}

@@ -21,8 +21,8 @@ from studio.health.machine_checks import (
 )
 from studio.health.redaction import redact
 from studio.health.state_checks import check_folders, check_models, check_recent_errors, check_voices
+from studio.messages import printable
 from studio.voices.library import VoiceLibrary
-from studio.wording import printable
 
 _SIGNS = {Verdict.FINE: "ok  ", Verdict.LIMITED: "note", Verdict.BROKEN: "BAD "}
 # Subjects in JSON are identifiers: they keep their value when the displayed text changes.

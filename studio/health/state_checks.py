@@ -15,10 +15,10 @@ from studio.errors import StudioError
 from studio.health.check import Check, Verdict
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
+from studio.messages import Message, wording
 from studio.model.detection import detect_generation
 from studio.system.installation import repair_hint
 from studio.voices.library import VoiceLibrary
-from studio.wording import Message, wording
 
 _GIBIBYTE = 1 << 30
 _COMFORTABLE_DISK_BYTES = 10 * _GIBIBYTE

@@ -14,8 +14,8 @@ from pathlib import Path
 import yaml
 
 from studio.errors import BadModelSettings, MissingModelFile
+from studio.messages import Message, wording
 from studio.storage.disk import require_regular_file
-from studio.wording import Message, wording
 
 _REFERENCE = re.compile(r"<([\w]+)>")
 _MAX_BYTES = 1 << 18

@@ -17,7 +17,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile, WrongTensors
-from studio.wording import Message, listed, wording
+from studio.messages import Message, listed, wording
 
 # Errors of torch.load for a damaged file.
 LOAD_ERRORS = (

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
+from studio.messages import wording
 from studio.project import schema
 from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
-from studio.wording import wording
 
 _APPLICATION_ID_OFFSET = 68
 _HEADER_BYTES = 100

@@ -13,6 +13,7 @@ from typing import Self
 
 from studio.audio.resampling import Samples
 from studio.errors import ProjectChangedElsewhere, StudioError, TakeNotFound
+from studio.messages import Message, wording
 from studio.project import database
 from studio.project.changes import AddTake, Change
 from studio.project.dictionary import PronunciationDictionary
@@ -25,7 +26,6 @@ from studio.project.saving import Snapshot
 from studio.project.script import Script
 from studio.project.takes import Take, TakeParameters
 from studio.project.voice_keys import VoiceKeys, voice_matches
-from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 

@@ -24,8 +24,8 @@ import contextlib
 import sqlite3
 from functools import cache
 
+from studio.messages import Message, wording
 from studio.storage import sqlite
-from studio.wording import Message, wording
 
 APPLICATION_ID = 0x54694D62  # "TiMb"
 

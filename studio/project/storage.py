@@ -15,6 +15,7 @@ import numpy as np
 
 from studio.audio.resampling import Samples
 from studio.errors import BadPronunciation, UnusableSetting
+from studio.messages import wording
 from studio.project import database
 from studio.project.checkpoints import Checkpoints
 from studio.project.lines import Line
@@ -23,7 +24,6 @@ from studio.project.records import dictionary_from, dictionary_rows, line_from, 
 from studio.project.script import Script
 from studio.project.takes import Take
 from studio.storage import sqlite
-from studio.wording import wording
 
 _log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")

@@ -21,8 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
+from studio.messages import wording
 from studio.storage.disk import disk_errors
-from studio.wording import wording
 
 _PART_NAME = re.compile(r"\.timbre\.(?P<host>[0-9a-f]{6})-(?P<process>\d+)-[0-9a-f]+\.part")
 # For part files whose process cannot be checked: it is on another computer, or its id was reused.

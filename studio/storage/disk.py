@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull
-from studio.wording import Message
+from studio.messages import Message
 
 
 class NotRegularFile(OSError):

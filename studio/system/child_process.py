@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from studio import paths
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from studio import paths
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 # Commands by package manager.
 _FFMPEG_OF_LINUX = {

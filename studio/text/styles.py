@@ -15,9 +15,9 @@ import regex
 
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
+from studio.messages import Message, did_you_mean, wording
 from studio.storage.json_input import read_json
 from studio.text.tags import TagSupport
-from studio.wording import Message, did_you_mean, wording
 
 STYLES_FILE = "styles.json"
 # Optional generation prefix of an id: v3.dialect.sichuan and dialect.sichuan are the same style.

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, TypeVar
 from studio import paths
 from studio.audio.waveform import Waveform
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
+from studio.messages import did_you_mean
 from studio.storage.disk import require_regular_file
 from studio.voices import voice_rows
 from studio.voices.clip_store import ClipStore, StoredClip
 from studio.voices.database import reading, transaction
 from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, clean, name_key
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
-from studio.wording import did_you_mean
 
 if TYPE_CHECKING:
     from studio.voices.clip_intake import UsableClip

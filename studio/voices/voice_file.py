@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from studio.errors import BadVoiceFile, CannotWrite
+from studio.messages import Message, wording
 from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
 from studio.voices.voice import NO_CONSENT, Consent
-from studio.wording import Message, wording
 
 SUFFIX = ".voice"
 

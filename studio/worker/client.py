@@ -20,6 +20,7 @@ from typing import Self, TypeVar
 
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import WorkerBusy, WorkerDied, from_record
+from studio.messages import Message, wording
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
     ConversionRequest,
@@ -29,7 +30,6 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
-from studio.wording import Message, wording
 from studio.worker import protocol
 from studio.worker.connection import Worker, WorkerConnection
 from studio.worker.process import WorkerProcess

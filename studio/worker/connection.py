@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol
 
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 from studio.worker.protocol import Command, Event
 
 _log = logging.getLogger(__name__)

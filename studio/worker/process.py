@@ -20,8 +20,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from studio.messages import Message
 from studio.system.child_process import describe_exit, init_child, new_log_path
-from studio.wording import Message
 from studio.worker.protocol import Command, Event
 
 ENGINE = "studio.worker.model_host:open_accelerated"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import ErrorRecord
+from studio.messages import Message
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -23,7 +24,6 @@ from studio.pipeline.request import (
     VoiceReference,
     VoiceSummary,
 )
-from studio.wording import Message
 
 
 @dataclass(frozen=True, slots=True)

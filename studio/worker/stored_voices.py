@@ -16,13 +16,13 @@ import torch
 from safetensors.numpy import save
 
 from studio.errors import BadVoiceFile
+from studio.messages import Message, wording
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
 from studio.storage.atomic_file import atomic_write
 from studio.storage.disk import require_regular_file
 from studio.voices.prompt import VoicePrompt
-from studio.wording import Message, wording
 from studio.worker.protocol import StoredVoice
 
 _END_OF_PROMPT = "<|endofprompt|>"

@@ -16,7 +16,7 @@ from studio.errors import DamagedLibrary, StudioError
 from studio.health import machine_checks
 from studio.health.check import Check, Verdict
 from studio.health.report import HealthReport
-from studio.wording import wording
+from studio.messages import wording
 
 
 def report(*verdicts: Verdict) -> HealthReport:

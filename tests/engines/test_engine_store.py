@@ -23,7 +23,7 @@ from studio.engines.manifest import (
     read_manifest,
 )
 from studio.engines.store import EngineStore, file_records
-from studio.wording import wording
+from studio.messages import wording
 
 GOOD = Verification(True, 1e-5, 1e-3, 100)
 FACTS = {"stage": "flow", "name": "plan", "weights": "abc"}

@@ -6,7 +6,7 @@ from studio.engines.ladder import choose, resource_shortage, status_of, why_not
 from studio.engines.manifest import FailureKind, FailureRecord, Timing, Verification
 from studio.engines.overview import CandidateView, StageView, Status
 from studio.engines.stage import Stage
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 SOUND = Verification(True, 1e-5, 1e-3, 10)
 

@@ -21,9 +21,9 @@ from studio.engines.stage import Stage
 from studio.engines.task import Report, Step, TrialTask
 from studio.engines.trial_run import run_trial
 from studio.errors import OutOfMemory, UnsupportedPrecision
+from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.stages import FloatArray
-from studio.wording import wording
 
 PLAN = b"bricks" * 1000
 Embed = Callable[[FloatArray], FloatArray]

@@ -8,8 +8,8 @@ from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
 from studio.engines.task import VERIFYING, Step
+from studio.messages import Message, wording
 from studio.model.device_kind import DeviceKind
-from studio.wording import Message, wording
 
 CARD = Device(DeviceKind.CUDA, "NVIDIA GeForce RTX 4090", 8, 24 << 30, 0, (8, 9), "580.65.06")
 PROCESSOR = Device(DeviceKind.CPU, "AMD Ryzen 7 5800X", 8, 32 << 30, instructions="AVX2")

@@ -11,7 +11,7 @@ from studio.engines.store import MOST_FAILURES, EngineStore
 from studio.health import library_checks
 from studio.health.check import Verdict
 from studio.health.library_checks import check_accelerators, check_libraries, check_plans
-from studio.wording import wording
+from studio.messages import wording
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from studio.errors import UnreadableClip, VoiceNotFound
 from studio.health import redaction
 from studio.health.redaction import redact, without_facts, without_values
-from studio.wording import wording
+from studio.messages import wording
 
 
 @pytest.fixture(autouse=True)

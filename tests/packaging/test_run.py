@@ -68,7 +68,7 @@ def test_a_reference_folder_outside_the_checkout_is_found(tmp_path: Path, separa
     """Pytest takes a folder after a blank for tests, and looks there for the settings that declare the option."""
     (tmp_path / "inputs").mkdir()
     written = f"--reference{separator}{tmp_path}".split(" ")
-    _, (command,) = statuses({}, [*written, "--collect-only", "-q", "-p", "no:cacheprovider", "tests/test_wording.py"])
+    _, (command,) = statuses({}, [*written, "--collect-only", "-q", "-p", "no:cacheprovider", "tests/test_messages.py"])
     collected = subprocess.run(
         [sys.executable, "-m", *command.split()], cwd=RUN.parents[1], capture_output=True, text=True, check=False
     )

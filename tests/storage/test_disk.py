@@ -20,6 +20,7 @@ from studio.errors import (
     UnreadableScript,
     UnreadableText,
 )
+from studio.messages import wording
 from studio.model.generations import COSYVOICE3
 from studio.pipeline.enrolment import prompt_key, read_features
 from studio.pipeline.request import VoiceReference
@@ -35,7 +36,6 @@ from studio.voices.clip_intake import clip_seconds, validate_clip
 from studio.voices.clip_store import ClipStore
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
-from studio.wording import wording
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 # Opening a pipe without a writer would block forever.

@@ -23,10 +23,10 @@ from studio.app.voices.languages import language_of
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.audio.recording import OpenInput, open_input
 from studio.errors import StudioError, UnreadableClip
+from studio.messages import Message, listed, wording
 from studio.voices.best_segment import PromptWindow
 from studio.voices.library import Voice, VoiceDetails, VoiceLibrary
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
-from studio.wording import Message, listed, wording
 
 if TYPE_CHECKING:
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog

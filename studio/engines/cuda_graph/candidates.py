@@ -12,10 +12,10 @@ from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBacken
 from studio.engines.keys import weight_file
 from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
+from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.linear import check_support
-from studio.wording import wording
 
 _CODE_VERSION = 1
 # Graphs keep their intermediate results; caches of several lines.

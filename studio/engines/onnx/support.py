@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 
 from studio.engines.candidate import EngineTarget, Unusable
+from studio.messages import wording
 from studio.model.device_kind import DeviceKind
-from studio.wording import wording
 
 
 def engine_title(kind: DeviceKind) -> str:

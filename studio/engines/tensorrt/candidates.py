@@ -14,9 +14,9 @@ from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration
 from studio.engines.stage import Stage
 from studio.engines.tensorrt.library import Library, find_library
 from studio.errors import UnsupportedPrecision
+from studio.messages import Message, wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.wording import Message, wording
 
 if TYPE_CHECKING:
     from studio.engines.tensorrt.building import Profile

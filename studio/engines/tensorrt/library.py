@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from studio.wording import Message, wording
+from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 # Module, and whether it is TensorRT for RTX, which is first: it is small and builds plans in seconds.

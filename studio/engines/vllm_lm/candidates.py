@@ -11,9 +11,9 @@ from studio.engines.keys import weight_file
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
 from studio.errors import EngineDied
+from studio.messages import Message, wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.wording import Message, wording
 
 _CODE_VERSION = 1
 # Supported by all of vLLM's attention backends; released models have 64.

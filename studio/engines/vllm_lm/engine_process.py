@@ -34,9 +34,9 @@ from studio.engines.vllm_lm.messages import (
     Tokens,
 )
 from studio.errors import EngineDied, OutOfMemory, StudioError
+from studio.messages import Message, wording
 from studio.model.config import SamplingOptions
 from studio.system.child_process import describe_exit, new_log_path
-from studio.wording import Message, wording
 
 _log = logging.getLogger(__name__)
 # Includes loading and, on a GPU, the first compilation and capture of graphs on this machine.

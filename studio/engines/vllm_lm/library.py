@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from studio.messages import Message, wording
 from studio.storage.json_input import parse_json
-from studio.wording import Message, wording
 
 # For developers: use the vLLM of another Python installation.
 PYTHON_VARIABLE = "TIMBRE_VLLM_PYTHON"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.errors import UnreadableScript
+from studio.messages import wording
 from studio.project.importing.documents import read_bytes, read_text
 from studio.project.importing.markdown import words_of_markdown
 from studio.project.importing.subtitles import cues
@@ -12,7 +13,6 @@ from studio.project.importing.tables import read_table
 from studio.project.importing.word import paragraphs_of_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, new_id
 from studio.project.splitting import SplitMode, split_text
-from studio.wording import wording
 
 SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".csv", ".tsv", ".docx")
 

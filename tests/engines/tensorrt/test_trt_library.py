@@ -9,7 +9,7 @@ import pytest
 
 from studio.engines.tensorrt import library
 from studio.engines.tensorrt.library import Library, find_library, suits_rtx
-from studio.wording import Message
+from studio.messages import Message
 
 WORKING = "__version__ = '{version}'\nclass Builder: pass\nclass OnnxParser: pass\n"
 ADA, HOPPER = (8, 9), (9, 0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from studio.errors import CannotWrite, UnreadableScript, from_record
-from studio.wording import Message, did_you_mean, listed, printable, wording
+from studio.messages import Message, did_you_mean, listed, printable, wording
 
 
 def test_facts_are_filled_in() -> None:
