@@ -296,7 +296,7 @@ def _project(drafts: Path, settings: Settings, language: str) -> Project:
 
 
 def _add_take(project: Project, line: Line, *, seed: int) -> None:
-    recipe = TakeParameters(
+    parameters = TakeParameters(
         text=line.text,
         seed=seed,
         line_fingerprint=project.fingerprint_of(line.id),
@@ -307,7 +307,7 @@ def _add_take(project: Project, line: Line, *, seed: int) -> None:
         model_key="",
     )
     samples = _humming(2.0 + 0.3 * (seed % 7), seed)
-    recorder = project.begin_take(line.id, recipe, _RATE)
+    recorder = project.begin_take(line.id, parameters, _RATE)
     recorder.append(samples)
     seconds = len(samples) / _RATE
     report = SynthesisReport(0.9, seconds, 0.7 * seconds, _RATE, Mode.ZERO_SHOT, 50, {}, {})

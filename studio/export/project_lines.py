@@ -69,11 +69,11 @@ def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> 
         key=key,
         index=index,
         text=line.text,
-        voice=(take.recipe.voice_name if take else None) or line.voice or "",
+        voice=(take.parameters.voice_name if take else None) or line.voice or "",
         style=line.style.instruct or line.style.preset or "",
         pause_after_seconds=line.pause_after_seconds,
         file_name=line.file_name,
-        model=take.recipe.model_name if take else "",
+        model=take.parameters.model_name if take else "",
         seed=take.seed if take else line.seed,
     )
 

@@ -179,12 +179,12 @@ class Project:
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
-        is_fresh = take.recipe.line_fingerprint == self.fingerprint_of(line_id) and voice_matches(
-            self.line(line_id), take.recipe, self.voice_keys
+        is_fresh = take.parameters.line_fingerprint == self.fingerprint_of(line_id) and voice_matches(
+            self.line(line_id), take.parameters, self.voice_keys
         )
         if not (is_fresh and take.is_complete):
             return LineState.OUTDATED
-        is_accepted = take.recipe.odd_length is None or take.is_kept or self.line(line_id).is_locked
+        is_accepted = take.parameters.odd_length is None or take.is_kept or self.line(line_id).is_locked
         return LineState.READY if is_accepted else LineState.CHECK
 
     # Operations.
@@ -243,7 +243,7 @@ class Project:
                 _log.info("take %s still cannot be written: %s", recorder.take_id, error)
                 return
 
-    def begin_take(self, line_id: str, recipe: TakeParameters, sample_rate: int) -> TakeRecorder:
+    def begin_take(self, line_id: str, parameters: TakeParameters, sample_rate: int) -> TakeRecorder:
         """Start recording a take. Raise ``DiskFull`` or ``CannotWrite``."""
         with self._lock:
             numbers = [take.number for take in self._script.takes_of(self._script.line(line_id).id)]
@@ -256,7 +256,7 @@ class Project:
                 created=datetime.now(UTC),
                 audio_seconds=0.0,
                 sample_rate=sample_rate,
-                recipe=recipe,
+                parameters=parameters,
                 is_complete=False,
             )
             self._storage.put_recording(take)

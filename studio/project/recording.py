@@ -106,16 +106,16 @@ class TakeRecorder:
             self._take, audio_seconds=self.audio_seconds, is_complete=is_complete, num_underruns=num_underruns
         )
         if report is not None:
-            recipe = replace(
-                take.recipe,
-                spoken_text="".join(report.spoken_text) or take.recipe.spoken_text,
+            parameters = replace(
+                take.parameters,
+                spoken_text="".join(report.spoken_text) or take.parameters.spoken_text,
                 mode=report.mode.value,
                 engine=report.engine,
                 odd_length=report.odd_lengths[0].verdict if report.odd_lengths else None,
             )
             take = replace(
                 take,
-                recipe=recipe,
+                parameters=parameters,
                 first_audio_seconds=report.first_audio_seconds,
                 real_time_factor=report.real_time_factor,
             )

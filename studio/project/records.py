@@ -76,7 +76,7 @@ def take_row(take: Take) -> dict[str, Any]:
         "created": take.created.isoformat(),
         "audio_seconds": take.audio_seconds,
         "sample_rate": take.sample_rate,
-        "recipe": json.dumps(_recipe_values(take.recipe), ensure_ascii=False),
+        "recipe": _parameters_json(take.parameters),
         "is_kept": int(take.is_kept),
         "is_complete": int(take.is_complete),
         "first_audio_seconds": take.first_audio_seconds,
@@ -100,7 +100,7 @@ def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], in
         created=fields.moment("created", _UNKNOWN_TIME),
         audio_seconds=audio_seconds,
         sample_rate=sample_rate,
-        recipe=_recipe_from(fields.json_object("recipe") or Fields({}, "takes.recipe", replaced)),
+        parameters=_parameters_from(fields.json_object("recipe") or Fields({}, "takes.recipe", replaced)),
         is_kept=fields.truth("is_kept", default=False),
         is_complete=fields.truth("is_complete", default=True),
         first_audio_seconds=fields.number("first_audio_seconds", 0.0, _MOST_SECONDS, None),
@@ -147,28 +147,13 @@ def _noted(fields: Fields, key: str) -> Iterator[None]:
         fields.replace(key)
 
 
-def _recipe_values(recipe: TakeParameters) -> dict[str, Any]:
-    return {
-        "text": recipe.text,
-        "seed": recipe.seed,
-        "line_fingerprint": recipe.line_fingerprint,
-        "mode": recipe.mode,
-        "voice_name": recipe.voice_name,
-        "voice_sha256": recipe.voice_sha256,
-        "voice_key": recipe.voice_key,
-        "model_name": recipe.model_name,
-        "model_key": recipe.model_key,
-        "spoken_text": recipe.spoken_text,
-        "style": asdict(recipe.style),
-        "speed": recipe.speed,
-        "sampling": None if recipe.sampling is None else asdict(recipe.sampling),
-        "odd_length": None if recipe.odd_length is None else recipe.odd_length.value,
-        "engine": dict(recipe.engine),
-        "versions": dict(recipe.versions),
-    }
+def _parameters_json(parameters: TakeParameters) -> str:
+    odd_length = parameters.odd_length
+    values = asdict(parameters) | {"odd_length": None if odd_length is None else odd_length.value}
+    return json.dumps(values, ensure_ascii=False)
 
 
-def _recipe_from(fields: Fields) -> TakeParameters:
+def _parameters_from(fields: Fields) -> TakeParameters:
     style = fields.object("style")
     return TakeParameters(
         text=fields.text("text"),

@@ -53,7 +53,7 @@ class Take:
     created: datetime
     audio_seconds: float
     sample_rate: int
-    recipe: TakeParameters
+    parameters: TakeParameters
     is_kept: bool = False
     is_complete: bool = True
     first_audio_seconds: float | None = None
@@ -62,4 +62,4 @@ class Take:
 
     @property
     def seed(self) -> int:
-        return self.recipe.seed
+        return self.parameters.seed

@@ -31,10 +31,10 @@ def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
     return {name_key(voice.name): voice_key(voice) for voice in voices}
 
 
-def voice_matches(line: Line, recipe: TakeParameters, keys: VoiceKeys) -> bool:
-    """Whether ``line`` has the voice of ``recipe``, given the ``keys`` of the library."""
+def voice_matches(line: Line, parameters: TakeParameters, keys: VoiceKeys) -> bool:
+    """Whether ``line`` has the voice of ``parameters``, given the ``keys`` of the library."""
     name = name_key(line.voice or "")
     current = keys.get(name)
-    if current is None or not recipe.voice_key:
-        return name == name_key(recipe.voice_name)
-    return current == recipe.voice_key
+    if current is None or not parameters.voice_key:
+        return name == name_key(parameters.voice_name)
+    return current == parameters.voice_key

@@ -132,7 +132,7 @@ def test_ctrl_converts_the_recording_below_the_line_and_undo_reverts_it(
     bench.until(lambda: len(bench.lines) == 4 and bench.lines[2].chosen_take)
     assert bench.texts[1:3] == ["The second line.", "Bert"]
     (take,) = bench.session.editor.project.takes_of(bench.lines[2].id)
-    assert (take.recipe.mode, bench.lines[2].voice) == (Mode.CONVERSION.value, "Anna")
+    assert (take.parameters.mode, bench.lines[2].voice) == (Mode.CONVERSION.value, "Anna")
     assert not window.findChildren(ClipEditorDialog)
     bench.until(lambda: bench.session.queue.current is None)
     bench.trigger("edit.undo")

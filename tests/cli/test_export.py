@@ -161,7 +161,7 @@ def project_with_takes(path: Path) -> dict[str, np.ndarray]:
         )
         project.apply(InsertLines(0, lines))
         for number, line in enumerate(lines[:2], 1):
-            recipe = TakeParameters(
+            parameters = TakeParameters(
                 text=line.text,
                 seed=number,
                 line_fingerprint=project.fingerprint_of(line.id) if number == 1 else "of another text",
@@ -171,7 +171,7 @@ def project_with_takes(path: Path) -> dict[str, np.ndarray]:
                 model_name="the model of the take",
                 model_key="",
             )
-            recorder = project.begin_take(line.id, recipe, RATE)
+            recorder = project.begin_take(line.id, parameters, RATE)
             sounds[line.id] = np.random.default_rng(number).uniform(-0.5, 0.5, 5_000).astype(np.float32)
             recorder.append(sounds[line.id])
             take = recorder.finish(SynthesisReport(0.1, 0.2, 0.3, RATE, Mode.ZERO_SHOT, 5, {}, {}))

@@ -18,10 +18,10 @@ def test_a_take_of_unusual_length_is_exported_unchanged(tmp_path: Path) -> None:
     with Project.create(tmp_path) as project:
         project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
         print_of_line = project.fingerprint_of("a")
-        recipe = TakeParameters(
+        parameters = TakeParameters(
             "Hello.", 1, print_of_line, "zero-shot", "", "", "model", "", odd_length=LengthVerdict.TOO_LONG
         )
-        recorder = project.begin_take("a", recipe, 24_000)
+        recorder = project.begin_take("a", parameters, 24_000)
         recorder.append(np.ones(100, np.float32))
         take = recorder.finish()
         project.apply(AddTake(take))

@@ -119,10 +119,10 @@ class Bench:
     def add_take(self, samples: Samples, *, line: int = 0, sample_rate: int = 24_000, seed: int = 1) -> Take:
         """A finished take of a line, with a sound of the test's own, which becomes the chosen one."""
         project, spoken = self.session.editor.project, self.lines[line]
-        recipe = TakeParameters(
+        parameters = TakeParameters(
             spoken.text, seed, project.fingerprint_of(spoken.id), "zero-shot", "Anna", "", "model", ""
         )
-        recorder = project.begin_take(spoken.id, recipe, sample_rate)
+        recorder = project.begin_take(spoken.id, parameters, sample_rate)
         recorder.append(samples)
         seconds = len(samples) / sample_rate
         report = SynthesisReport(0.5, seconds, 0.5 * seconds, sample_rate, Mode.ZERO_SHOT, 50, {}, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from script_material import RATE, recipe, sound
+from script_material import RATE, parameters, sound
 
 from studio.project.changes import AddTake, InsertLines
 from studio.project.lines import Line
@@ -19,7 +19,7 @@ def insert(project: Project, *texts: str) -> list[str]:
 
 def speak(project: Project, line_id: str, seconds: float = 0.5, seed: int = 0) -> Take:
     recorder = project.begin_take(
-        line_id, recipe(project.fingerprint_of(line_id), voice_name=project.line(line_id).voice or ""), RATE
+        line_id, parameters(project.fingerprint_of(line_id), voice_name=project.line(line_id).voice or ""), RATE
     )
     samples = sound(seconds, seed)
     for block in np.array_split(samples, 4):

@@ -33,7 +33,7 @@ from studio.project.takes import Take, TakeParameters
 RATE = 24_000
 
 
-def recipe(fingerprint: str = "", **values: object) -> TakeParameters:
+def parameters(fingerprint: str = "", **values: object) -> TakeParameters:
     plain = TakeParameters(
         text="Hello.",
         seed=7,
@@ -96,7 +96,7 @@ def draw_take(draw: st.DrawFn, script: Script, line_id: str) -> Take:
         created=datetime.now(UTC),
         audio_seconds=draw(st.floats(0.1, 100.0)),
         sample_rate=RATE,
-        recipe=recipe(
+        parameters=parameters(
             sampling=draw(samplings), style=draw(styles), engine={"flow": "torch"}, odd_length=draw(odd_lengths)
         ),
         is_kept=draw(st.booleans()),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from script_material import changes, recipe
+from script_material import changes, parameters
 
 from studio.errors import TakeNotFound, UnusableSetting
 from studio.project.changes import (
@@ -35,7 +35,7 @@ def job_of(script: Script) -> str:
 
 
 def take_of(line_id: str, number: int) -> Take:
-    return Take(f"{line_id}{number}", line_id, number, datetime.now(UTC), 1.0, 24_000, recipe())
+    return Take(f"{line_id}{number}", line_id, number, datetime.now(UTC), 1.0, 24_000, parameters())
 
 
 @settings(deadline=None)

@@ -80,15 +80,15 @@ def test_take_parameters_record_the_request_and_the_engine() -> None:
     request = synthesis_request(line, WIND, voice=voice, generation="cosyvoice3", seed=11)
     assert request.text == "The [W][AY1][N][D] blows."
     assert (request.preset, request.instruct, request.speed, request.seed) == ("emotion.happy", None, 1.2, 11)
-    recipe = take_parameters(line, WIND, request, voice_sha256="abc", voice_key="v", engine=engine)
-    assert recipe.line_fingerprint == fingerprint(line, WIND)
-    assert (recipe.text, recipe.seed, recipe.mode) == (request.text, 11, "instruct")
-    assert (recipe.voice_name, recipe.voice_sha256, recipe.model_name, recipe.model_key) == (
+    parameters = take_parameters(line, WIND, request, voice_sha256="abc", voice_key="v", engine=engine)
+    assert parameters.line_fingerprint == fingerprint(line, WIND)
+    assert (parameters.text, parameters.seed, parameters.mode) == (request.text, 11, "instruct")
+    assert (parameters.voice_name, parameters.voice_sha256, parameters.model_name, parameters.model_key) == (
         "Ann",
         "abc",
         "noise-cosyvoice3",
         "k",
     )
-    assert (recipe.style, recipe.speed, recipe.sampling) == (line.style, 1.2, line.sampling)
-    assert recipe.engine == {"flow": "torch float32"}
-    assert {"timbre-studio", "numpy"} <= set(library_versions()) == set(recipe.versions)
+    assert (parameters.style, parameters.speed, parameters.sampling) == (line.style, 1.2, line.sampling)
+    assert parameters.engine == {"flow": "torch float32"}
+    assert {"timbre-studio", "numpy"} <= set(library_versions()) == set(parameters.versions)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_material import insert, speak
-from script_material import RATE, changes, recipe, sound
+from script_material import RATE, changes, parameters, sound
 
 from studio.errors import CannotWrite, DiskFull, ProjectChangedElsewhere, StudioError, TakeNotFound, UnreadableProject
 from studio.project import saving, schema
@@ -419,7 +419,7 @@ def test_a_line_is_draft_then_ready_then_outdated_then_ready(project: Project) -
 
 def test_an_incomplete_take_is_outdated(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
-    recorder = project.begin_take(line_id, recipe(project.fingerprint_of(line_id)), RATE)
+    recorder = project.begin_take(line_id, parameters(project.fingerprint_of(line_id)), RATE)
     recorder.append(sound(0.5, 0))
     stopped = recorder.stop()
     assert stopped is not None
@@ -456,13 +456,13 @@ def test_moving_and_locking_a_line_keeps_it_ready(project: Project) -> None:
 
 def test_concurrent_takes_have_consecutive_numbers(project: Project) -> None:
     (line_id,) = insert(project, "Hello.")
-    recorders = [project.begin_take(line_id, recipe(), RATE) for _ in range(3)]
+    recorders = [project.begin_take(line_id, parameters(), RATE) for _ in range(3)]
     assert [recorder.number for recorder in recorders] == [1, 2, 3]
     for recorder in reversed(recorders):
         recorder.append(sound(0.1))
         project.apply(AddTake(recorder.finish()))
     assert [take.number for take in project.takes_of(line_id)] == [1, 2, 3]
-    assert project.begin_take(line_id, recipe(), RATE).number == 4
+    assert project.begin_take(line_id, parameters(), RATE).number == 4
 
 
 def test_later_changes_do_not_change_an_earlier_script(project: Project) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from script_material import RATE, recipe, sound
+from script_material import RATE, parameters, sound
 
 from studio.errors import ProjectInUse, StudioError
 from studio.project.changes import AddTake, InsertLines, RemoveLines
@@ -27,7 +27,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 import numpy as np
-from script_material import RATE, recipe, sound
+from script_material import RATE, parameters, sound
 from studio.project.changes import AddTake, EditLines, InsertLines
 from studio.project.lines import Line
 from studio.project.project import Project
@@ -36,10 +36,10 @@ drafts, saved = Path(sys.argv[1]), sys.argv[2]
 is_new = saved in ("", "saves")
 project = Project.create(drafts) if is_new else Project.open(Path(saved), drafts)
 project.apply(InsertLines(len(project.lines), (Line(id="spoken", text="Spoken."),)))
-done = project.begin_take("spoken", recipe(project.fingerprint_of("spoken"), voice_name=""), RATE)
+done = project.begin_take("spoken", parameters(project.fingerprint_of("spoken"), voice_name=""), RATE)
 done.append(sound(0.5, seed=1))
 project.apply(AddTake(done.finish()))
-running = project.begin_take("spoken", recipe(), RATE)
+running = project.begin_take("spoken", parameters(), RATE)
 running.append(sound(0.5, seed=2))
 time.sleep(0.5)
 print("recording", flush=True)
@@ -267,7 +267,7 @@ def test_a_take_of_a_removed_line_is_not_recovered(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Here."), Line(id="b", text="Gone."))))
     for line_id in ("a", "b"):
-        recorder = project.begin_take(line_id, recipe(), RATE)
+        recorder = project.begin_take(line_id, parameters(), RATE)
         recorder.append(sound(0.1))
         recorder.finish()
     project.apply(RemoveLines(("b",)))
@@ -283,7 +283,7 @@ def test_a_take_of_a_removed_line_is_not_recovered(drafts: Path) -> None:
 def test_a_removed_take_is_not_recovered(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Hello."),)))
-    recorder = project.begin_take("a", recipe(), RATE)
+    recorder = project.begin_take("a", parameters(), RATE)
     recorder.append(sound(0.1))
     undo = project.apply(AddTake(recorder.finish()))
     project.apply(undo)

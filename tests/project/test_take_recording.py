@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from script_material import RATE, recipe, sound
+from script_material import RATE, parameters, sound
 
 from studio.errors import DiskFull
 from studio.pipeline.request import LengthFinding, LengthVerdict, Mode, SynthesisReport
@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 @pytest.fixture
 def recorder(project: Project) -> TakeRecorder:
-    return project.begin_take("a", recipe(), RATE)
+    return project.begin_take("a", parameters(), RATE)
 
 
 def report(**values: object) -> SynthesisReport:
@@ -51,14 +51,14 @@ def test_a_take_of_unusual_length_needs_a_check_until_kept(
     project: Project, tmp_path: Path, verdict: LengthVerdict
 ) -> None:
     line = project.line("a")
-    recorder = project.begin_take("a", recipe(project.fingerprint_of("a"), voice_name=""), RATE)
+    recorder = project.begin_take("a", parameters(project.fingerprint_of("a"), voice_name=""), RATE)
     recorder.append(sound(1.0))
     take = recorder.finish(report(odd_lengths=(LengthFinding(line.text, verdict),)))
     project.apply(AddTake(take))
     assert project.state_of("a") is LineState.CHECK
     project.save(tmp_path / "saved.timbre")
     with Project.open(tmp_path / "saved.timbre", tmp_path / "drafts") as opened:
-        assert opened.take(take.id).recipe.odd_length is verdict
+        assert opened.take(take.id).parameters.odd_length is verdict
         assert opened.state_of("a") is LineState.CHECK
     project.apply(SetTakesKept({take.id: True}))
     assert project.state_of("a") is LineState.READY
@@ -74,10 +74,10 @@ def test_a_finished_take_records_its_measurements(project: Project, recorder: Ta
         0.5,
         1,
     )
-    assert take.recipe.spoken_text == "one hundred and two"
-    assert take.recipe.mode == "instruct"
-    assert take.recipe.engine == {"flow": "torch float32"}
-    assert take.seed == take.recipe.seed == 7
+    assert take.parameters.spoken_text == "one hundred and two"
+    assert take.parameters.mode == "instruct"
+    assert take.parameters.engine == {"flow": "torch float32"}
+    assert take.seed == take.parameters.seed == 7
     project.apply(AddTake(take))
     assert project.take(take.id) == take
 
@@ -98,7 +98,7 @@ def test_the_number_of_a_removed_take_is_not_reused(project: Project, recorder: 
     first = recorder.finish(report(), num_underruns=0)
     project.apply(AddTake(first))
     bring_back = project.apply(RemoveTakes((first.id,)))
-    again = project.begin_take("a", recipe(), RATE)
+    again = project.begin_take("a", parameters(), RATE)
     again.append(sound(0.5))
     second = again.finish(report(), num_underruns=0)
     project.apply(AddTake(second))
@@ -109,7 +109,7 @@ def test_the_number_of_a_removed_take_is_not_reused(project: Project, recorder: 
 def test_stopping_before_the_first_chunk_makes_no_take(project: Project, recorder: TakeRecorder) -> None:
     assert recorder.stop() is None
     assert project._storage.recordings() == []
-    assert project.begin_take("a", recipe(), RATE).number == 1
+    assert project.begin_take("a", parameters(), RATE).number == 1
 
 
 def test_a_discarded_take_leaves_nothing(project: Project, recorder: TakeRecorder) -> None:

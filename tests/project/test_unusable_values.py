@@ -10,7 +10,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from script_material import RATE, recipe, sound
+from script_material import RATE, parameters, sound
 
 from studio.errors import UnreadableProject
 from studio.project.changes import AddTake, EditDictionary, InsertLines
@@ -34,7 +34,7 @@ def saved(drafts: Path, tmp_path: Path) -> Path:
     path = tmp_path / "a.timbre"
     with Project.create(drafts) as project:
         project.apply(InsertLines(0, (Line(id="line", text=TEXT, voice="Ann", seed=7),)))
-        recorder = project.begin_take("line", recipe(project.fingerprint_of("line")), RATE)
+        recorder = project.begin_take("line", parameters(project.fingerprint_of("line")), RATE)
         recorder.append(sound(2.0))
         project.apply(AddTake(recorder.finish()))
         entry = DictionaryEntry("Ghent", "gent")
@@ -150,7 +150,7 @@ def test_a_valid_file_has_no_notice(saved: Path, drafts: Path, open_projects: li
 def test_an_invalid_recording_does_not_stop_recovery(drafts: Path) -> None:
     died = Project.create(drafts)
     died.apply(InsertLines(0, (Line(id="line", text=TEXT),)))
-    recorder = died.begin_take("line", recipe(died.fingerprint_of("line")), RATE)
+    recorder = died.begin_take("line", parameters(died.fingerprint_of("line")), RATE)
     recorder.append(sound(1.0))
     died.close(keeps_draft=True)
     (draft,) = drafts.glob("*.draft")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from script_material import RATE, recipe
+from script_material import RATE, parameters
 
 from studio.project.changes import AddTake, EditLines, InsertLines
 from studio.project.lines import Line, LineState
@@ -18,7 +18,7 @@ from studio.voices.voice import Voice
 ANN = Voice("Ann", Path("a.wav"), "What Ann says.", 4.0, sha256="ab" * 32)
 BOB = Voice("Bob", Path("b.wav"), None, 4.0, sha256="cd" * 32)
 LINE = Line("a", "Hello.", "Ann")
-SPOKEN = recipe(voice_name="Ann", voice_key=voice_key(ANN))
+SPOKEN = parameters(voice_name="Ann", voice_key=voice_key(ANN))
 
 
 @pytest.mark.parametrize(

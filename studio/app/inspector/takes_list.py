@@ -122,8 +122,8 @@ class TakesList(QListWidget):
         rows = [
             self.tr("Length: {seconds:.1f} s").format(seconds=take.audio_seconds),
             self.tr("Seed: {seed}").format(seed=take.seed),
-            self.tr("Voice: {voice}").format(voice=take.recipe.voice_name),
-            self.tr("Model: {model}").format(model=take.recipe.model_name),
+            self.tr("Voice: {voice}").format(voice=take.parameters.voice_name),
+            self.tr("Model: {model}").format(model=take.parameters.model_name),
             self.tr("Spoken: {when}").format(when=created),
         ]
         if take.first_audio_seconds is not None:

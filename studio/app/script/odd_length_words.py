@@ -10,7 +10,7 @@ from studio.project.takes import Take
 
 def odd_length_words(take: Take) -> str:
     """Return the warning; empty for a plausible length."""
-    match take.recipe.odd_length:
+    match take.parameters.odd_length:
         case LengthVerdict.TOO_LONG:
             return QCoreApplication.translate(
                 "OddLength",

@@ -181,7 +181,7 @@ class TakeSynthesis(QObject):
                 is_played=not self._in_batch and not _has_odd_take(project, line),
                 keeps_leading_silence=self._keeps_leading_silence,
             )
-        recipe = take_parameters(
+        parameters = take_parameters(
             line,
             project.dictionary_in_force,
             request,
@@ -189,7 +189,7 @@ class TakeSynthesis(QObject):
             voice_key=voice.key,
             engine=description,
         )
-        recorder = project.begin_take(line.id, recipe, description.sample_rate)
+        recorder = project.begin_take(line.id, parameters, description.sample_rate)
         self.take_id, self.number = recorder.take_id, recorder.number
         self._recorder = recorder
         self.audio = StreamingAudio(description.sample_rate)
@@ -271,7 +271,7 @@ class TakeSynthesis(QObject):
 def _has_odd_take(project: Project, line: Line) -> bool:
     """Return whether the chosen take has an odd length; the new one is then checked before playback starts."""
     chosen = project.chosen_take(line.id) if project.has_line(line.id) else None
-    return chosen is not None and chosen.recipe.odd_length is not None
+    return chosen is not None and chosen.parameters.odd_length is not None
 
 
 def _ignore_failure(loaded: asyncio.Future[EngineDescription]) -> None:

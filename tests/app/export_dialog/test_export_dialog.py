@@ -38,10 +38,10 @@ RATE = 24_000
 def speak(project: Project, line_id: str) -> np.ndarray:
     """Give the line a take of half a second, as the queue does."""
     line = project.line(line_id)
-    recipe = TakeParameters(
+    parameters = TakeParameters(
         line.text, 1, project.fingerprint_of(line_id), "zero-shot", line.voice or "", "", "a model", ""
     )
-    recorder = project.begin_take(line_id, recipe, RATE)
+    recorder = project.begin_take(line_id, parameters, RATE)
     samples = np.random.default_rng(len(line.text)).uniform(-0.5, 0.5, RATE // 2).astype(np.float32)
     recorder.append(samples)
     take = recorder.finish(SynthesisReport(0.1, 0.5, 0.3, RATE, Mode.ZERO_SHOT, 5, {}, {}))

@@ -27,8 +27,8 @@ class Script:
     def chosen_take(self, line_id: str) -> Take | None:
         if line_id not in self.spoken:
             return None
-        recipe = TakeParameters("", 1, "", "zero-shot", "", "", "", "")
-        return Take(f"take of {line_id}", line_id, 1, None, 4.0, 24_000, recipe)  # type: ignore[arg-type]
+        parameters = TakeParameters("", 1, "", "zero-shot", "", "", "", "")
+        return Take(f"take of {line_id}", line_id, 1, None, 4.0, 24_000, parameters)  # type: ignore[arg-type]
 
 
 @dataclass

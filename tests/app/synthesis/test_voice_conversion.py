@@ -42,9 +42,13 @@ def test_a_chosen_file_becomes_a_line_with_a_played_take(bench: Bench, window: M
     assert window.script.current_line == line
     assert bench.session.editor.saved_state(line.id) is LineState.READY
     (take,) = bench.session.editor.project.takes_of(line.id)
-    assert (take.recipe.mode, take.recipe.text, take.is_complete) == (Mode.CONVERSION.value, "A speech.wav", True)
-    assert take.recipe.voice_key
-    assert take.recipe.model_key
+    assert (take.parameters.mode, take.parameters.text, take.is_complete) == (
+        Mode.CONVERSION.value,
+        "A speech.wav",
+        True,
+    )
+    assert take.parameters.voice_key
+    assert take.parameters.model_key
     np.testing.assert_array_equal(bench.card.heard, bench.session.editor.project.samples_of(take.id))
     bench.trigger("edit.undo")
     assert bench.texts == ["A line of words."]
@@ -68,7 +72,7 @@ def test_a_conversion_shows_progress_and_can_be_cancelled_and_retried(bench: Ben
     bench.until(lambda: bench.lines[0].chosen_take is not None and is_over(bench))
     assert line.id in states
     (take,) = bench.session.editor.project.takes_of(line.id)
-    assert take.recipe.mode == Mode.CONVERSION.value
+    assert take.parameters.mode == Mode.CONVERSION.value
 
 
 def test_a_cancelled_conversion_keeps_its_audio_and_the_next_job_runs(bench: Bench, window: MainWindow) -> None:
@@ -80,7 +84,7 @@ def test_a_cancelled_conversion_keeps_its_audio_and_the_next_job_runs(bench: Ben
     (line,) = bench.lines
     (take,) = bench.session.editor.project.takes_of(line.id)
     assert not take.is_complete
-    assert take.recipe.mode == Mode.CONVERSION.value
+    assert take.parameters.mode == Mode.CONVERSION.value
     assert len(bench.session.editor.project.samples_of(take.id)) == 2 * 2_400
     assert window.notices.words == ""
     window.script.new_line()
