@@ -33,7 +33,7 @@ from studio.app.guide_dialog import GuideDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
-from studio.app.playback.playback_stats import PlaybackStats
+from studio.app.playback.audio_player import PlaybackStats
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
 from studio.app.services import Services

@@ -14,16 +14,14 @@ from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.take_trash import TakeTrash
 from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
-from studio.app.playback.playback_stats import PlaybackStats
+from studio.app.playback.audio_player import AudioPlayer, NowPlaying, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
-from studio.app.playback.transport import NowPlaying, Transport
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.style_list import StyleList
 from studio.app.services import Services
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
-from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.portaudio import device_names
@@ -91,7 +89,7 @@ class Session(QObject):
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
-        self.transport = Transport(services.outputs, self)
+        self.transport = self._make_player(self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.pictures = WaveformThumbnails(self.editor, self.bridge.run, self)
         # The job that is played while it is generated, until it is over.
@@ -101,7 +99,6 @@ class Session(QObject):
         self._meter_timer = QTimer(self)
         self._meter_timer.setInterval(_METER_MILLISECONDS)
         self._meter_timer.timeout.connect(self.update_meters)
-        self.transport.use_device(settings[OUTPUT_DEVICE] or None)
         self._unwatch = settings.watch(self.settings_changed.emit)
         self._connect()
 
@@ -177,7 +174,7 @@ class Session(QObject):
 
     def _apply_settings(self, changed: Container[object]) -> None:
         if OUTPUT_DEVICE in changed:
-            self.transport.use_device(self.settings[OUTPUT_DEVICE] or None)
+            self.transport.switch_device()
         if any(setting in changed for setting in _ENGINE_SETTINGS):
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
@@ -194,19 +191,22 @@ class Session(QObject):
         from studio.health.report import examine  # noqa: PLC0415 - its libraries are not needed at the start
 
         def require_sound_card() -> None:
-            device = self.settings[OUTPUT_DEVICE] or None
-            self.services.outputs.open(device, _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
+            self.services.outputs.open(self._output_device(), _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
 
         return examine(require_sound_card, lambda: self.library)
+
+    def _output_device(self) -> str | None:
+        return self.settings[OUTPUT_DEVICE] or None
+
+    def _make_player(self, parent: QObject) -> AudioPlayer:
+        return AudioPlayer(self.services.outputs, parent, device=self._output_device)
 
     # Voices.
 
     def voice_sources(self) -> VoiceImportServices:
         """Return what the voices panel needs: devices, worker, model folder."""
         return VoiceImportServices(
-            make_player=lambda parent: ClipPlayer(
-                self.services.outputs, device=lambda: self.settings[OUTPUT_DEVICE] or None, parent=parent
-            ),
+            make_player=self._make_player,
             start_worker=self.services.start_worker,
             model_folder=self.model_folder,
         )

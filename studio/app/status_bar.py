@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QW
 
 from studio.app.bridge import Engine, EngineState
 from studio.app.error_text import format_error
-from studio.app.playback.playback_stats import PlaybackStats
+from studio.app.playback.audio_player import PlaybackStats
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel

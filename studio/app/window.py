@@ -17,7 +17,7 @@ from studio.app.inspector.takes_controller import TakesController
 from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, make_toolbar, restore_layout, save_layout
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar
-from studio.app.playback.audio_device_notifier import AudioDeviceNotifier
+from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.waveform_panel import WaveformPanel
 from studio.app.script.script_page import ScriptPage
 from studio.app.script.voice_rename_tracker import VoiceRenameTracker

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
-from studio.app.playback.transport import NowPlaying, Transport
+from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.synthesis.take_synthesis import FindVoice
 from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
@@ -28,7 +28,7 @@ class WordPreview(QObject):
     ended = Signal()
 
     def __init__(
-        self, bridge: WorkerBridge, transport: Transport, find_voice: FindVoice, parent: QObject | None = None
+        self, bridge: WorkerBridge, transport: AudioPlayer, find_voice: FindVoice, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._bridge = bridge

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.playback.audio_player import NowPlaying
 from studio.app.playback.comparison import MOST_TAKES
-from studio.app.playback.transport import NowPlaying
 from studio.app.session import Session
 from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError

@@ -18,9 +18,9 @@ from studio.app.models.first_run_panel import FirstRunPanel, PanelPage, SetupSug
 from studio.app.models.model_preview import ModelPreview, PreviewRunner, compare
 from studio.app.models.model_tasks import ModelTaskKind, ModelTasks
 from studio.app.models.model_text import ability_text, download_text, memory_text, progress_text, size_text
+from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.audio.streaming_audio import StreamingAudio
-from studio.audio.waveform import Waveform
 from studio.catalog.advice import Advice, Reason, recommend_model
 from studio.catalog.installed import ModelState
 from studio.catalog.known import SourceKind, known_models
@@ -301,7 +301,7 @@ class FirstRun(QObject):
         self._end()
 
     def _play(self, sound: StreamingAudio) -> None:
-        self._player.play(Waveform(sound.all(), sound.sample_rate))
+        self._player.play(NowPlaying("", "", sound))
 
     def _end(self) -> None:
         """Close the panel for good; the Models page offers the same."""

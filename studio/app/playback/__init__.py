@@ -1,1 +1,1 @@
-"""Playback of takes: the transport, the waveform panel and the comparison of takes."""
+"""Playback of takes and clips, the waveform panel, and the comparison of takes."""

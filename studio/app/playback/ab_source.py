@@ -20,11 +20,11 @@ _SILENT_BELOW_PEAK = 10 ** (-40 / 20)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ABTrack:
-    """One take: ``samples`` (n,) at the device's rate, with speech from sample ``first`` to ``last``."""
+    """The audio of one take at the sample rate of the device."""
 
-    samples: Samples
-    first: int
-    last: int
+    samples: Samples  # (n,)
+    first: int  # where speech begins, in samples
+    last: int  # where speech ends, in samples
 
     @classmethod
     def of(cls, samples: Samples) -> ABTrack:
@@ -43,14 +43,14 @@ class ABTrack:
 
 
 class ABSource:
-    """Plays one of several tracks in a loop. ``fill`` runs on the device's thread, all else on the GUI thread."""
+    """Plays one of several tracks in a loop. ``fill`` runs on the device's thread, everything else on the GUI thread."""
 
     def __init__(self) -> None:
+        self.is_playing = False
+        self.is_in_turn = False  # whether the tracks are played once, one after the other
         self._tracks: tuple[ABTrack, ...] = ()
         self._fade_samples = 1
         self._pause_samples = 0
-        self._is_playing = False
-        self._is_in_turn = False
         # The requested track, and whether to play it from its beginning.
         self._requested: tuple[int, bool] | None = None
         # Owned by the device's thread.
@@ -59,7 +59,7 @@ class ABSource:
         self._level = 0.0
         self._outgoing: tuple[int, int] | None = None  # the previous track and its position
         self._num_faded = 0  # samples of the crossfade already played
-        self._is_over = False  # the last track of a sequence has just ended
+        self._is_over = False  # whether the last track of a sequence has just ended
 
     def load(self, tracks: tuple[ABTrack, ...], sample_rate: int) -> None:
         """Set the tracks for a newly opened device; a pending request stays valid."""
@@ -85,36 +85,24 @@ class ABSource:
         return min(1.0, self._position / max(1, len(tracks[self._index].samples)))
 
     @property
-    def is_playing(self) -> bool:
-        return self._is_playing
-
-    @property
-    def is_in_turn(self) -> bool:
-        return self._is_in_turn
-
-    @property
     def is_silent(self) -> bool:
-        """Whether playback has ended, including the fade-out."""
-        return not self._is_playing and self._level == 0.0
+        """Whether playback and its fade-out have ended."""
+        return not self.is_playing and self._level == 0.0
 
     def switch(self, index: int) -> None:
         """Continue with another track at the same position."""
-        self._is_in_turn = False
+        self.is_in_turn = False
         self._requested = (index, False)
-
-    def play(self) -> None:
-        """Start or resume playback."""
-        self._is_playing = True
 
     def play_in_turn(self) -> None:
         """Play all tracks from beginning to end, one after the other."""
         self._requested = (0, True)
-        self._is_in_turn = True
-        self._is_playing = True
+        self.is_in_turn = True
+        self.is_playing = True
 
     def pause(self) -> None:
-        self._is_in_turn = False
-        self._is_playing = False
+        self.is_in_turn = False
+        self.is_playing = False
 
     # On the device's thread.
 
@@ -124,7 +112,7 @@ class ABSource:
             return
         if self._outgoing is None:
             self._apply_switch()
-        target = 1.0 if self._is_playing else 0.0
+        target = 1.0 if self.is_playing else 0.0
         if target or self._level:
             levels = self._levels_towards(target, len(output))
             output += self._read(len(output)) * levels
@@ -167,7 +155,7 @@ class ABSource:
     def _next_track(self) -> bool:
         """Start the next track or repeat this one; return False at the end of a sequence."""
         self._position = 0
-        if not self._is_in_turn:
+        if not self.is_in_turn:
             return True
         if self._index + 1 < len(self._tracks):
             self._index += 1

@@ -32,17 +32,17 @@ Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonEntry:
-    """A take with its letter; ``gain_db`` (at most 0) lowers it to the loudness of the quietest take."""
+    """A take in the order of the comparison."""
 
     letter: str
     take: Take
-    gain_db: float
+    gain_db: float  # at most 0: lowers the take to the loudness of the quietest one
 
 
 def matching_gains(loudnesses: list[float | None]) -> list[float]:
-    """Return gains in dB that lower each take to the quietest loudness (in LUFS; None is silence).
+    """Return the gains in dB that lower each take to the loudness of the quietest one.
 
-    No take is attenuated by more than ``_MOST_ATTENUATION_DB``.
+    ``loudnesses`` are in LUFS, None for silence. No take is attenuated by more than ``_MOST_ATTENUATION_DB``.
     """
     known = [each for each in loudnesses if each is not None]
     target = max(min(known), max(known) - _MOST_ATTENUATION_DB) if known else 0.0
@@ -67,7 +67,7 @@ class Comparison(QObject):
         *,
         device: str | None = None,
         is_blind: bool = True,
-        job: np.random.Generator | None = None,
+        random: np.random.Generator | None = None,
     ) -> None:
         """``waveform_of`` is called on another thread; ``run`` starts a coroutine."""
         super().__init__(parent)
@@ -77,7 +77,7 @@ class Comparison(QObject):
         self._outputs = outputs
         self._device = device
         self._run = run
-        self._random = job or np.random.default_rng()
+        self._random = random or np.random.default_rng()
         self._is_blind = is_blind
         self._waveforms: dict[str, Waveform] = {}
         self._gains: dict[str, float] = {}
@@ -167,8 +167,8 @@ class Comparison(QObject):
         self._played_ids.clear()
         self._sort_takes()
         was_playing = self.is_playing
-        self._fading = self._run(_fade_out(self._detach_output(), self._source, self._fading))
-        self._source = ABSource()
+        self._fading = self._run(_fade_out(self._output, self._source, self._fading))
+        self._output, self._source = None, ABSource()
         if was_playing:
             self._play()
         self._emit_changed()
@@ -177,7 +177,8 @@ class Comparison(QObject):
         """Fade out and close the device."""
         self._is_closed = True
         self._tick.stop()
-        await _fade_out(self._detach_output(), self._source, self._fading)
+        output, self._output = self._output, None
+        await _fade_out(output, self._source, self._fading)
 
     def _sort_takes(self) -> None:
         self._takes.sort(key=lambda take: take.number)
@@ -197,11 +198,11 @@ class Comparison(QObject):
             self._play()
 
     def _play(self) -> None:
-        self._source.play()
+        self._source.is_playing = True
         self._tick.start()
         self._emit_changed()
-        is_there = self._output is not None and self._output.is_running
-        if not is_there and not self._is_opening:
+        is_open = self._output is not None and self._output.is_running
+        if not is_open and not self._is_opening:
             self._is_opening = True
             self._run(self._open_device())
 
@@ -209,7 +210,8 @@ class Comparison(QObject):
         """Open the device; the source keeps requests made before it is open."""
         if self._fading is not None:
             await self._fading  # some devices can be opened only once at a time
-        previous, source = self._detach_output(), self._source
+        previous, self._output = self._output, None
+        source = self._source
         rate = max(each.sample_rate for each in self._waveforms.values())
         try:
             if previous is not None:
@@ -245,10 +247,6 @@ class Comparison(QObject):
             tracks.append(ABTrack.of(samples * np.float32(10.0 ** (self._gains[take.id] / 20.0))))
         return tuple(tracks)
 
-    def _detach_output(self) -> OutputStream | None:
-        output, self._output = self._output, None
-        return output
-
     def _on_tick(self) -> None:
         if self.is_playing and self._output is not None and not self._output.is_running:
             self.pause()
@@ -278,7 +276,7 @@ def _gains_of(waveforms: list[Waveform]) -> list[float]:
 
 
 async def _fade_out(output: OutputStream | None, source: ABSource, before: asyncio.Task[None] | None) -> None:
-    """Fade out and close ``output``, after the earlier fade ``before``: a device still in use cannot be reopened."""
+    """Fade out and close ``output``, after the earlier fade ``before``: a device in use cannot be opened again."""
     source.pause()
     if before is not None:
         await before

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.background import in_background
-from studio.app.playback.transport import NowPlaying, Transport
+from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import TakeSynthesis
@@ -28,11 +28,11 @@ class ScriptPlayer(QObject):
         self,
         editor: ProjectEditor,
         queue: SynthesisQueue,
-        transport: Transport,
+        transport: AudioPlayer,
         run: Callable[[Coroutine[Any, Any, Any]], object],
         parent: QObject | None = None,
     ) -> None:
-        """``run`` starts a coroutine (``WorkerBridge.run``)."""
+        """``run`` starts a coroutine, like ``WorkerBridge.run``."""
         super().__init__(parent)
         self._run = run
         self._editor = editor
@@ -40,7 +40,7 @@ class ScriptPlayer(QObject):
         self._transport = transport
         self._line_id: str | None = None
         self._is_waiting = False
-        # The job being played while it runs. It may be retried after the worker ended or ran out of memory.
+        # The job whose audio is played while it runs. It may be retried after the worker ended or ran out of memory.
         self._job: SynthesisJob | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)

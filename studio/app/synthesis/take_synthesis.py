@@ -35,7 +35,7 @@ from studio.project.requests import synthesis_request, take_parameters
 from studio.project.takes import Take
 
 if TYPE_CHECKING:
-    from studio.worker.request_handle import RequestHandle, StartTime
+    from studio.worker.request_handle import RequestHandle
 
 # Estimate for the first line, until the rate is measured.
 _LETTERS_PER_SECOND = 14.0
@@ -278,8 +278,3 @@ def _ignore_failure(loaded: asyncio.Future[EngineDescription]) -> None:
     """Mark a failed load as handled; the bridge reports it."""
     if not loaded.cancelled():
         loaded.exception()
-
-
-def start_in_seconds(start: StartTime) -> float:
-    """Return the time until playback may start."""
-    return max(0.0, start.loop_time - asyncio.get_event_loop().time())

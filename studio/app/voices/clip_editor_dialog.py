@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.background import run_in_background
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
-from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.clip_report_view import ClipReportView
 from studio.app.voices.clip_suggestion import ClipAssessment, ClipSuggestion
 from studio.app.voices.details_form import DetailsForm
@@ -42,7 +42,7 @@ class ClipEditorDialog(QDialog):
     """After it is accepted, ``window_of_clip`` and ``details`` describe the new voice."""
 
     def __init__(
-        self, suggestion: ClipSuggestion, player: ClipPlayer, parent: QWidget | None = None, *, name: str = ""
+        self, suggestion: ClipSuggestion, player: AudioPlayer, parent: QWidget | None = None, *, name: str = ""
     ) -> None:
         """``name`` replaces the suggested name, which may be taken."""
         super().__init__(parent)
@@ -225,7 +225,7 @@ class ClipEditorDialog(QDialog):
     def _play_from(self, seconds: float) -> None:
         window = self.window_of_clip
         is_inside = window.start_seconds <= seconds < window.end_seconds
-        self._player.play(self.suggestion.recording, seconds, window.end_seconds if is_inside else None)
+        self._player.play_clip(self.suggestion.recording, seconds, window.end_seconds if is_inside else None)
         self._listen.setText(self.tr("Stop"))
         self._listen.setIcon(icon("stop"))
 

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.background import run_in_background
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
-from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
@@ -40,7 +40,7 @@ class RecorderDialog(QDialog):
     def __init__(
         self,
         session: RecordingSession,
-        player: ClipPlayer,
+        player: AudioPlayer,
         parent: QWidget | None = None,
         *,
         device_names: DeviceNames = lambda: portaudio.device_names("input"),
@@ -239,7 +239,7 @@ class RecorderDialog(QDialog):
 
     def _on_seek(self, seconds: float) -> None:
         if self._session.sound is not None:
-            self._player.play(self._session.sound, seconds)
+            self._player.play_clip(self._session.sound, seconds)
             self._listen.setText(self.tr("Stop"))
             self._listen.setIcon(icon("stop"))
 

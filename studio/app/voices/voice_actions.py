@@ -11,9 +11,9 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QFileDialog
 
 from studio.app.background import run_in_background
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
 from studio.app.voices.card_list import CardList
-from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter
@@ -31,7 +31,7 @@ class VoiceActions(QObject):
     status_message = Signal(str)
     failed = Signal(object)  # StudioError
 
-    def __init__(self, card_list: CardList, edits: VoiceEdits, importer: VoiceImporter, player: ClipPlayer) -> None:
+    def __init__(self, card_list: CardList, edits: VoiceEdits, importer: VoiceImporter, player: AudioPlayer) -> None:
         super().__init__(card_list)
         self._list = card_list
         self._edits = edits
@@ -111,7 +111,7 @@ class VoiceActions(QObject):
 
     def _listen(self) -> None:
         if (voice := self.current_voice) is not None:
-            run_in_background(self, partial(_read_clip, voice), done=self._player.play, failed=self.failed.emit)
+            run_in_background(self, partial(_read_clip, voice), done=self._player.play_clip, failed=self.failed.emit)
 
     def _rename(self) -> None:
         self._list.edit(self._list.currentIndex())

@@ -17,10 +17,11 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.default_folders import default_folder
-from studio.app.voices.clip_player import ClipPlayer
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, classify_paths, may_hold_voices
 from studio.app.voices.languages import language_of
 from studio.app.voices.voice_edits import VoiceEdits
+from studio.audio.output_device import PortAudioOutputs
 from studio.audio.recording import OpenInput, open_input
 from studio.errors import StudioError, UnreadableClip
 from studio.messages import Message, listed, wording
@@ -42,7 +43,9 @@ Then = Callable[[Voice], object] | None
 class VoiceImportServices:
     """Services of the importer, replaceable in tests. ``model_folder`` returns the folder of the selected model."""
 
-    make_player: Callable[[QObject], ClipPlayer] = field(default=lambda parent: ClipPlayer(parent=parent))
+    make_player: Callable[[QObject], AudioPlayer] = field(
+        default=lambda parent: AudioPlayer(PortAudioOutputs(), parent)
+    )
     open_input: OpenInput = open_input
     start_worker: Callable[[], Worker] | None = None
     model_folder: Callable[[], Path | None] = field(default=lambda: None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from window_bench import Bench
 
-from studio.app.playback.transport import NowPlaying
+from studio.app.playback.audio_player import NowPlaying
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.window import MainWindow
 from studio.project.changes import ChooseTake, InsertLines

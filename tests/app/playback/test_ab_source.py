@@ -1,4 +1,4 @@
-"""Switching between tracks keeps the position, without gaps or clicks."""
+"""Switching between tracks without gaps or clicks at the same position."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_samples_of_a_track_follow_a_short_fade() -> None:
     reading = tone(1.0)
     sound = loaded(reading, tone(1.0))
     assert not heard(sound, 640).any(), "nothing before play"
-    sound.play()
+    sound.is_playing = True
     output = heard(sound, 6400)
     np.testing.assert_array_equal(output[FADE:], reading[FADE : len(output)])
     assert abs(output[0]) < 0.01
@@ -50,11 +50,11 @@ def test_the_samples_of_a_track_follow_a_short_fade() -> None:
 
 @pytest.mark.parametrize("block_samples", [32, 64, 480])
 def test_switching_leaves_no_gap(block_samples: int) -> None:
-    """Two uncorrelated tracks: noise of equal loudness."""
+    """The tracks are uncorrelated noise of equal loudness."""
     draw = np.random.default_rng(1)
     first, second = (draw.standard_normal(RATE).astype(np.float32) * 0.2 for _ in range(2))
     sound = loaded(first, second)
-    sound.play()
+    sound.is_playing = True
     before = heard(sound, 2880, block_samples)
     sound.switch(1)
     after = heard(sound, 2880, block_samples)
@@ -65,7 +65,7 @@ def test_switching_leaves_no_gap(block_samples: int) -> None:
 
 
 def test_the_matching_position_is_the_same_share_of_the_speech() -> None:
-    """The second is half as fast and starts half a second later; their middles match."""
+    """The second track is half as fast and starts half a second later, and their middles match."""
     first, second = ABTrack.of(tone(1.0)), ABTrack.of(tone(2.0, silence_seconds=0.5))
     middle = second.matching_position(first, RATE // 2)
     assert middle == pytest.approx(0.5 * RATE + RATE, abs=0.01 * RATE)
@@ -76,7 +76,7 @@ def test_the_matching_position_is_the_same_share_of_the_speech() -> None:
 
 def test_pause_fades_out_and_play_resumes() -> None:
     sound = loaded(tone(1.0), tone(1.0))
-    sound.play()
+    sound.is_playing = True
     heard(sound, 1600)
     sound.pause()
     output = heard(sound, 1600)
@@ -85,7 +85,7 @@ def test_pause_fades_out_and_play_resumes() -> None:
     assert sound.is_silent
     share = sound.progress
     assert 0.15 < share < 0.3
-    sound.play()
+    sound.is_playing = True
     heard(sound, 640)
     assert share < sound.progress < 0.35
 
@@ -93,7 +93,7 @@ def test_pause_fades_out_and_play_resumes() -> None:
 def test_a_track_repeats_after_half_a_second() -> None:
     reading = tone(0.5)
     sound = loaded(reading, tone(0.5))
-    sound.play()
+    sound.is_playing = True
     output = heard(sound, 12_800)
     assert not output[4100:7900].any()
     np.testing.assert_array_equal(output[8000:12_000], reading)
@@ -114,7 +114,7 @@ def test_play_in_turn_plays_each_track_once() -> None:
 
 def test_a_silent_track_is_supported() -> None:
     sound = loaded(np.zeros(RATE, np.float32), tone(1.0))
-    sound.play()
+    sound.is_playing = True
     assert not heard(sound, 800).any()
     sound.switch(1)
     assert sound.index == 1

@@ -110,7 +110,7 @@ def test_switching_keeps_the_position(bench: Bench, takes: list[Take], compare: 
 
 
 def test_blind_mode_shuffles_the_takes(bench: Bench, takes: list[Take], compare: Any) -> None:
-    comparison = compare(takes, is_blind=True, job=np.random.default_rng(3))
+    comparison = compare(takes, is_blind=True, random=np.random.default_rng(3))
     ids = [entry.take.id for entry in comparison.entries]
     assert ids != [take.id for take in takes]
     assert sorted(ids) == sorted(take.id for take in takes)
@@ -125,7 +125,7 @@ def test_blind_mode_shuffles_the_takes(bench: Bench, takes: list[Take], compare:
 
 
 def test_switching_modes_waits_for_the_device(bench: Bench, takes: list[Take], compare: Any) -> None:
-    """The bench's device can be opened once: closing it late would silence a new stream."""
+    """The simulated device can be opened once: closing it too late would silence the new stream."""
     comparison = compare(takes, is_blind=True)
     listener = Listener(comparison)
     bench.until(lambda: len(bench.card.heard) > 4_800)
@@ -157,7 +157,7 @@ def test_takes_are_resampled_to_the_device_rate(make_bench: Callable[..., Any]) 
     comparison = Comparison(takes, bench.session.waveform_of, bench.outputs, bench.session.bridge.run)
     comparison.open()
     bench.until(lambda: len(bench.card.heard) > 24_000)
-    assert strength(bench.card.heard[9_600:19_200], 200.0) > 0.05, "400 Hz, counted at half the device's rate"
+    assert strength(bench.card.heard[9_600:19_200], 200.0) > 0.05, "400 Hz, measured at half the device's rate"
     bench.run(comparison.close())
     bench.until(lambda: not bench.card.is_running)
 

@@ -11,7 +11,7 @@ import soundfile
 from PySide6.QtCore import QObject
 from sound_card import SoundCard
 
-from studio.app.voices.clip_player import ClipPlayer
+from studio.app.playback.audio_player import AudioPlayer
 from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.waveform import Waveform
 from studio.voices.library import VoiceLibrary
@@ -80,5 +80,5 @@ def outputs() -> SilentOutputs:
 
 
 @pytest.fixture
-def make_player(outputs: SilentOutputs) -> Callable[[QObject], ClipPlayer]:
-    return lambda parent: ClipPlayer(outputs, parent=parent)
+def make_player(outputs: SilentOutputs) -> Callable[[QObject], AudioPlayer]:
+    return lambda parent: AudioPlayer(outputs, parent)

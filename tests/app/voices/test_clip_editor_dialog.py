@@ -11,14 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
-from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.clip_suggestion import suggest_clip
 from studio.audio.waveform import Waveform
 from studio.errors import VoiceExists
 from studio.voices.clip_report import Aspect
 
-MakePlayer = Callable[[QObject], ClipPlayer]
+MakePlayer = Callable[[QObject], AudioPlayer]
 
 
 @pytest.fixture

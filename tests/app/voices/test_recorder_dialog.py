@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.app.voices.clip_player import ClipPlayer
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.recording_session import RecordingSession, SessionState
 from studio.audio.recording import InputCallback, InputStream, OpenInput
@@ -29,7 +29,7 @@ SILENCE = np.zeros(3 * RATE, np.float32)
 
 
 @pytest.fixture
-def open_dialog(qtbot: QtBot, make_player: Callable[[QObject], ClipPlayer]) -> Callable[[OpenInput], RecorderDialog]:
+def open_dialog(qtbot: QtBot, make_player: Callable[[QObject], AudioPlayer]) -> Callable[[OpenInput], RecorderDialog]:
     windows: list[QWidget] = []  # keeps a reference to each
 
     def open_dialog(open_input: OpenInput) -> RecorderDialog:

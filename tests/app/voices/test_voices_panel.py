@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
+from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices import clip_suggestion
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
-from studio.app.voices.clip_player import ClipPlayer
 from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.preload_queue import Preparation, PreparationState
@@ -47,7 +47,7 @@ def panel(
     library: VoiceLibrary,
     stack: QUndoStack,
     microphone: Microphone,
-    make_player: Callable[[QObject], ClipPlayer],
+    make_player: Callable[[QObject], AudioPlayer],
     qtbot: QtBot,
 ) -> VoicesPanel:
     panel = VoicesPanel(

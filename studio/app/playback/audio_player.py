@@ -1,22 +1,26 @@
-"""Transport: playback of one take at a time, stored or still being generated."""
+"""Player of takes and clips on the GUI thread, with the notices and figures about playback."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
-from studio.app.synthesis.take_synthesis import TakeSynthesis, start_in_seconds
+from studio.app.error_text import error_message
+from studio.app.notifications import NotificationBar
 from studio.audio.output_device import AudioOutputs, LatencyPolicy
 from studio.audio.player import PlaybackEnd, Player
 from studio.audio.streaming_audio import StreamingAudio
+from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
+    from studio.app.synthesis.take_synthesis import TakeSynthesis
     from studio.worker.request_handle import StartTime
 
 _TICK_MILLISECONDS = 40
@@ -25,28 +29,51 @@ _LEVEL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class NowPlaying:
-    """The take being played, which may still be growing."""
+    """The audio being played, which may still be growing. The ids are empty if it is not a take."""
 
     line_id: str
     take_id: str
     audio: StreamingAudio
 
 
-class Transport(QObject):
-    """Belongs to the GUI thread; audio is played on the players' threads."""
+@dataclass(frozen=True, slots=True)
+class PlaybackStats:
+    """Figures for the status bar. Those of the current take are None until they are measured."""
+
+    first_audio_seconds: float | None = None
+    real_time_factor: float | None = None
+    buffered_seconds: float | None = None
+    num_underruns: int = 0  # in this session
+    num_takes: int = 0  # in this session
+    level: float = 0.0
+
+
+class AudioPlayer(QObject):
+    """Plays one take or clip at a time; a take may still be being generated.
+
+    Belongs to the GUI thread; ``Player`` plays the audio on another one. ``device`` returns the name of the selected
+    output device, None for the system default.
+    """
 
     started = Signal(object)  # NowPlaying: playback was requested, and may still have to wait
     moved = Signal(float)  # position in seconds
     ended = Signal(object)  # PlaybackEnd
+    failed = Signal(object)  # StudioError: playback ends because no output device can be opened
     device_lost = Signal(object)  # StudioError: the default device is tried next
     buffer_grown = Signal()  # once per session: the device needs a longer buffer
-    _lost = Signal(object, object)
-    _over = Signal(object, object)
+    _device_failed = Signal(object, object)
+    _player_ended = Signal(object, object)
 
-    def __init__(self, outputs: AudioOutputs, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        outputs: AudioOutputs,
+        parent: QObject | None = None,
+        *,
+        device: Callable[[], str | None] = lambda: None,
+    ) -> None:
         super().__init__(parent)
-        self.outputs = outputs
-        self._device: str | None = None
+        self._outputs = outputs
+        self._device = device
         self._buffer = LatencyPolicy()
         self._initial_buffer_seconds = self._buffer.seconds
         self._now_playing: NowPlaying | None = None
@@ -54,6 +81,7 @@ class Transport(QObject):
         self._synthesis: TakeSynthesis | None = None
         self._prepared_player: Player | None = None  # for ``_synthesis`` until its first chunk; has an open device
         self._start_at: float | None = None
+        self._device_error: StudioError | None = None
         self._underruns_before = 0
         self._start_timer = QTimer(self)
         self._start_timer.setSingleShot(True)
@@ -61,23 +89,24 @@ class Transport(QObject):
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MILLISECONDS)
         self._tick.timeout.connect(self._on_tick)
-        self._lost.connect(self._on_device_lost)
-        self._over.connect(self._on_over)
+        self._device_failed.connect(self._on_device_failed)
+        self._player_ended.connect(self._on_player_ended)
 
     # State.
 
     @property
     def device(self) -> str | None:
-        """The requested device, connected or not; None is the system default."""
-        return self._device
+        """The selected device, connected or not; None is the system default."""
+        return self._device()
 
     @property
     def now_playing(self) -> NowPlaying | None:
+        """What is being played, or was played last."""
         return self._now_playing
 
     @property
     def is_playing(self) -> bool:
-        """Also true while playback waits to start."""
+        """Whether audio is being played or waits to start."""
         return self._player is not None
 
     @property
@@ -114,24 +143,18 @@ class Transport(QObject):
 
     # Commands.
 
-    def use_device(self, device: str | None) -> None:
-        """Select a device by name, None for the system default; running playback continues there."""
-        if device == self._device:
-            return
-        self._device = device
-        if self._prepared_player is not None:
-            self._prepared_player.use_device(device)
-        if self._now_playing is None or self._player is None:
-            return
-        if not self._player.has_started:
-            self._player.use_device(device)
-        else:
-            self.play(self._now_playing, start_seconds=self._player.position_seconds)
-
     def play(self, now_playing: NowPlaying, *, start_seconds: float = 0.0) -> None:
-        """Play complete audio from ``start_seconds`` on."""
-        self._open(now_playing, start_sample=round(start_seconds * now_playing.audio.sample_rate))
+        """Play complete audio from ``start_seconds`` on. Stops previous playback."""
+        self.stop()
+        audio = now_playing.audio
+        self._show(now_playing, self._new_player(audio, round(start_seconds * audio.sample_rate)))
         self._allow_start()
+
+    def play_clip(self, clip: Waveform, start_seconds: float = 0.0, end_seconds: float | None = None) -> None:
+        """Play ``clip`` from ``start_seconds`` to ``end_seconds``, or to its end. Stops previous playback."""
+        end = None if end_seconds is None else round(end_seconds * clip.sample_rate)
+        audio = StreamingAudio.of(clip.samples[:end], clip.sample_rate)
+        self.play(NowPlaying("", "", audio), start_seconds=start_seconds)
 
     def follow(self, synthesis: TakeSynthesis) -> None:
         """Play a take while it is generated, from the time it can play without a gap."""
@@ -151,6 +174,17 @@ class Transport(QObject):
             self._close_prepared_player()
             self._allow_start()
 
+    def switch_device(self) -> None:
+        """Continue on the device that is selected now."""
+        if self._prepared_player is not None:
+            self._prepared_player.use_device(self.device)
+        if self._now_playing is None or self._player is None:
+            return
+        if not self._player.has_started:
+            self._player.use_device(self.device)
+        else:
+            self.play(self._now_playing, start_seconds=self._player.position_seconds)
+
     def stop(self) -> None:
         """Stop at once."""
         self._synthesis = None
@@ -161,23 +195,19 @@ class Transport(QObject):
             self._player.stop()
             self._close(PlaybackEnd.STOPPED)
 
-    def _open(self, now_playing: NowPlaying, *, start_sample: int = 0) -> None:
-        self.stop()
-        self._show(now_playing, self._new_player(now_playing.audio, start_sample))
-
     def _new_player(self, audio: StreamingAudio, start_sample: int = 0) -> Player:
         return Player(
             audio,
-            self.outputs,
-            device=self._device,
+            self._outputs,
+            device=self.device,
             start_sample=start_sample,
             buffer=self._buffer,
-            on_device_lost=self._lost.emit,
-            on_end=self._over.emit,
+            on_device_lost=partial(_emit_unless_deleted, self._device_failed),
+            on_end=partial(_emit_unless_deleted, self._player_ended),
         )
 
     def _show(self, now_playing: NowPlaying, player: Player) -> None:
-        self._now_playing, self._player = now_playing, player
+        self._now_playing, self._player, self._device_error = now_playing, player, None
         self.started.emit(now_playing)
         self._tick.start()
 
@@ -191,6 +221,8 @@ class Transport(QObject):
         if self._player is not None:
             self._player.allow_start()
 
+    # A take that is being generated.
+
     def _on_prepared(self, synthesis: TakeSynthesis) -> None:
         """Open the device while the first chunk is being generated."""
         if synthesis is self._synthesis and synthesis.audio is not None and self._prepared_player is None:
@@ -201,18 +233,17 @@ class Transport(QObject):
             return
         prepared, self._prepared_player = self._prepared_player, None
         self._show(NowPlaying(synthesis.line.id, synthesis.take_id, prepared.audio), prepared)
-        synthesis.num_underruns = self._playback_underruns
+        synthesis.num_underruns = lambda: self._player.num_underruns if self._player else None
         if prepared.audio.is_complete:
             self._allow_start()
 
     def _on_start_time_known(self, synthesis: TakeSynthesis, start: StartTime) -> None:
-        """Schedule the start; the last estimate before playback starts counts."""
+        """Schedule the start. Until playback starts, each new estimate replaces the previous one."""
         if synthesis is self._synthesis and self._player is not None and not self._player.has_started:
             self._start_at = start.loop_time
-            self._start_timer.start(round(1000 * start_in_seconds(start)))
+            self._start_timer.start(round(1000 * (self.starts_in_seconds or 0.0)))
 
-    def _playback_underruns(self) -> int | None:
-        return self._player.num_underruns if self._player else None
+    # Events of the current player.
 
     def _on_tick(self) -> None:
         self._check_buffer()
@@ -224,11 +255,12 @@ class Transport(QObject):
             self._initial_buffer_seconds = float("inf")
             self.buffer_grown.emit()
 
-    def _on_device_lost(self, player: Player, error: StudioError) -> None:
+    def _on_device_failed(self, player: Player, error: StudioError) -> None:
         if player is self._player:
+            self._device_error = error
             self.device_lost.emit(error)
 
-    def _on_over(self, player: Player, end: PlaybackEnd) -> None:
+    def _on_player_ended(self, player: Player, end: PlaybackEnd) -> None:
         if player is self._player:
             self._close(end)
 
@@ -239,4 +271,55 @@ class Transport(QObject):
         self._check_buffer()
         if player is not None:
             self._underruns_before += player.num_underruns
+            if end is PlaybackEnd.NO_DEVICE and self._device_error is not None:
+                self.failed.emit(self._device_error)
             self.ended.emit(end)
+
+
+def _emit_unless_deleted(signal: SignalInstance, player: Player, event: object) -> None:
+    """Emit ``signal`` on the playback thread, unless the window or dialog has been deleted."""
+    try:
+        signal.emit(player, event)
+    except RuntimeError:
+        return
+
+
+class AudioDeviceNotifier(QObject):
+    """Shows each problem of the output device once, as a hint."""
+
+    def __init__(self, player: AudioPlayer, notices: NotificationBar, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._player = player
+        self._notices = notices
+        self._is_lost = False
+        self._last_hint = ""  # not repeated for every take
+        player.started.connect(self._on_started)
+        player.device_lost.connect(self._on_device_lost)
+        player.ended.connect(self._on_ended)
+        player.buffer_grown.connect(self._on_buffer_grown)
+
+    def _on_started(self) -> None:
+        self._is_lost = False
+
+    def _on_device_lost(self, error: StudioError) -> None:
+        device = self._player.device
+        if device is None:
+            words = self.tr("{sentence} Trying again.").format(sentence=error_message(error))
+        else:
+            words = self.tr(
+                "The output device {device} is not available. Playback continues on the system default."
+            ).format(device=device)
+        if not self._is_lost and words != self._last_hint:
+            self._last_hint = words
+            self._notices.show_hint(words)
+        self._is_lost = True
+
+    def _on_ended(self, end: PlaybackEnd) -> None:
+        if end is PlaybackEnd.NO_DEVICE:
+            self._last_hint = ""
+            self._notices.show_hint(self.tr("Playback stopped: no output device is available. The take is kept."))
+        elif not self._is_lost:
+            self._last_hint = ""
+
+    def _on_buffer_grown(self) -> None:
+        self._notices.show_hint(self.tr("Playback stuttered; the buffer has been enlarged."))

@@ -1,4 +1,4 @@
-"""Output devices of the window: chosen, lost, and opened ahead of the first audio."""
+"""Output devices of the window: selected, disconnected, and opened before the first audio arrives."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from sound_card import CardOutputs, DefaultOnlyOutputs, NoOutputs, SoundCard
 from window_bench import Bench
 
-from studio.app.playback.transport import NowPlaying
-from studio.app.voices.clip_player import ClipPlayer
+from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.audio.player import PlaybackEnd
 from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
@@ -20,7 +19,7 @@ from studio.errors import StudioError
 from studio.settings import OUTPUT_DEVICE
 
 RATE = 24_000
-SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # every sample is another: what is heard tells where it was
+SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # each sample differs, so that samples show their position
 
 
 def test_a_larger_buffer_is_reported_once(make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +34,7 @@ def test_a_larger_buffer_is_reported_once(make_bench: Callable[..., Any], monkey
         bench.trigger("speak.line")
         bench.until(lambda: bench.session.transport.is_playing)
         bench.until(lambda: not bench.session.transport.is_playing)
-    assert card.buffers == [0.15, 0.3, 0.6, 0.6], "the second sound begins with what the first one needed"
+    assert card.buffers == [0.15, 0.3, 0.6, 0.6], "the second take starts with the buffer that the first one needed"
     assert hints == ["Playback stuttered; the buffer has been enlarged."]
 
 
@@ -86,15 +85,15 @@ def test_a_fallback_device_is_reported_once(make_bench: Callable[..., Any], monk
 
     play_once()
     play_once()
-    told = "The output device headset is not available. Playback continues on the system default."
-    assert hints == [told]
+    expected = "The output device headset is not available. Playback continues on the system default."
+    assert hints == [expected]
     outputs.others["headset"] = SoundCard()
     monkeypatch.setattr(outputs, "open", partial(CardOutputs.open, outputs))  # it is connected again
     play_once()
     monkeypatch.undo()
     monkeypatch.setattr(window.notices, "show_hint", lambda words, **_: hints.append(words))
     play_once()
-    assert hints == [told, told]
+    assert hints == [expected, expected]
     assert set(ends) == {PlaybackEnd.FINISHED}
 
 
@@ -103,12 +102,13 @@ def test_waiting_playback_starts_on_the_device_selected_last(
 ) -> None:
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
-    transport = bench.session.transport
-    transport._open(NowPlaying("line", "take", StreamingAudio.of(SOUND[:2400], RATE)))
+    player = bench.session.transport
+    audio = StreamingAudio.of(SOUND[:2400], RATE)
+    player._show(NowPlaying("line", "take", audio), player._new_player(audio))
     bench.until(lambda: default.num_opened)
-    transport.use_device("headset")
-    transport._allow_start()
-    bench.until(lambda: not transport.is_playing)
+    bench.settings[OUTPUT_DEVICE] = "headset"
+    player._allow_start()
+    bench.until(lambda: not player.is_playing)
     assert len(default.heard) == 0
     bench.until(lambda: not default.is_running)
     np.testing.assert_array_equal(headset.heard, SOUND[:2400])
@@ -122,7 +122,7 @@ def test_the_device_opens_before_the_first_chunk_of_a_line(make_bench: Callable[
     window.script.set_field("text", "wait", "Edit")
     bench.trigger("speak.line")
     bench.until(lambda: card.is_running)
-    assert not bench.session.transport.is_playing, "there is no sound yet"
+    assert not bench.session.transport.is_playing, "there is no audio yet"
     bench.session.stop()
     bench.until(lambda: bench.session.queue.current is None)
     bench.until(lambda: not card.is_running)
@@ -134,7 +134,7 @@ def test_a_clip_plays_on_the_selected_device(make_bench: Callable[..., Any]) -> 
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))
     player = bench.session.voice_sources().make_player(bench.session)
     bench.settings[OUTPUT_DEVICE] = "headset"
-    player.play(Waveform(SOUND[:2400], RATE))
+    player.play_clip(Waveform(SOUND[:2400], RATE))
     bench.until(lambda: not player.is_playing)
     assert default.num_opened == 0
     np.testing.assert_array_equal(headset.heard, SOUND[:2400])
@@ -144,8 +144,8 @@ def test_a_clip_on_a_fallback_device_is_not_a_failure(make_bench: Callable[..., 
     bench: Bench = make_bench()
     errors: list[StudioError] = []
     for outputs, num_errors in ((DefaultOnlyOutputs(SoundCard()), 0), (NoOutputs(SoundCard()), 1)):
-        player = ClipPlayer(outputs, device=lambda: "headset", parent=bench.session)
+        player = AudioPlayer(outputs, bench.session, device=lambda: "headset")
         player.failed.connect(errors.append)
-        player.play(Waveform(SOUND[:2400], RATE))
+        player.play_clip(Waveform(SOUND[:2400], RATE))
         bench.until(lambda player=player: not player.is_playing)
         assert len(errors) == num_errors
