@@ -7305,29 +7305,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     </message>
 </context>
 <context>
-    <name>Waveform</name>
-    <message>
-        <source>Waveform</source>
-        <translation>波形图</translation>
-    </message>
-    <message>
-        <source>Selected from {start:.2f} to {end:.2f} seconds</source>
-        <translation>选中 {start:.2f} 到 {end:.2f} 秒</translation>
-    </message>
-    <message>
-        <source>No audio yet</source>
-        <translation>暂无音频</translation>
-    </message>
-    <message>
-        <source>Visible part of the audio</source>
-        <translation>音频的可见部分</translation>
-    </message>
-    <message>
-        <source>{seconds:.1f} seconds of audio</source>
-        <translation>{seconds:.1f} 秒音频</translation>
-    </message>
-</context>
-<context>
     <name>WaveformPanel</name>
     <message>
         <source>Zoom out</source>
@@ -7356,6 +7333,29 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>This line has not been spoken yet</source>
         <translation>此行尚未生成</translation>
+    </message>
+</context>
+<context>
+    <name>WaveformView</name>
+    <message>
+        <source>No audio yet</source>
+        <translation>暂无音频</translation>
+    </message>
+    <message>
+        <source>Visible part of the audio</source>
+        <translation>音频的可见部分</translation>
+    </message>
+    <message>
+        <source>Waveform</source>
+        <translation>波形图</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} seconds of audio</source>
+        <translation>{seconds:.1f} 秒音频</translation>
+    </message>
+    <message>
+        <source>Selected from {start:.2f} to {end:.2f} seconds</source>
+        <translation>选中 {start:.2f} 到 {end:.2f} 秒</translation>
     </message>
 </context>
 <context>

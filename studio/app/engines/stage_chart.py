@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.app.engines.engine_text import figure, stage_title
-from studio.app.widgets.colours import Colours
+from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.widgets.painting_guard import paints_safely
 from studio.engines.overview import EngineStatus
 from studio.engines.stage import Stage
@@ -78,71 +78,71 @@ class StageChart(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colours = Colours.of(self.palette())
+        colors = theme_colors(self.palette())
         metrics = self.fontMetrics()
         names = [stage_title(time.stage) for time in self._times]
         left = _MARGIN_PIXELS + max((metrics.horizontalAdvance(name) for name in names), default=0) + 10
         right = self.width() - _MARGIN_PIXELS - metrics.horizontalAdvance("0.0000 s/s")
         scale = (right - left) / self._longest()
-        self._draw_heading(painter, colours)
-        self._draw_real_time(painter, colours, left + scale, right)
+        self._draw_heading(painter, colors)
+        self._draw_real_time(painter, colors, left + scale, right)
         for row, (name, time) in enumerate(zip(names, self._times, strict=True)):
             top = _MARGIN_PIXELS + _HEADING_PIXELS + row * _ROW_PIXELS
-            painter.setPen(colours.text)
+            painter.setPen(colors.ink)
             box = QRectF(_MARGIN_PIXELS, top, left - _MARGIN_PIXELS, _BAR_PIXELS + _PLAIN_PIXELS + 2)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
             self._draw_bars(painter, time, QPointF(left, top), scale)
-        self._draw_legend(painter, colours, _MARGIN_PIXELS)
+        self._draw_legend(painter, colors, _MARGIN_PIXELS)
 
-    def _draw_heading(self, painter: QPainter, colours: Colours) -> None:
-        painter.setPen(colours.faint_text)
+    def _draw_heading(self, painter: QPainter, colors: ThemeColors) -> None:
+        painter.setPen(colors.quiet)
         box = QRectF(_MARGIN_PIXELS, 0, self.width() - 2 * _MARGIN_PIXELS, _HEADING_PIXELS)
         words = self.tr("Seconds per second of audio")
         shown = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _draw_bars(self, painter: QPainter, time: StageTime, corner: QPointF, scale: float) -> None:
-        colours = Colours.of(self.palette())
+        colors = theme_colors(self.palette())
         left, top = corner.x(), corner.y()
         if time.seconds is None:
-            painter.setPen(colours.faint_text)
+            painter.setPen(colors.quiet)
             box = QRectF(left, top, self.width() - left, _BAR_PIXELS + _PLAIN_PIXELS + 2)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("not measured yet"))
             return
         width = max(2.0, scale * time.seconds)
-        _draw_bar(painter, colours.sound, QRectF(left, top, width, _BAR_PIXELS))
+        _draw_bar(painter, colors.accent, QRectF(left, top, width, _BAR_PIXELS))
         if time.plain_seconds is not None:
             thin = QRectF(left, top + _BAR_PIXELS + 2, max(2.0, scale * time.plain_seconds), _PLAIN_PIXELS)
-            _draw_bar(painter, colours.faint_text, thin)
+            _draw_bar(painter, colors.quiet, thin)
             width = max(width, thin.width())
-        painter.setPen(colours.text)
+        painter.setPen(colors.ink)
         box = QRectF(left + width + 6, top, self.width() - left - width - 6, _BAR_PIXELS + _PLAIN_PIXELS + 2)
         painter.drawText(
             box, Qt.AlignmentFlag.AlignVCenter, self.tr("{seconds} s").format(seconds=figure(time.seconds))
         )
 
-    def _draw_real_time(self, painter: QPainter, colours: Colours, x: float, right: float) -> None:
+    def _draw_real_time(self, painter: QPainter, colors: ThemeColors, x: float, right: float) -> None:
         """Draw the line at one second per second of audio; longer bars are slower than real time."""
         if x > right or not self._times:
             return
-        painter.setPen(QPen(colours.line, 1.0, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(QColor(colors.border), 1.0, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, _HEADING_PIXELS), QPointF(x, self.height() - _LEGEND_PIXELS))
 
-    def _draw_legend(self, painter: QPainter, colours: Colours, left: float) -> None:
+    def _draw_legend(self, painter: QPainter, colors: ThemeColors, left: float) -> None:
         baseline = self.height() - _LEGEND_PIXELS
         for colour, thickness, words in (
-            (colours.sound, _BAR_PIXELS, self.tr("now")),
-            (colours.faint_text, _PLAIN_PIXELS, self.tr("float32")),
+            (colors.accent, _BAR_PIXELS, self.tr("now")),
+            (colors.quiet, _PLAIN_PIXELS, self.tr("float32")),
         ):
             _draw_bar(painter, colour, QRectF(left, baseline + (_LEGEND_PIXELS - thickness) / 2, 16, thickness))
-            painter.setPen(colours.faint_text)
+            painter.setPen(colors.quiet)
             width = self.fontMetrics().horizontalAdvance(words)
             box = QRectF(left + 22, baseline, width + 4, _LEGEND_PIXELS)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
             left += 22 + width + 22
-        painter.setPen(QPen(colours.faint_text, 1.0, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(QColor(colors.quiet), 1.0, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(left, baseline + 4), QPointF(left, baseline + _LEGEND_PIXELS - 4))
-        painter.setPen(colours.faint_text)
+        painter.setPen(colors.quiet)
         words = self.tr("real time")
         box = QRectF(left + 8, baseline, self.width() - left - 8, _LEGEND_PIXELS)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
@@ -160,7 +160,7 @@ class StageChart(QWidget):
         return "; ".join(rows)
 
 
-def _draw_bar(painter: QPainter, colour: QColor, box: QRectF) -> None:
+def _draw_bar(painter: QPainter, colour: str, box: QRectF) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
+    painter.setBrush(QColor(colour))
     painter.drawRoundedRect(box, _RADIUS, _RADIUS)

@@ -19,10 +19,9 @@ from PySide6.QtWidgets import (
 
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.widgets.colours import Colours
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import WaveformPeaks
-from studio.app.widgets.sound_painting import paint_outline
+from studio.app.widgets.waveform_painting import paint_outline
 from studio.project.takes import Take
 
 _TAKE_ROLE = Qt.ItemDataRole.UserRole
@@ -174,5 +173,5 @@ class _TakeDelegate(QStyledItemDelegate):
         if outline is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             wave = QRectF(area.left(), head.bottom() + 4, area.width(), _WAVEFORM_HEIGHT)
-            paint_outline(painter, wave, outline, ink if is_selected else Colours.of(palette).sound)
+            paint_outline(painter, wave, outline, ink if is_selected else theme_colors(palette).accent)
         painter.restore()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.level_meter import LevelMeter
-from studio.app.widgets.waveform import Waveform
+from studio.app.widgets.waveform_view import WaveformView
 from studio.audio.streaming_audio import StreamingAudio
 
 # Audio arrives in chunks of half a second and more.
@@ -34,8 +34,7 @@ class WaveformPanel(QWidget):
         self._time = QLabel()
         self._time.setProperty("role", "quiet")
         self._time.setAccessibleName(self.tr("Playback position"))
-        self.waveform = Waveform()
-        self.waveform.set_empty_text(self.tr("This line has not been spoken yet"))
+        self.waveform = WaveformView(empty_text=self.tr("This line has not been spoken yet"))
         self._level = LevelMeter(has_marks=False)
         self._growth = QTimer(self)
         self._growth.setInterval(_GROW_MILLISECONDS)
@@ -85,7 +84,7 @@ class WaveformPanel(QWidget):
             self.waveform.clear()
         elif audio.is_complete:
             self._num_shown = audio.num_samples
-            self.waveform.show_sound(audio.all(), audio.sample_rate)
+            self.waveform.show_samples(audio.all(), audio.sample_rate)
         else:
             self.waveform.begin(audio.sample_rate)
             self._grow()

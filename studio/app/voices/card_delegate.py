@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPalette, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from studio.app.theme.colors import theme_colors
@@ -15,7 +15,7 @@ from studio.app.voices.preload_queue import PreparationState
 from studio.app.voices.sentences import GRADE_ICONS, grade_color, grade_word
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
 from studio.app.widgets.painting_guard import paints_safely
-from studio.app.widgets.sound_painting import paint_outline
+from studio.app.widgets.waveform_painting import paint_outline
 from studio.voices.grades import Grade
 
 _MARGIN, _GAP, _ICON = 8, 6, 16
@@ -101,7 +101,7 @@ class CardDelegate(QStyledItemDelegate):
     def _paint_clip(self, painter: QPainter, area: QRect, card: VoiceCard, colors: _CardColors) -> None:
         wave = QRectF(area.left(), area.top(), area.width() * _WAVE_SHARE, area.height())
         if card.picture is not None:
-            paint_outline(painter, wave, card.picture.outline, QColor(colors.accent))
+            paint_outline(painter, wave, card.picture.outline, colors.accent)
         words = " · ".join(
             word
             for word in (

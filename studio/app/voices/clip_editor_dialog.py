@@ -27,7 +27,7 @@ from studio.app.voices.details_form import DetailsForm
 from studio.app.voices.voice_edits import Description
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
-from studio.app.widgets.waveform import Waveform as WaveformView
+from studio.app.widgets.waveform_view import WaveformView
 from studio.errors import StudioError
 from studio.voices.best_segment import PromptWindow
 from studio.voices.clip_check import LONGEST_SECONDS

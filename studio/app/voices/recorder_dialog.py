@@ -26,7 +26,7 @@ from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.app.widgets.waveform import Waveform as WaveformView
+from studio.app.widgets.waveform_view import WaveformView
 from studio.audio import portaudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
@@ -63,8 +63,7 @@ class RecorderDialog(QDialog):
         self._text = QLabel(self._text_to_read(), self)
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._waveform = WaveformView(self)
-        self._waveform.set_empty_text(self.tr("Nothing recorded yet"))
+        self._waveform = WaveformView(self, empty_text=self.tr("Nothing recorded yet"))
         self._meter = LevelMeter(self)
         self._meter.setAccessibleName(self.tr("Microphone level"))
         self._state = QLabel(self)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from studio.app.widgets.colours import Colours
+from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Samples
 
@@ -27,13 +27,13 @@ _STEP_DB = 3.0
 
 @paints_safely
 class LevelMeter(QWidget):
-    """Fed by ``on_samples`` or ``set_level``. Its timer stops during silence."""
+    """Shows the level passed to ``on_samples`` or ``set_level``. Its timer stops during silence."""
 
     def __init__(self, parent: QWidget | None = None, *, has_marks: bool = True) -> None:
         super().__init__(parent)
         self._has_marks = has_marks
         self._level_dbfs = self._held_dbfs = _FLOOR_DBFS
-        self._held_for = self._too_loud_for = 0.0
+        self._held_seconds = self._too_loud_seconds = 0.0
         self._clock = QElapsedTimer()
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MILLISECONDS)
@@ -43,7 +43,7 @@ class LevelMeter(QWidget):
         self._describe()
 
     def on_samples(self, samples: Samples) -> None:
-        """Show the peak of ``samples`` (n,)."""
+        """Show the peak of ``samples``, (n,)."""
         if len(samples):
             peak = float(np.abs(samples).max())
             self.set_level(20.0 * math.log10(peak) if peak > 1e-6 else _FLOOR_DBFS)
@@ -52,9 +52,9 @@ class LevelMeter(QWidget):
         """Show ``peak_dbfs``, the highest level since the last call."""
         self._level_dbfs = max(self._level_dbfs, min(peak_dbfs, 0.0), _FLOOR_DBFS)
         if peak_dbfs >= self._held_dbfs:
-            self._held_dbfs, self._held_for = min(max(peak_dbfs, _FLOOR_DBFS), 0.0), _HOLD_SECONDS
+            self._held_dbfs, self._held_seconds = min(max(peak_dbfs, _FLOOR_DBFS), 0.0), _HOLD_SECONDS
         if peak_dbfs > _TOO_LOUD_ABOVE_DBFS:
-            self._too_loud_for = _TOO_LOUD_SECONDS
+            self._too_loud_seconds = _TOO_LOUD_SECONDS
         if not self._timer.isActive():
             self._clock.start()
             self._timer.start()
@@ -63,20 +63,20 @@ class LevelMeter(QWidget):
 
     def reset(self) -> None:
         self._level_dbfs = self._held_dbfs = _FLOOR_DBFS
-        self._too_loud_for = 0.0
+        self._too_loud_seconds = 0.0
         self._timer.stop()
         self._describe()
         self.update()
 
     @property
     def level_dbfs(self) -> float:
-        """The level shown by the bar; -60 is silence."""
+        """The level that the bar shows; -60 means silence."""
         return self._level_dbfs
 
     @property
     def is_too_loud(self) -> bool:
         """Whether full scale was reached in the last few seconds."""
-        return self._too_loud_for > 0
+        return self._too_loud_seconds > 0
 
     def sizeHint(self) -> QSize:  # noqa: N802
         marks = self.fontMetrics().height() if self._has_marks else 0
@@ -87,39 +87,36 @@ class LevelMeter(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         painter = QPainter(self)
-        colours = Colours.of(self.palette())
+        colors = theme_colors(self.palette())
         marks_height = self.fontMetrics().height() if self._has_marks else 0
         bar = QRectF(0, 0, self.width(), self.height() - marks_height).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.fillRect(bar, colours.ground)
-        self._paint_level(painter, bar, colours)
-        painter.setPen(colours.line)
+        painter.fillRect(bar, colors.surface)
+        self._paint_level(painter, bar, colors)
+        painter.setPen(colors.border)
         painter.drawRect(bar)
         if self._held_dbfs > _FLOOR_DBFS:
-            painter.fillRect(QRectF(self._x_at(self._held_dbfs, bar) - 1, bar.top(), 2, bar.height()), colours.text)
+            painter.fillRect(QRectF(self._x_at(self._held_dbfs, bar) - 1, bar.top(), 2, bar.height()), colors.ink)
         if self._has_marks:
-            self._paint_marks(painter, bar, colours)
+            self._paint_marks(painter, bar, colors)
         if self.is_too_loud:
-            painter.setPen(colours.text)
+            painter.setPen(colors.ink)
             painter.drawText(bar.adjusted(4, 0, -4, 0), Qt.AlignmentFlag.AlignCenter, self.tr("Too loud"))
 
-    def _paint_level(self, painter: QPainter, bar: QRectF, colours: Colours) -> None:
+    def _paint_level(self, painter: QPainter, bar: QRectF, colors: ThemeColors) -> None:
         zones = (
-            (_FLOOR_DBFS, _GOOD_ABOVE_DBFS, colours.sound),
-            (_GOOD_ABOVE_DBFS, _HOT_ABOVE_DBFS, colours.good),
-            (_HOT_ABOVE_DBFS, 0.0, colours.poor),
+            (_FLOOR_DBFS, _GOOD_ABOVE_DBFS, colors.accent),
+            (_GOOD_ABOVE_DBFS, _HOT_ABOVE_DBFS, colors.good),
+            (_HOT_ABOVE_DBFS, 0.0, colors.bad),
         )
         for low, high, colour in zones:
             if self._level_dbfs > low:
                 left, right = self._x_at(low, bar), self._x_at(min(high, self._level_dbfs), bar)
-                painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), self._softened(colour))
+                softened = QColor(colour)
+                softened.setAlphaF(0.75 if self.isEnabled() else 0.3)
+                painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), softened)
 
-    def _softened(self, colour: QColor) -> QColor:
-        soft = QColor(colour)
-        soft.setAlphaF(0.75 if self.isEnabled() else 0.3)
-        return soft
-
-    def _paint_marks(self, painter: QPainter, bar: QRectF, colours: Colours) -> None:
-        painter.setPen(colours.faint_text)
+    def _paint_marks(self, painter: QPainter, bar: QRectF, colors: ThemeColors) -> None:
+        painter.setPen(colors.quiet)
         widest = self.fontMetrics().horizontalAdvance("-48") + 4
         for mark in _MARKS_DBFS:
             middle = min(max(self._x_at(mark, bar), widest / 2), self.width() - widest / 2)
@@ -132,10 +129,10 @@ class LevelMeter(QWidget):
     def _fall(self) -> None:
         seconds = self._clock.restart() / 1000
         self._level_dbfs = max(_FLOOR_DBFS, self._level_dbfs - _FALL_DB_PER_SECOND * seconds)
-        self._held_for -= seconds
-        if self._held_for <= 0:
+        self._held_seconds -= seconds
+        if self._held_seconds <= 0:
             self._held_dbfs = max(self._level_dbfs, self._held_dbfs - _FALL_DB_PER_SECOND * seconds)
-        self._too_loud_for = max(0.0, self._too_loud_for - seconds)
+        self._too_loud_seconds = max(0.0, self._too_loud_seconds - seconds)
         if self._level_dbfs == self._held_dbfs == _FLOOR_DBFS and not self.is_too_loud:
             self._timer.stop()
         self._describe()

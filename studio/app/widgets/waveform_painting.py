@@ -1,22 +1,28 @@
-"""Painting of the waveform view: ruler, waveform and selection."""
+"""Painting of waveforms, of their time ruler and of the selection, for the waveform view and for thumbnails."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from studio.app.widgets.clip_selection import ClipSelection, Handle
-from studio.app.widgets.colours import Colours
-from studio.app.widgets.peaks import Peaks
-from studio.app.widgets.sound_painting import full_height, loudest_of, paint_curve, paint_outline
-from studio.app.widgets.time_ruler import ruler_marks, time_text
+from studio.app.theme.colors import ThemeColors
+from studio.app.widgets.peaks import Peaks, WaveformPeaks
+from studio.app.widgets.time_ranges import ClipSelection, Handle
 
 GRIP_PIXELS = 8
 _GRIP_HEIGHT_PIXELS = 24
 _HANDLE_PIXELS = 3
+_OUTSIDE_OPACITY = 0.72
 _PIXELS_PER_MARK = 90
+_MARK_STEPS_SECONDS = (
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
+)  # fmt: skip
+# Quiet audio is drawn larger, in steps, so that a growing waveform is rarely rescaled.
+_FULL_HEIGHTS = (0.125, 0.25, 0.5, 1.0)
+_LEAST_HEIGHT_PIXELS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,52 +37,120 @@ class Scale:
         return (seconds - self.start_seconds) / (self.end_seconds - self.start_seconds) * self.width
 
 
-def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colours: Colours) -> None:
+def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colors: ThemeColors) -> None:
     """Paint times above ``area``, and a faint line down from each."""
     for seconds, words in ruler_marks(scale.start_seconds, scale.end_seconds, scale.width // _PIXELS_PER_MARK):
         x = scale.x_at(seconds)
-        painter.setPen(colours.line)
+        painter.setPen(colors.border)
         painter.drawLine(QPointF(x, 0), QPointF(x, area.bottom()))
         if x + 4 + painter.fontMetrics().horizontalAdvance(words) <= area.right():  # a cut label would be misread
-            painter.setPen(colours.faint_text)
+            painter.setPen(colors.quiet)
             painter.drawText(QPointF(x + 4, area.top() - 4), words)
-    painter.setPen(colours.line)
+    painter.setPen(colors.border)
     painter.drawLine(area.topLeft(), area.topRight())
 
 
-def paint_sound(
-    painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor, num_columns: int
+def paint_waveform(
+    painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor | str, num_columns: int
 ) -> None:
-    """Paint the waveform; audio that has not arrived is left empty instead of drawn as silence."""
+    """Paint the waveform. The space of audio that has not arrived yet stays empty."""
     start, end = scale.start_seconds, scale.end_seconds
+    height = _full_height(peaks.outline(0.0, peaks.seconds, 256).loudest if peaks.num_samples else 0.0)
     if (end - start) * peaks.sample_rate < num_columns:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_curve(painter, area, peaks, colour, start_seconds=start, end_seconds=end)
+        _paint_curve(painter, area, scale, peaks=peaks, colour=colour, height=height)
         return
     shown_columns = round(num_columns * (min(end, peaks.seconds) - start) / (end - start))
     if shown_columns > 0:
         share = shown_columns / num_columns
         outline = peaks.outline(start, start + (end - start) * share, shown_columns)
         shown_area = QRectF(area.left(), area.top(), area.width() * share, area.height())
-        paint_outline(painter, shown_area, outline, colour, height=full_height(loudest_of(peaks)))
+        paint_outline(painter, shown_area, outline, colour, height=height)
+
+
+def paint_outline(
+    painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor | str, *, height: float | None = None
+) -> None:
+    """Draw ``outline`` across ``area``. ``height`` is the sample value at the top edge, by default fitted."""
+    if not len(outline):
+        return
+    scale = area.height() / 2 / (_full_height(outline.loudest) if height is None else height)
+    middle, step = area.center().y(), area.width() / len(outline)
+    lines = []
+    for column, (low, high) in enumerate(zip(outline.lows.tolist(), outline.highs.tolist(), strict=True)):
+        x = area.left() + (column + 0.5) * step
+        top, bottom = middle - high * scale, middle - low * scale
+        if bottom - top < _LEAST_HEIGHT_PIXELS:
+            top, bottom = (top + bottom - _LEAST_HEIGHT_PIXELS) / 2, (top + bottom + _LEAST_HEIGHT_PIXELS) / 2
+        lines.append(QLineF(x, top, x, bottom))
+    painter.setPen(QPen(QColor(colour), step))
+    painter.drawLines(lines)
+
+
+def _paint_curve(
+    painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor | str, height: float
+) -> None:
+    """Draw the samples as a polyline, for views with fewer samples than pixels."""
+    rate = peaks.sample_rate
+    first = max(0, int(scale.start_seconds * rate))
+    samples = peaks.samples[first : int(scale.end_seconds * rate) + 2]
+    pixels, middle = area.height() / 2 / height, area.center().y()
+    points = [
+        QPointF(area.left() + scale.x_at((first + offset) / rate), middle - sample * pixels)
+        for offset, sample in enumerate(samples.tolist())
+    ]
+    painter.setPen(QPen(QColor(colour), 1.5))
+    painter.drawPolyline(points)
+
+
+def _full_height(loudest: float) -> float:
+    """Return the sample value at the top edge for audio whose largest magnitude is ``loudest``."""
+    return next((step for step in _FULL_HEIGHTS if loudest <= step), max(1.0, loudest))
 
 
 def paint_selection(
-    painter: QPainter, area: QRectF, scale: Scale, *, selection: ClipSelection, active: Handle | None, colours: Colours
+    painter: QPainter,
+    area: QRectF,
+    scale: Scale,
+    *,
+    selection: ClipSelection,
+    active: Handle | None,
+    colors: ThemeColors,
 ) -> None:
     """Paint the handles and the length of the selection, and dim everything outside it."""
     left, right = scale.x_at(selection.start_seconds), scale.x_at(selection.end_seconds)
-    painter.fillRect(QRectF(0, area.top(), max(0.0, left), area.height()), colours.veil)
-    painter.fillRect(QRectF(right, area.top(), max(0.0, scale.width - right), area.height()), colours.veil)
+    veil = QColor(colors.ground)
+    veil.setAlphaF(_OUTSIDE_OPACITY)
+    painter.fillRect(QRectF(0, area.top(), max(0.0, left), area.height()), veil)
+    painter.fillRect(QRectF(right, area.top(), max(0.0, scale.width - right), area.height()), veil)
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colours.handle)
+    painter.setBrush(QColor(colors.ink))
     for handle, x in ((Handle.START, left), (Handle.END, right)):
         width = 2 * _HANDLE_PIXELS if handle is active else _HANDLE_PIXELS
         painter.drawRect(QRectF(x - width / 2, area.top(), width, area.height()))
         grip_top = area.center().y() - _GRIP_HEIGHT_PIXELS / 2
         painter.drawRoundedRect(QRectF(x - GRIP_PIXELS / 2, grip_top, GRIP_PIXELS, _GRIP_HEIGHT_PIXELS), 3, 3)
     painter.restore()
-    painter.setPen(colours.text)
+    painter.setPen(colors.ink)
     painter.drawText(QPointF(left + GRIP_PIXELS, area.bottom() - 6), time_text(selection.seconds, 2))
+
+
+def ruler_marks(start_seconds: float, end_seconds: float, most_marks: int) -> list[tuple[float, str]]:
+    """Return at most ``most_marks`` + 1 round times with their labels."""
+    span = end_seconds - start_seconds
+    step = next((step for step in _MARK_STEPS_SECONDS if span / step <= max(1, most_marks)), _MARK_STEPS_SECONDS[-1])
+    first, last = math.ceil(start_seconds / step - 1e-6), math.floor(end_seconds / step + 1e-6)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    return [(number * step, time_text(number * step, decimals)) for number in range(first, last + 1)]
+
+
+def time_text(seconds: float, decimals: int = 1) -> str:
+    """Format a time as ``0:07.5``, ``12:07.5`` or ``1:12:07.5``."""
+    units = 10**decimals
+    whole, part = divmod(round(seconds * units), units)
+    minutes, whole = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    fraction = f".{part:0{decimals}d}" if decimals else ""
+    return f"{hours}:{minutes:02d}:{whole:02d}{fraction}" if hours else f"{minutes}:{whole:02d}{fraction}"

@@ -19,13 +19,13 @@ COPY, LEFT, PLAIN = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.Keyb
 LEFT_HALF = QRect(0, 0, 150, 200)
 
 
-def describe(held: DraggedFiles) -> DropPrompt | None:
+def describe(dragged: DraggedFiles) -> DropPrompt | None:
     """Ctrl changes the effect over the left half of the window."""
-    sounds = [path for path in held.paths if path.suffix == ".wav"]
-    if not sounds:
+    recordings = [path for path in dragged.paths if path.suffix == ".wav"]
+    if not recordings:
         return None
-    is_left = LEFT_HALF.contains(held.place)
-    words = "Say it again" if is_left and held.has_control else f"Make {len(sounds)} voices"
+    is_left = LEFT_HALF.contains(dragged.place)
+    words = "Convert it" if is_left and dragged.has_control else f"Create {len(recordings)} voices"
     return DropPrompt(words, LEFT_HALF if is_left else None)
 
 
@@ -38,7 +38,7 @@ def window(qtbot: QtBot) -> QWidget:
     return widget
 
 
-def held(*urls: QUrl) -> QMimeData:
+def mime_of(*urls: QUrl) -> QMimeData:
     mime = QMimeData()
     mime.setUrls(list(urls))
     return mime
@@ -53,23 +53,23 @@ def enter(target: QWidget, mime: QMimeData, actions: Qt.DropAction = COPY) -> bo
 
 def test_dragged_files_are_accepted_and_reported(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    mime = held(QUrl.fromLocalFile("/x/a b.wav"), QUrl.fromLocalFile("/x/声.wav"))
+    mime = mime_of(QUrl.fromLocalFile("/x/a b.wav"), QUrl.fromLocalFile("/x/声.wav"))
     assert enter(window, mime)
     assert overlay.isVisible()
     assert overlay.geometry() == window.rect()
-    assert overlay.accessibleDescription() == "Make 2 voices"
+    assert overlay.accessibleDescription() == "Create 2 voices"
     assert not overlay.grab().isNull()
-    assert enter(overlay, mime), "it lies over the window now, so that is where the pointer is"
+    assert enter(overlay, mime), "the overlay covers the window, so it receives the next event"
     with qtbot.waitSignal(overlay.dropped) as dropped:
         QApplication.sendEvent(overlay, QDropEvent(QPointF(10, 20), COPY, mime, LEFT, PLAIN))
     assert dropped.args == [DraggedFiles((Path("/x/a b.wav"), Path("/x/声.wav")), QPoint(10, 20))]
     assert not overlay.isVisible()
 
 
-def test_the_prompt_follows_mouse_and_keys(window: QWidget, qtbot: QtBot) -> None:
+def test_the_text_follows_the_mouse_and_the_ctrl_key(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    mime = held(QUrl.fromLocalFile("/x/a.wav"))
-    for target in (window, overlay):  # it lies over the window then
+    mime = mime_of(QUrl.fromLocalFile("/x/a.wav"))
+    for target in (window, overlay):  # the overlay then covers the window
         enter(target, mime)
 
     def move(x: int, keys: Qt.KeyboardModifier) -> str:
@@ -82,9 +82,9 @@ def test_the_prompt_follows_mouse_and_keys(window: QWidget, qtbot: QtBot) -> Non
 
     control = Qt.KeyboardModifier.ControlModifier
     assert [move(20, control), move(20, PLAIN), move(200, control)] == [
-        "Say it again",
-        "Make 1 voices",
-        "Make 1 voices",
+        "Convert it",
+        "Create 1 voices",
+        "Create 1 voices",
     ]
     with qtbot.waitSignal(overlay.dropped) as dropped:
         QApplication.sendEvent(overlay, QDropEvent(QPointF(20, 50), COPY, mime, LEFT, control))
@@ -93,7 +93,7 @@ def test_the_prompt_follows_mouse_and_keys(window: QWidget, qtbot: QtBot) -> Non
 
 def test_a_file_is_never_moved(window: QWidget) -> None:
     overlay = DropOverlay(window, describe)
-    mime = held(QUrl.fromLocalFile("/x/a.wav"))
+    mime = mime_of(QUrl.fromLocalFile("/x/a.wav"))
     both = COPY | Qt.DropAction.MoveAction
     for target in (window, overlay):
         enter(target, mime, both)
@@ -106,13 +106,13 @@ def test_a_file_is_never_moved(window: QWidget) -> None:
 @pytest.mark.parametrize("url", [QUrl.fromLocalFile("/x/a.exe"), QUrl("https://example.org/a.wav")])
 def test_unusable_files_are_rejected(window: QWidget, url: QUrl) -> None:
     overlay = DropOverlay(window, describe)
-    assert not enter(window, held(url))
+    assert not enter(window, mime_of(url))
     assert not overlay.isVisible()
 
 
 def test_the_overlay_hides_on_leave_and_follows_the_window(window: QWidget, qtbot: QtBot) -> None:
     overlay = DropOverlay(window, describe)
-    mime = held(QUrl.fromLocalFile("/x/a.wav"))
+    mime = mime_of(QUrl.fromLocalFile("/x/a.wav"))
     enter(window, mime)
     enter(overlay, mime)
     window.resize(400, 300)

@@ -14,7 +14,7 @@ from studio.errors import ClipTooShort, SilentClip, StudioError
 
 
 @pytest.fixture
-def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     codes: list[str] = []
     monkeypatch.setattr(error_line, "note_shown", lambda error: codes.append(error.code))
     return codes
@@ -43,7 +43,7 @@ def too_short(seconds: float) -> StudioError:
 
 
 def test_the_line_is_visible_while_there_is_an_error(
-    place: QWidget, line: ErrorLine, noted: list[str], report_of: Callable[[QWidget], str]
+    place: QWidget, line: ErrorLine, recorded: list[str], report_of: Callable[[QWidget], str]
 ) -> None:
     assert not line.isVisible()
     line.show_error(too_short(0.4))
@@ -56,12 +56,12 @@ def test_the_line_is_visible_while_there_is_an_error(
 
 
 def test_a_changing_error_is_logged_once_and_reported_as_shown(
-    place: QWidget, line: ErrorLine, noted: list[str], report_of: Callable[[QWidget], str]
+    place: QWidget, line: ErrorLine, recorded: list[str], report_of: Callable[[QWidget], str]
 ) -> None:
     for seconds in (0.4, 0.5, 0.6):
         line.show_error(too_short(seconds))
     assert "lasts 0.6 s" in report_of(place)
-    line.show_error(SilentClip("Nothing is heard."))
+    line.show_error(SilentClip("The clip is silent."))
     line.clear()
-    line.show_error(SilentClip("Nothing is heard."))
-    assert noted == ["clip-too-short", "silent-clip", "silent-clip"]
+    line.show_error(SilentClip("The clip is silent."))
+    assert recorded == ["clip-too-short", "silent-clip", "silent-clip"]

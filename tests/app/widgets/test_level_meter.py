@@ -21,7 +21,7 @@ def test_the_level_rises_at_once_and_falls_slowly(meter: LevelMeter, qtbot: QtBo
     assert meter.level_dbfs == pytest.approx(-6.02, abs=0.01)
     assert meter.accessibleDescription() == "-6 decibels"
     meter.set_level(-40.0)
-    assert meter.level_dbfs == pytest.approx(-6.02, abs=0.01), "it does not jump down"
+    assert meter.level_dbfs == pytest.approx(-6.02, abs=0.01), "the bar falls slowly"
     qtbot.waitUntil(lambda: meter.level_dbfs < -12.0)
 
 

@@ -18,7 +18,7 @@ from studio.app.widgets.painting_guard import FALLBACKS, paints_safely
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_logged_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+def _forget_logged_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(painting_guard, "_logged", set())
 
 
@@ -58,10 +58,10 @@ def test_a_broken_model_and_a_broken_delegate_are_painted(qtbot: QtBot, caplog: 
     with caplog.at_level(logging.ERROR):
         for _ in range(3):
             assert not view.grab().isNull()
-    told = [record.getMessage() for record in caplog.records]
-    assert any("BrokenDelegate.paint" in words for words in told)
-    assert any("BrokenModel.data" in words for words in told)
-    assert len(told) == len(set(told)), "each defect is logged once"
+    messages = [record.getMessage() for record in caplog.records]
+    assert any("BrokenDelegate.paint" in words for words in messages)
+    assert any("BrokenModel.data" in words for words in messages)
+    assert len(messages) == len(set(messages)), "each defect is logged once"
 
 
 def test_the_painter_of_a_failed_paint_event_is_destroyed(qtbot: QtBot, caplog: pytest.LogCaptureFixture) -> None:

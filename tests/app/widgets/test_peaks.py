@@ -1,4 +1,4 @@
-"""Peaks at any zoom equal those of all samples."""
+"""The peaks drawn at any zoom are the peaks of the samples."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def test_each_column_spans_its_samples(num_samples: int, num_columns: int) -> No
     outline = Peaks(RATE, samples).outline(0.0, num_samples / RATE, num_columns)
     per_column = num_samples // num_columns
     columns = samples[: per_column * num_columns].reshape(num_columns, per_column)
-    if per_column < 128:  # looked at sample by sample
+    if per_column < 128:  # computed from single samples
         np.testing.assert_array_equal(outline.lows, columns.min(axis=1))
         np.testing.assert_array_equal(outline.highs, columns.max(axis=1))
-    else:  # whole blocks: a column may see a little of its neighbours, and misses nothing of itself
+    else:  # computed from blocks: a column may include a little of its neighbours
         assert (outline.lows <= columns.min(axis=1) + 0.05).all()
         assert outline.lows.min() == samples.min()
         assert outline.highs.max() == samples.max()
@@ -76,8 +76,7 @@ def test_appending_does_not_change_the_given_samples() -> None:
     assert peaks.num_samples == 15
 
 
-def test_an_hour_of_audio_is_fast_to_draw() -> None:
-    """Counts the values read instead of the time, which depends on the machine."""
+def test_drawing_an_hour_of_audio_reads_few_values() -> None:
     peaks = Peaks(RATE, np.zeros(60 * 60 * RATE, np.float32))
     block, low, _ = peaks._level_for(60 * 60 * RATE / 1000)
     assert len(low) < 30_000

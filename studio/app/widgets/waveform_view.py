@@ -1,7 +1,7 @@
-"""Waveform view with a playback cursor, zoom and an optional selection; grows while audio arrives.
+"""Waveform view with a playback cursor, zoom and an optional selection, also for audio that is still arriving.
 
-Keyboard: + and - zoom, 0 shows all, arrow keys move the cursor, or with a selection its active handle
-(Up and Down switch the handle; Shift: large steps; Ctrl: move the whole selection).
+Keys: + and - zoom, and 0 shows all. Left and Right move the cursor or, if there is a selection, its active handle.
+Up and Down choose the handle, Shift makes larger steps, and Ctrl moves the whole selection.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
-    QPen,
     QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
-from studio.app.widgets.clip_selection import ClipSelection, Handle
-from studio.app.widgets.colours import Colours
+from studio.app.theme.colors import theme_colors
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks, Samples
-from studio.app.widgets.viewport import Viewport
-from studio.app.widgets.waveform_painting import GRIP_PIXELS, Scale, paint_ruler, paint_selection, paint_sound
+from studio.app.widgets.time_ranges import ClipSelection, Handle, Viewport
+from studio.app.widgets.waveform_painting import GRIP_PIXELS, Scale, paint_ruler, paint_selection, paint_waveform
 
 _ZOOM_STEP = 1.5
 _STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
@@ -33,24 +31,23 @@ _SCROLL_SHARE = 0.1
 
 
 @paints_safely
-class Waveform(QWidget):
-    """Shows complete audio with ``show_sound``, growing audio with ``begin``, ``append`` … ``finish``."""
+class WaveformView(QWidget):
+    """Shows complete audio after ``show_samples``, and audio as it arrives between ``begin`` and ``finish``."""
 
-    seek_requested = Signal(float)  # seconds: the user clicked there
-    selection_changed = Signal(float, float)  # start, end in seconds; also while a handle is being dragged
-    selection_finished = Signal(float, float)  # the handle was released
-    view_changed = Signal()
+    seek_requested = Signal(float)  # the time that was clicked, in seconds
+    selection_changed = Signal(float, float)  # start and end, in seconds; also while a handle is being dragged
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, empty_text: str = "") -> None:
+        """``empty_text`` is shown while there is no audio."""
         super().__init__(parent)
+        self.empty_text = empty_text or self.tr("No audio yet")
         self._peaks: Peaks | None = None
         self._view = Viewport()
-        self._cursor_seconds: float | None = None
+        self.cursor_seconds: float | None = None
         self._selection: ClipSelection | None = None
         self._active_handle = Handle.START
         self._is_dragging = False
         self._pixmap: QPixmap | None = None
-        self._empty_text = self.tr("No audio yet")
         self._scroll_bar = QScrollBar(Qt.Orientation.Horizontal, self)
         self._scroll_bar.setAccessibleName(self.tr("Visible part of the audio"))
         self._scroll_bar.hide()
@@ -63,26 +60,26 @@ class Waveform(QWidget):
 
     # Audio.
 
-    def show_sound(self, samples: Samples, sample_rate: int) -> None:
-        """Show all of ``samples`` (n,) float32, which are not copied, and clear the selection."""
+    def show_samples(self, samples: Samples, sample_rate: int) -> None:
+        """Show ``samples``, (n,) float32, and clear the selection. They are not copied."""
         self.show_peaks(Peaks(sample_rate, samples))
 
     def show_peaks(self, peaks: Peaks) -> None:
-        """Show long audio whose peaks were computed on another thread."""
+        """Show audio by its peaks, which for long audio can be computed on another thread."""
         self._set_peaks(peaks, is_growing=False)
 
     def begin(self, sample_rate: int) -> None:
-        """Show audio that arrives in chunks."""
+        """Start to show audio that arrives in chunks, with ``append``."""
         self._set_peaks(Peaks(sample_rate), is_growing=True)
 
     def append(self, samples: Samples) -> None:
-        assert self._peaks is not None, "begin comes first"
+        assert self._peaks is not None, "append is called after begin"
         self._peaks.append(samples)
         self._view.total_seconds = self._peaks.seconds
         self._redraw()
 
     def finish(self) -> None:
-        """Mark growing audio as complete."""
+        """Show the audio as complete."""
         self._view.is_growing = False
         self._redraw()
 
@@ -90,27 +87,14 @@ class Waveform(QWidget):
         self._set_peaks(None, is_growing=False)
 
     @property
-    def empty_text(self) -> str:
-        return self._empty_text
-
-    def set_empty_text(self, text: str) -> None:
-        """Set the text shown without audio."""
-        self._empty_text = text
-        self._redraw()
-
-    @property
     def seconds(self) -> float:
         return self._peaks.seconds if self._peaks is not None else 0.0
 
     # Cursor.
 
-    @property
-    def cursor_seconds(self) -> float | None:
-        return self._cursor_seconds
-
     def set_cursor(self, seconds: float | None) -> None:
-        """Move the playback cursor, scrolling a zoomed view by pages; None hides it."""
-        before, self._cursor_seconds = self._cursor_seconds, seconds
+        """Move the playback cursor, and scroll a zoomed view by pages. None hides the cursor."""
+        before, self.cursor_seconds = self.cursor_seconds, seconds
         if seconds is not None and not self._is_dragging and self._view.reveal(seconds):
             self._view_moved()
             return
@@ -132,7 +116,7 @@ class Waveform(QWidget):
         shortest_seconds: float = 0.01,
         longest_seconds: float = float("inf"),
     ) -> None:
-        """Show a selection whose handles the user can move within the limits."""
+        """Show a selection with handles that the user can move within the limits."""
         self._selection = ClipSelection(start_seconds, end_seconds, self.seconds, shortest_seconds, longest_seconds)
         self._describe()
         self.update()
@@ -157,10 +141,10 @@ class Waveform(QWidget):
 
     @property
     def visible_range(self) -> tuple[float, float]:
-        """In seconds."""
+        """Start and end of the visible range, in seconds."""
         return self._view.start_seconds, self._view.end_seconds
 
-    # Qt.
+    # Events.
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(480, 120)
@@ -185,16 +169,15 @@ class Waveform(QWidget):
             self._pixmap = self._paint_pixmap(ratio)
         painter = QPainter(self)
         painter.drawPixmap(QPointF(0, 0), self._pixmap)
-        colours = Colours.of(self.palette())
+        colors = theme_colors(self.palette())
         if self._selection:
             active = self._active_handle if self.hasFocus() else None
-            paint_selection(
-                painter, self._sound_area(), self._scale(), selection=self._selection, active=active, colours=colours
-            )
-        if self._cursor_seconds is not None and self._peaks is not None:
-            painter.fillRect(QRectF(self._x_at(self._cursor_seconds) - 0.75, 0, 1.5, self.height()), colours.cursor)
+            area = self._waveform_area()
+            paint_selection(painter, area, self._scale(), selection=self._selection, active=active, colors=colors)
+        if self.cursor_seconds is not None and self._peaks is not None:
+            painter.fillRect(QRectF(self._x_at(self.cursor_seconds) - 0.75, 0, 1.5, self.height()), colors.ink)
         if self.hasFocus():
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
+            painter.setPen(colors.accent)
             painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
@@ -221,7 +204,6 @@ class Waveform(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         if self._is_dragging and event.button() is Qt.MouseButton.LeftButton:
             self._is_dragging = False
-            self._finish_selection()
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
         turned = event.angleDelta()
@@ -242,7 +224,7 @@ class Waveform(QWidget):
         self._peaks = peaks
         self._view = Viewport(self.seconds, is_growing)
         self._selection = None
-        self._cursor_seconds = None
+        self.cursor_seconds = None
         self._is_dragging = False
         self._view_moved()
 
@@ -271,7 +253,7 @@ class Waveform(QWidget):
         if self._peaks is None:
             return False
         if self._selection is None:
-            moment = (self._cursor_seconds or 0.0) + seconds
+            moment = (self.cursor_seconds or 0.0) + seconds
             self.seek_requested.emit(min(max(0.0, moment), self.seconds))
             return True
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -281,7 +263,6 @@ class Waveform(QWidget):
             self._change_selection(self._selection.moved(self._active_handle, moment))
         if self._view.reveal(self._selection.at(self._active_handle)):
             self._view_moved()
-        self._finish_selection()
         return True
 
     def _choose_handle(self, handle: Handle) -> None:
@@ -294,16 +275,12 @@ class Waveform(QWidget):
         self.update()
         self.selection_changed.emit(selection.start_seconds, selection.end_seconds)
 
-    def _finish_selection(self) -> None:
-        if self._selection:
-            self.selection_finished.emit(self._selection.start_seconds, self._selection.end_seconds)
-
     def _zoom(self, factor: float, around_seconds: float | None = None) -> None:
         if self._peaks is None:
             return
         if around_seconds is None:
             start, end = self.visible_range
-            cursor = self._cursor_seconds
+            cursor = self.cursor_seconds
             around_seconds = cursor if cursor is not None and start <= cursor <= end else (start + end) / 2
         self._view.zoom(factor, around_seconds)
         self._view_moved()
@@ -322,7 +299,6 @@ class Waveform(QWidget):
         bar.blockSignals(False)
         bar.setVisible(not view.is_fitting)
         self._redraw()
-        self.view_changed.emit()
 
     def _redraw(self) -> None:
         self._pixmap = None
@@ -332,7 +308,7 @@ class Waveform(QWidget):
     def _describe(self) -> None:
         """Describe the waveform for screen readers."""
         if self._peaks is None:
-            words = self._empty_text
+            words = self.empty_text
         else:
             words = self.tr("{seconds:.1f} seconds of audio").format(seconds=self.seconds)
         if self._selection:
@@ -357,7 +333,7 @@ class Waveform(QWidget):
         nearest = min(Handle, key=distances.__getitem__)
         return nearest if distances[nearest] <= GRIP_PIXELS else None
 
-    def _sound_area(self) -> QRectF:
+    def _waveform_area(self) -> QRectF:
         ruler = self.fontMetrics().height() + 4
         bar = self._scroll_bar.height() if not self._view.is_fitting else 0
         return QRectF(0, ruler, self.width(), max(1, self.height() - ruler - bar))
@@ -368,20 +344,22 @@ class Waveform(QWidget):
         return Scale(self._view.start_seconds, self._view.end_seconds, self.width())
 
     def _paint_pixmap(self, ratio: float) -> QPixmap:
-        """Paint everything that does not change during playback."""
+        """Return a picture of everything that does not change during playback."""
         pixmap = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
         pixmap.setDevicePixelRatio(ratio)
-        colours = Colours.of(self.palette())
-        pixmap.fill(colours.ground)
+        colors = theme_colors(self.palette())
+        pixmap.fill(self.palette().color(QPalette.ColorRole.Base))
         painter = QPainter(pixmap)
         painter.setFont(self.font())
         if self._peaks is None:
-            painter.setPen(colours.faint_text)
-            painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter, self._empty_text)
+            painter.setPen(colors.quiet)
+            painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter, self.empty_text)
         else:
-            area = self._sound_area()
-            paint_ruler(painter, area, self._scale(), colours)
+            area = self._waveform_area()
+            paint_ruler(painter, area, self._scale(), colors)
             num_columns = round(self.width() * ratio)
-            paint_sound(painter, area, self._scale(), peaks=self._peaks, colour=colours.sound, num_columns=num_columns)
+            paint_waveform(
+                painter, area, self._scale(), peaks=self._peaks, colour=colors.accent, num_columns=num_columns
+            )
         painter.end()
         return pixmap

@@ -1,4 +1,4 @@
-"""Zoom, scrolling and selection limits of the waveform view."""
+"""Zoom, scrolling and selection limits of the waveform view, and its time ruler."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage, QPainter, QPalette
+from PySide6.QtGui import QImage, QPainter
 
-from studio.app.widgets.clip_selection import ClipSelection, Handle
-from studio.app.widgets.colours import Colours
-from studio.app.widgets.time_ruler import ruler_marks, time_text
-from studio.app.widgets.viewport import Viewport
-from studio.app.widgets.waveform_painting import Scale, paint_ruler
+from studio.app.theme.colors import LIGHT
+from studio.app.widgets.time_ranges import ClipSelection, Handle, Viewport
+from studio.app.widgets.waveform_painting import Scale, paint_ruler, ruler_marks, time_text
 
 
 def test_zoom_keeps_the_time_under_the_pointer() -> None:
@@ -33,7 +31,7 @@ def test_the_view_stays_within_the_audio() -> None:
     assert view.visible_seconds == pytest.approx(0.005)
 
 
-def test_the_reserve_for_growing_audio_grows_in_steps() -> None:
+def test_the_time_axis_of_growing_audio_is_extended_in_steps() -> None:
     view = Viewport(0.0, is_growing=True)
     ends = []
     for tenths in range(200):
@@ -47,7 +45,7 @@ def test_the_reserve_for_growing_audio_grows_in_steps() -> None:
 
 def test_the_view_scrolls_with_the_cursor() -> None:
     view = Viewport(10.0)
-    assert not view.reveal(9.0), "all is in view"
+    assert not view.reveal(9.0), "the whole waveform is visible"
     view.show(0.0, 2.0)
     assert not view.reveal(1.5)
     assert view.reveal(3.0)
@@ -70,7 +68,7 @@ def test_ruler_marks_are_round_and_limited() -> None:
     for span in (0.004, 0.03, 1.0, 7.0, 90.0, 4000.0):
         marks = ruler_marks(0.0, span, 8)
         assert 1 <= len(marks) <= 9
-        assert len({words for _, words in marks}) == len(marks), "each is told from its neighbour"
+        assert len({words for _, words in marks}) == len(marks), "no two labels are the same"
 
 
 @pytest.mark.parametrize(
@@ -87,13 +85,12 @@ def test_a_label_that_does_not_fit_is_omitted(qapp: Any) -> None:
             super().__init__(device)
             self.written: list[str] = []
 
-        def drawText(self, _: Any, words: str) -> None:  # noqa: N802 - Qt's name
+        def drawText(self, _: Any, words: str) -> None:  # noqa: N802 - the name in Qt
             self.written.append(words)
 
-    colours = Colours.of(QPalette())
     image = QImage(500, 60, QImage.Format.Format_RGB32)
     for seconds, written in ((4.05, ["0:00", "0:01", "0:02", "0:03"]), (4.5, ["0:00", "0:01", "0:02", "0:03", "0:04"])):
         painter = Painter(image)
-        paint_ruler(painter, QRectF(0, 20, 500, 40), Scale(0.0, seconds, 500), colours)
+        paint_ruler(painter, QRectF(0, 20, 500, 40), Scale(0.0, seconds, 500), LIGHT)
         painter.end()
         assert painter.written == written

@@ -1,8 +1,9 @@
-"""Visible time range of a waveform: zoom and scroll position, also while it grows. No Qt."""
+"""Time ranges of the waveform view: the visible part, also while audio arrives, and the selected part. No Qt."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 
 # While audio arrives, the view extends beyond it in steps: rescaling at each chunk would flicker.
 _FIRST_ROOM_SECONDS = 4.0
@@ -13,12 +14,12 @@ _LEAST_TOTAL_SECONDS = 0.1
 
 @dataclass
 class Viewport:
-    """Visible range of a waveform of ``total_seconds``; initially all of it."""
+    """Visible range of a waveform of ``total_seconds``. Initially, the whole waveform is visible."""
 
     total_seconds: float = 0.0
     is_growing: bool = False
     _start_seconds: float = 0.0
-    _visible_seconds: float | None = None  # None: all
+    _visible_seconds: float | None = None  # None: the whole waveform
 
     @property
     def is_fitting(self) -> bool:
@@ -38,7 +39,7 @@ class Viewport:
 
     @property
     def room_seconds(self) -> float:
-        """Length of the waveform, plus reserve while it grows."""
+        """Length of the time axis: the waveform, and empty space after it while audio arrives."""
         if not self.is_growing:
             return max(_LEAST_TOTAL_SECONDS, self.total_seconds)
         room = _FIRST_ROOM_SECONDS
@@ -58,7 +59,7 @@ class Viewport:
             self.scroll_to(start_seconds)
 
     def zoom(self, factor: float, around_seconds: float) -> None:
-        """Zoom in by ``factor`` (out below 1), keeping ``around_seconds`` at the same pixel."""
+        """Zoom in by ``factor``, or out if it is below 1, and keep ``around_seconds`` at the same pixel."""
         share = (around_seconds - self.start_seconds) / self.visible_seconds
         visible = self.visible_seconds / factor
         start = around_seconds - share * visible
@@ -75,3 +76,45 @@ class Viewport:
         before = self.start_seconds
         self.scroll_to(seconds - 0.05 * self.visible_seconds)
         return self.start_seconds != before
+
+
+class Handle(Enum):
+    START = "start"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class ClipSelection:
+    """Selected range of a recording of ``total_seconds``.
+
+    Its length stays between ``shortest_seconds`` and ``longest_seconds``.
+    """
+
+    start_seconds: float
+    end_seconds: float
+    total_seconds: float
+    shortest_seconds: float = 0.01
+    longest_seconds: float = float("inf")
+
+    @property
+    def seconds(self) -> float:
+        return self.end_seconds - self.start_seconds
+
+    def at(self, handle: Handle) -> float:
+        return self.start_seconds if handle is Handle.START else self.end_seconds
+
+    def moved(self, handle: Handle, seconds: float) -> ClipSelection:
+        """Return the range with one handle as near to ``seconds`` as the limits allow."""
+        if handle is Handle.START:
+            nearest, farthest = self.end_seconds - self.longest_seconds, self.end_seconds - self.shortest_seconds
+            return self._with(min(max(seconds, nearest, 0.0), max(0.0, farthest)), self.end_seconds)
+        nearest, farthest = self.start_seconds + self.shortest_seconds, self.start_seconds + self.longest_seconds
+        return self._with(self.start_seconds, max(min(seconds, farthest, self.total_seconds), nearest))
+
+    def shifted(self, seconds: float) -> ClipSelection:
+        """Return the range moved by ``seconds``, kept within the recording."""
+        start = min(max(0.0, self.start_seconds + seconds), max(0.0, self.total_seconds - self.seconds))
+        return self._with(start, start + self.seconds)
+
+    def _with(self, start_seconds: float, end_seconds: float) -> ClipSelection:
+        return replace(self, start_seconds=start_seconds, end_seconds=min(end_seconds, self.total_seconds))
