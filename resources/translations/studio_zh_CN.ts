@@ -4418,6 +4418,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>No output device is available, or it was disconnected.</source>
         <translation>没有可用的音频设备，或设备已断开。</translation>
     </message>
+    <message>
+        <source>Playback failed.</source>
+        <translation>播放失败。</translation>
+    </message>
+    <message>
+        <source>The log file contains the reason. Try again, or write to a file.</source>
+        <translation>原因请查看日志文件。请重试，或改为写入文件。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

@@ -11,17 +11,18 @@ from types import TracebackType
 import numpy as np
 import soxr
 
-from studio.audio.output_device import LatencyPolicy, OpenOutput, OutputStream, open_default_output
+from studio.audio.output_device import LatencyPolicy, OpenOutput, OutputStream
 from studio.audio.resampling import Samples
-from studio.audio.sample_ring import SampleRing
 from studio.errors import NoAudioDevice
 from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 
+# Samples that may be buffered before ``play`` blocks.
+_CAPACITY_SECONDS = 600.0
 _FADE_SECONDS = 0.01
-# Buffered before playback resumes after a dropout, doubled after each further one: a few longer pauses are easier to
-# follow than stuttering.
+# Amount buffered before playback resumes after a dropout. It is doubled after each further dropout, because a few long
+# pauses are easier to follow than stuttering.
 _REFILL_SECONDS = 0.5
 _LONGEST_REFILL_SECONDS = 4.0
 # Devices drop up to their latency of queued samples when they close (seen with ALSA on PulseAudio).
@@ -31,9 +32,66 @@ _TICK_SECONDS = 0.1
 _DEAD_AFTER_TICKS = 50
 # Two underruns within this much audio enlarge the device's buffer.
 _UNDERRUN_WINDOW_SECONDS = 30.0
-# Limit for waiting until the rest is played: a multiple of its duration, and at least the seconds below.
+# Longest wait until the rest is played: a multiple of its duration, but at least this many seconds.
 _DRAIN_TIMEOUT_FACTOR = 4.0
 _LEAST_DRAIN_TIMEOUT_SECONDS = 20.0
+
+
+class SampleRing:
+    """Lock-free queue of fixed capacity for one writer and one reader.
+
+    Each side changes only its own counter, and only after it has copied the samples. A stale counter therefore shows
+    less free space or fewer samples than there are, never more.
+    """
+
+    def __init__(self, capacity_samples: int) -> None:
+        self._samples: Samples = np.zeros(capacity_samples, np.float32)
+        self._num_written = 0
+        self._num_read = 0
+
+    @property
+    def capacity_samples(self) -> int:
+        return len(self._samples)
+
+    @property
+    def num_waiting(self) -> int:
+        return self._num_written - self._num_read
+
+    @property
+    def num_read(self) -> int:
+        """Total number of samples read."""
+        return self._num_read
+
+    def write(self, samples: Samples) -> int:
+        """Write as many of ``samples`` as fit, and return their number."""
+        num_samples = min(len(samples), self.capacity_samples - self.num_waiting)
+        for ring_part, part in self._parts(self._num_written, num_samples):
+            self._samples[ring_part] = samples[part]
+        self._num_written += num_samples
+        return num_samples
+
+    def read_into(self, destination: Samples) -> int:
+        """Fill the start of ``destination`` with what is available, and return the number of samples."""
+        num_samples = min(len(destination), self.num_waiting)
+        for ring_part, part in self._parts(self._num_read, num_samples):
+            destination[part] = self._samples[ring_part]
+        self._num_read += num_samples
+        return num_samples
+
+    def unread(self, num_samples: int) -> int:
+        """Make up to ``num_samples`` readable again, and return their number. The reader must not be running."""
+        num_samples = min(num_samples, self._num_read, self.capacity_samples - self.num_waiting)
+        self._num_read -= num_samples
+        return num_samples
+
+    def _parts(self, position: int, num_samples: int) -> list[tuple[slice, slice]]:
+        """Return pairs of slices, in the ring and in a plain array, for the samples from ``position`` on."""
+        start = position % self.capacity_samples
+        num_before_end = min(num_samples, self.capacity_samples - start)
+        return [
+            (slice(start, start + num_before_end), slice(0, num_before_end)),
+            (slice(0, num_samples - num_before_end), slice(num_before_end, num_samples)),
+        ]
 
 
 class _State(Enum):
@@ -46,22 +104,19 @@ class _State(Enum):
 class BufferedOutput:
     """Plays one stream of mono audio on one device.
 
-    Playback starts when ``start_after_seconds`` are buffered, so that slow synthesis plays without a gap. After
-    repeated underruns the device is reopened with a longer buffer; at the longest one, playback fails. As a context
-    manager it finishes, or stops after an exception. Methods are called from one thread, except ``stop``. The
-    constructor, ``play`` and ``finish`` raise ``NoAudioDevice``, also when the device is disconnected.
+    After repeated underruns the device is reopened with a longer buffer. If it still underruns with the longest
+    buffer, playback fails. On leaving a ``with`` block, playback finishes, or stops if the block raised. All methods
+    except ``stop`` must be called from one thread. The constructor, ``play`` and ``finish`` raise ``NoAudioDevice``,
+    also when the device is disconnected.
     """
 
     def __init__(
         self,
         sample_rate: int,
         *,
-        start_after_seconds: float = 0.0,
-        capacity_seconds: float = 600.0,
-        open_output: OpenOutput = open_default_output,
+        open_output: OpenOutput,
         buffer: LatencyPolicy | None = None,
     ) -> None:
-        """``capacity_seconds``: how much may be buffered before ``play`` blocks. ``buffer``: see ``LatencyPolicy``."""
         self._state = _State.COLLECTING
         self._is_complete = False
         self._is_after_gap = False
@@ -69,7 +124,7 @@ class BufferedOutput:
         self._refill_seconds = _REFILL_SECONDS
         self._num_fills = 0
         self._num_silent_after_end = 0
-        self._underrun_at: int | None = None  # in samples
+        self._underrun_at: int | None = None  # position of the last underrun, in samples
         self._underrun_window_samples = 0
         self._needs_longer_buffer = False
         self._buffer = buffer or LatencyPolicy()
@@ -87,13 +142,11 @@ class BufferedOutput:
         self._to_device_rate = (
             soxr.ResampleStream(sample_rate, rate, 1, dtype="float32") if rate != sample_rate else None
         )
-        ring = SampleRing(round(capacity_seconds * rate))
-        self._start_samples = min(max(1, round(start_after_seconds * rate)), ring.capacity_samples)
-        self._ring = ring
+        self._ring = SampleRing(round(_CAPACITY_SECONDS * rate))
 
     @property
     def num_underruns(self) -> int:
-        """Number of dropouts: samples arrived too late, or the device underran."""
+        """Number of dropouts, because samples arrived too late or because the device underran."""
         return self._num_underruns
 
     @property
@@ -112,7 +165,7 @@ class BufferedOutput:
         return self._is_open and self._output.is_running
 
     def play(self, samples: Samples) -> None:
-        """Add ``samples`` (n,) in -1..1; blocks while the buffer is full."""
+        """Add ``samples`` of shape (n,) in -1..1. Blocks while the buffer is full."""
         self.service()
         if self._to_device_rate is not None:
             samples = self._to_device_rate.resample_chunk(samples)
@@ -134,7 +187,7 @@ class BufferedOutput:
             self._close()
 
     def service(self) -> None:
-        """Check the device and enlarge its buffer if needed. Call it regularly while there is nothing to ``play``."""
+        """Check the device and enlarge its buffer if necessary. Call this regularly while there is nothing to play."""
         self._require_device()
         if self._needs_longer_buffer and self._is_open:
             self._open_with_longer_buffer()
@@ -203,7 +256,7 @@ class BufferedOutput:
             self._give_up(wording("The output device keeps stuttering."))
         _log.info("the sound device underruns: the new buffer is %g s", self._buffer.seconds)
         self._output.close()
-        # The samples it took since the last underrun have not been played, and are lost when it closes.
+        # The samples that the device took since the last underrun have not been played; closing it drops them.
         self._ring.unread(min(self._ring.num_read - (self._underrun_at or 0), held_samples))
         self._underrun_at = None
         self._num_silent_after_end = 0
@@ -212,7 +265,7 @@ class BufferedOutput:
         except NoAudioDevice:
             self._is_open = False
             raise
-        if not self._is_open:  # stopped while it was being opened
+        if not self._is_open:  # playback was stopped while the device was being opened
             self._output.close()
 
     def _close(self) -> None:
@@ -220,11 +273,11 @@ class BufferedOutput:
             self._is_open = False
             self._output.close()
 
-    # On the device's thread.
+    # The methods below run on the device's thread.
 
     def _fill(self, output: Samples, has_underrun: bool) -> None:
         self._num_fills += 1
-        is_complete = self._is_complete  # read before the ring: the last samples are written before this is set
+        is_complete = self._is_complete  # read before the ring: it is set after the last samples are written
         if has_underrun and self._state is _State.PLAYING:
             self._num_underruns += 1
             self._on_underrun()

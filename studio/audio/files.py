@@ -14,12 +14,11 @@ from types import TracebackType
 import numpy as np
 import soundfile
 
-from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, WAV_FLOAT, SoundEncoding
-from studio.audio.id3 import id3_tag
-from studio.audio.media import read_media_blocks
+from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, WAV_FLOAT, SoundEncoding, id3_tag
+from studio.audio.media import clip_too_long, read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
-from studio.errors import BrokenClip, CannotWrite, ClipTooLong, DiskFull, StudioError, UnreadableClip
+from studio.errors import BrokenClip, CannotWrite, DiskFull, StudioError, UnreadableClip
 from studio.messages import wording
 from studio.storage.atomic_file import commit, new_part
 
@@ -53,7 +52,7 @@ def read_audio(
         num_samples += len(block)
         blocks.append(block)
         if num_samples > _MOST_SAMPLES:
-            raise _too_long(path, _MOST_SAMPLES / rate)
+            raise clip_too_long(path, _MOST_SAMPLES / rate)
     if num_samples == 0:
         raise UnreadableClip("{file} contains no audio.", remedy="Record or save it again.", file=path.name)
     return Waveform(np.concatenate(blocks), sample_rate)
@@ -71,7 +70,7 @@ def _finite_blocks(path: Path, longest_seconds: float | None) -> Iterator[tuple[
             )
         num_samples += len(block)
         if longest_seconds is not None and num_samples > longest_seconds * rate:
-            raise _too_long(path, longest_seconds)
+            raise clip_too_long(path, longest_seconds)
         if not np.isfinite(block).all():
             raise BrokenClip(
                 "{file} contains invalid samples (NaN or infinity).",
@@ -92,15 +91,6 @@ def _limit_rate(blocks: Iterator[tuple[Samples, int]], highest_rate: int) -> Ite
         return
     for block in resample_blocks((block for block, _ in all_blocks), rate, highest_rate):
         yield block, highest_rate
-
-
-def _too_long(path: Path, longest_seconds: float) -> ClipTooLong:
-    return ClipTooLong(
-        "{file} is longer than {longest:.0f} s.",
-        remedy="Cut out the part you need and use that.",
-        file=path.name,
-        longest=longest_seconds,
-    )
 
 
 def _require_file(path: Path) -> None:

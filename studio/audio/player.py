@@ -1,7 +1,7 @@
-"""Player of one take or clip, on its own thread so that a busy event loop does not interrupt it.
+"""Player of one take, clip or request, on its own thread so that a busy event loop does not interrupt it.
 
 The device is opened at once, while the audio is still being generated. If it is disconnected, playback pauses, the
-devices are listed again, and it continues on the system default device at the same position.
+list of devices is updated, and playback continues on the system default device at the same position.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from studio.errors import NoAudioDevice, StudioError
 _log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 0.1
-# A device that was reconnected cannot be opened before this.
+# Delay before another device is opened: a reconnected device cannot be opened sooner.
 _BEFORE_NEXT_DEVICE_SECONDS = 0.3
-# Playback ends after more failures of the default device than this, without that much played between two of them.
+# Playback ends after more failures of the default device than this. The count restarts when the device has played for
+# ``_FAILURE_RESET_SECONDS`` without a failure.
 _MOST_FAILURES = 3
 _FAILURE_RESET_SECONDS = 10.0
 
@@ -35,7 +36,7 @@ class PlaybackEnd(Enum):
 
 
 class Player:
-    """Plays ``sound`` from ``start_sample`` on, after ``allow_start``.
+    """Plays ``sound`` from ``start_sample`` on, once ``allow_start`` is called.
 
     ``on_device_lost`` and ``on_end`` are called on the player's thread, never before ``allow_start`` or ``stop``.
     """
@@ -69,15 +70,15 @@ class Player:
         self._thread.start()
 
     def use_device(self, device: str | None) -> None:
-        """Play on ``device`` instead; no effect once playback has started."""
+        """Play on ``device`` instead. This has no effect once playback has started."""
         self._device = device
 
     def allow_start(self) -> None:
-        """Start playback now: it can run without a gap."""
+        """Start playback. Call this when it can run without a gap."""
         self._may_start.set()
 
     def stop(self) -> None:
-        """Stop at once; does not block, the fade-out of 10 ms ends on another thread."""
+        """Stop at once, without blocking. The fade-out of 10 ms ends on another thread."""
         self._is_stopped.set()
         self._may_start.set()
         if self._output is not None:
@@ -89,7 +90,6 @@ class Player:
 
     @property
     def has_started(self) -> bool:
-        """Whether playback has started."""
         return self.started is not None
 
     @property
@@ -99,7 +99,7 @@ class Player:
 
     @property
     def buffered_seconds(self) -> float:
-        """Duration of the audio that is available and not yet played."""
+        """Duration of the audio that is available but not yet played."""
         return max(0.0, self.audio.seconds - self.position_seconds)
 
     @property
@@ -110,7 +110,7 @@ class Player:
     def _heard_now_seconds(self) -> float:
         return self._output.heard_seconds if self._output else 0.0
 
-    # On the player's thread.
+    # The methods below run on the player's thread.
 
     def _run(self) -> None:
         self._open_ahead()
@@ -125,12 +125,12 @@ class Player:
         self._on_end(self, end)
 
     def _open_ahead(self) -> None:
-        """Open the device before playback may start, since that takes up to 300 ms."""
+        """Open the device before playback may start, because opening takes up to 300 ms."""
         try:
             self._open_output(self._device)
         except NoAudioDevice as error:
             _log.info("the device is tried again when playback starts: %s", error)
-        except Exception:  # noqa: BLE001 - happens again when playback starts, and is reported then
+        except Exception:  # noqa: BLE001 - the error occurs again when playback starts, and is reported then
             _log.exception("the device cannot be opened ahead")
 
     def _open_output(self, device: str | None) -> BufferedOutput:

@@ -1,13 +1,14 @@
-"""PortAudio: loaded on demand, and restarted to update the list of devices.
+"""PortAudio streams and devices. The library is loaded on demand, and restarted to update the list of devices.
 
-A computer without the library or without a sound card is a normal case.
+A computer may have neither the library nor a sound card; neither is an error until something is played or recorded.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from studio.errors import NoAudioDevice
@@ -27,7 +28,7 @@ _open_streams: set[int] = set()
 
 
 def load_portaudio() -> Any:
-    """Return the module ``sounddevice``. Raises ``NoAudioDevice`` if the PortAudio library is missing."""
+    """Return the module ``sounddevice``. Raise ``NoAudioDevice`` if the PortAudio library is missing."""
     try:
         import sounddevice  # noqa: PLC0415 -- needs a system library
     except OSError as error:  # what sounddevice raises without the library
@@ -39,7 +40,7 @@ def load_portaudio() -> Any:
 
 
 def device_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the output or input devices; empty without PortAudio."""
+    """Return the names of the output or input devices. Without PortAudio there are none."""
     try:
         sounddevice = load_portaudio()
     except NoAudioDevice:
@@ -49,9 +50,9 @@ def device_names(kind: Kind) -> tuple[str, ...]:
 
 
 def device_index(kind: Kind, name: str) -> int:
-    """Return PortAudio's index of a device in ``device_names``. Raises ``NoAudioDevice`` if it is disconnected.
+    """Return PortAudio's index of a device listed by ``device_names``. Raise ``NoAudioDevice`` if it is disconnected.
 
-    The index is valid until PortAudio restarts. Call this in the ``make`` of a ``RunningStream``, which prevents that.
+    The index is valid until PortAudio restarts, which a ``RunningStream`` prevents from the time it is being opened.
     """
     sounddevice = load_portaudio()
     with _lock:
@@ -66,19 +67,41 @@ def device_index(kind: Kind, name: str) -> int:
 
 
 class RunningStream:
-    """Running PortAudio stream, opened by ``make``. PortAudio does not restart while one exists."""
+    """Running PortAudio stream. PortAudio does not restart while one exists."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    sample_rate: int
+
+    def __init__(
+        self, kind: Kind, device: str | None, rates: Sequence[int], callback: Callable[..., None], buffer_seconds: float
+    ) -> None:
+        """Open ``device``, or the system default for None, in mono and at one of ``rates`` if it supports that.
+
+        Raise ``NoAudioDevice``, and ``sounddevice.PortAudioError``.
+        """
         # PortAudio frees a stream when it is closed; a query after that crashes.
         self._closing = threading.Lock()
+        sounddevice = load_portaudio()
         with _lock:
             _open_streams.add(id(self))
         try:
-            self._stream = make()
+            index = None if device is None else device_index(kind, device)
+            self.sample_rate, num_channels = _supported_settings(sounddevice, kind, index, rates)
+            self._stream = getattr(sounddevice, f"{kind.title()}Stream")(
+                device=index,
+                samplerate=self.sample_rate,
+                channels=num_channels,
+                dtype="float32",
+                latency=buffer_seconds,
+                callback=callback,
+            )
             self._stream.start()
         except BaseException:
             self._unregister()
             raise
+
+    @property
+    def latency_seconds(self) -> float:
+        return float(self._stream.latency)
 
     @property
     def is_running(self) -> bool:
@@ -99,7 +122,7 @@ class RunningStream:
 
 
 def rescan_devices() -> bool:
-    """Restart PortAudio to update the devices; return False if a stream is open. May take half a second."""
+    """Restart PortAudio to update the list of devices. Return False if a stream is open. May take half a second."""
     try:
         sounddevice = load_portaudio()
     except NoAudioDevice:
@@ -114,6 +137,20 @@ def rescan_devices() -> bool:
             _log.info("PortAudio could not be started again: %s", error)
             return False
     return True
+
+
+def _supported_settings(sounddevice: Any, kind: Kind, device: int | None, rates: Sequence[int]) -> tuple[int, int]:
+    """Return the sample rate and the number of channels. Some devices support only their own rate, or only stereo."""
+    own_rate = round(sounddevice.query_devices(device, kind)["default_samplerate"])
+    check = getattr(sounddevice, f"check_{kind}_settings")
+    for rate, num_channels in itertools.product((*rates, own_rate), (1, 2)):
+        try:
+            check(device=device, samplerate=rate, channels=num_channels, dtype="float32")
+        except sounddevice.PortAudioError as error:
+            _log.debug("%d Hz with %d channels is not supported: %s", rate, num_channels, error)
+        else:
+            return rate, num_channels
+    return own_rate, 1  # opening the stream raises an error with the reason
 
 
 def _indices(sounddevice: Any, kind: Kind) -> dict[str, int]:

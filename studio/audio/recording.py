@@ -1,12 +1,11 @@
 """Recording from a microphone into memory.
 
-Decision: a separate input stream. Reason: full-duplex streams stutter on many drivers. Alternative: one stream for
-input and output. A computer without a microphone is a normal case.
+Decision: open a separate input stream. Reason: full-duplex streams stutter on many drivers. Alternative: one stream
+for input and output. A computer without a microphone is a normal case.
 """
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,17 +19,15 @@ from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice
 
-_log = logging.getLogger(__name__)
-
 _LONGEST_SECONDS = 120.0
 _GOOD_RATES = (48_000, 44_100)
 
-# Receives (n,) new samples, and whether samples were lost before them. Called on the device's thread.
+# Receives new samples of shape (n,), and whether samples were lost before them. Called on the device's thread.
 InputCallback = Callable[[Samples, bool], None]
 
 
 class InputStream(Protocol):
-    """Running microphone; calls its ``InputCallback`` on its own thread."""
+    """Running microphone. It calls its ``InputCallback`` on its own thread."""
 
     @property
     def sample_rate(self) -> int: ...
@@ -43,12 +40,12 @@ class InputStream(Protocol):
     def close(self) -> None: ...
 
 
-# Device name from ``portaudio.device_names("input")``; None is the system default.
+# Opens a device by its name in ``portaudio.device_names("input")``, or the system default for None.
 OpenInput = Callable[[str | None, InputCallback], InputStream]
 
 
 def open_input(device: str | None, on_samples: InputCallback) -> InputStream:
-    """Open a microphone. Raises ``NoAudioDevice``."""
+    """Open a microphone. Raise ``NoAudioDevice``."""
     try:
         sounddevice = portaudio.load_portaudio()
     except NoAudioDevice as error:
@@ -57,7 +54,7 @@ def open_input(device: str | None, on_samples: InputCallback) -> InputStream:
             remedy="Install it (Debian, Ubuntu: apt-get install libportaudio2), or create the voice from a file.",
         ) from error
     try:
-        return _PortAudioInput(sounddevice, device, on_samples)
+        return _PortAudioInput(device, on_samples)
     except sounddevice.PortAudioError as error:
         raise NoAudioDevice(
             "No microphone is available ({reason}).",
@@ -68,16 +65,17 @@ def open_input(device: str | None, on_samples: InputCallback) -> InputStream:
 
 @dataclass(frozen=True, slots=True)
 class InputBlock:
-    """New samples: all of them (for the level meter), and those being recorded."""
+    """New samples of the microphone."""
 
-    samples: Samples = field(repr=False)
-    recorded: Samples = field(repr=False)
+    samples: Samples = field(repr=False)  # all of them, for the level meter
+    recorded: Samples = field(repr=False)  # those that belong to the recording
 
 
 class Recorder:
     """Open microphone that records between ``start`` and ``stop``.
 
-    Methods are called from one thread. Raises ``NoAudioDevice``, also when the microphone is disconnected.
+    All methods must be called from one thread. The constructor and ``read_new`` raise ``NoAudioDevice``; the latter
+    when the microphone is disconnected.
     """
 
     def __init__(
@@ -99,7 +97,7 @@ class Recorder:
 
     @property
     def is_recording(self) -> bool:
-        """Whether a recording runs; it ends by itself after ``longest_seconds``."""
+        """Whether a recording is running. It ends automatically after ``longest_seconds``."""
         return self._is_recording
 
     @property
@@ -133,7 +131,7 @@ class Recorder:
         return InputBlock(np.concatenate(heard), np.concatenate(kept))
 
     def stop(self) -> Waveform:
-        """End the recording and return it; works after the microphone was disconnected, too."""
+        """End the recording and return it, even if the microphone has been disconnected."""
         if self._blocks:
             self.read_new()
         self._is_recording = False
@@ -169,37 +167,9 @@ class Recorder:
 
 
 class _PortAudioInput(portaudio.RunningStream):
-    sample_rate: int
-
-    def __init__(self, sounddevice: Any, device: str | None, on_samples: InputCallback) -> None:
+    def __init__(self, device: str | None, on_samples: InputCallback) -> None:
         self._callback = on_samples
-        super().__init__(lambda: self._open(sounddevice, device))
-
-    def _open(self, sounddevice: Any, device: str | None) -> Any:
-        index = None if device is None else portaudio.device_index("input", device)
-        self.sample_rate, num_channels = _settings(sounddevice, index)
-        return sounddevice.InputStream(
-            device=index,
-            samplerate=self.sample_rate,
-            channels=num_channels,
-            dtype="float32",
-            latency=portaudio.LATENCY_SECONDS,
-            callback=self._on_samples,
-        )
+        super().__init__("input", device, _GOOD_RATES, self._on_samples, portaudio.LATENCY_SECONDS)
 
     def _on_samples(self, samples: Any, num_frames: int, times: Any, status: Any) -> None:  # noqa: ARG002
         self._callback(samples.mean(axis=1, dtype=np.float32), bool(status.input_overflow))
-
-
-def _settings(sounddevice: Any, index: int | None) -> tuple[int, int]:
-    """Return sample rate and channels: mono at a preferred rate if the device supports it."""
-    own_rate = round(sounddevice.query_devices(index, "input")["default_samplerate"])
-    for rate in (*_GOOD_RATES, own_rate):
-        for num_channels in (1, 2):
-            try:
-                sounddevice.check_input_settings(device=index, samplerate=rate, channels=num_channels, dtype="float32")
-            except sounddevice.PortAudioError as error:
-                _log.debug("not %d Hz with %d channels: %s", rate, num_channels, error)
-            else:
-                return rate, num_channels
-    return own_rate, 1  # opening the stream raises the reason

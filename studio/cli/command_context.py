@@ -1,11 +1,11 @@
-"""Services that commands use; tests inject fakes."""
+"""Services that commands use. Tests replace them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from studio.audio.output_device import OpenOutput, open_default_output
+from studio.audio.output_device import AudioOutputs, PortAudioOutputs
 from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
@@ -16,16 +16,16 @@ from studio.worker.process import WorkerProcess
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """The worker, the sound device, the voice library and standard input."""
+    """The worker, the output devices, the voice library and standard input."""
 
     start_worker: Callable[[], Worker] = WorkerProcess
-    open_output: OpenOutput = open_default_output
+    outputs: AudioOutputs = field(default_factory=PortAudioOutputs)
     open_library: Callable[[], VoiceLibrary] = VoiceLibrary
-    text_input: int = 0  # the file descriptor that `-` reads
+    text_input: int = 0  # the file descriptor that is read for `-`
 
     def require_sound_card(self) -> None:
-        """Raises ``NoAudioDevice`` before any work is done."""
-        self.open_output(24_000, _silence, LATENCY_SECONDS).close()
+        """Raise ``NoAudioDevice`` before any work is done."""
+        self.outputs.open(None, 24_000, _fill_with_silence, LATENCY_SECONDS).close()
 
     def has_sound_card(self) -> bool:
         try:
@@ -35,5 +35,5 @@ class CommandContext:
         return True
 
 
-def _silence(samples: Samples, _has_run_dry: bool) -> None:
+def _fill_with_silence(samples: Samples, _has_underrun: bool) -> None:
     samples[:] = 0.0

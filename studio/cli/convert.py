@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from studio.cli.command_context import CommandContext
-from studio.cli.destination import add_destination_options, choose_destination
+from studio.cli.delivery import add_destination_options, choose_destination
 from studio.cli.model_choice import add_engine_options, add_model_option, model_folder
 from studio.cli.speaking import add_speech_options, speak
 from studio.cli.voice_choice import add_voice_options, voice_reference

@@ -1,41 +1,90 @@
-"""Writes or plays the audio of one request and shows its progress."""
+"""Destination of the audio of one request: ``-o``, ``--play``, or by default the sound device, else a file."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.audio.files import AudioWriter
+from studio.audio.output_device import AudioOutputs
+from studio.audio.player import PlaybackEnd, Player
+from studio.audio.streaming_audio import StreamingAudio
 from studio.cli.command_context import CommandContext
-from studio.cli.destination import Destination
-from studio.cli.loudspeaker import Loudspeaker
 from studio.cli.progress import ProgressLine
-from studio.cli.recording import Recording
+from studio.errors import NoAudioDevice, StudioError
 from studio.pipeline.request import AudioChunk, EngineDescription, SynthesisReport
 from studio.worker.request_handle import Callbacks, RequestHandle, StartTime
 
+_DEFAULT_FILE = Path("timbre.wav")
 # Shorter waits are not announced.
 _NOTICEABLE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class OutputResult:
-    """Result of a request. Seconds count from its start, with the model loaded.
+class Destination:
+    path: Path | None
+    is_played: bool
+    is_fallback: bool = False  # the file was chosen by default, so its name is printed with the reason
 
-    ``promised_start_seconds``: the start of playback that was predicted after the first chunk.
+
+def add_destination_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("destination", f"default: the sound device, or {_DEFAULT_FILE} if there is none")
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a .wav, .flac, .ogg or .mp3 file")
+    group.add_argument(
+        "--play", action="store_true", help="play it as soon as playback can continue without interruption"
+    )
+    group.add_argument("--json", action="store_true", help="print one JSON object with all measurements")
+
+
+def choose_destination(arguments: argparse.Namespace, command_context: CommandContext) -> Destination:
+    """Choose and check the destination before any work is done.
+
+    Raise ``NoAudioDevice``, ``CannotWrite``, ``DiskFull``.
     """
+    if arguments.output is not None:
+        _require_writable(arguments.output)
+    if arguments.play:
+        command_context.require_sound_card()
+    if arguments.output is not None or arguments.play:
+        return Destination(arguments.output, arguments.play)
+    if command_context.has_sound_card():
+        return Destination(None, is_played=True)
+    path = _unused_path(_DEFAULT_FILE)
+    _require_writable(path)
+    return Destination(path, is_played=False, is_fallback=True)
+
+
+def _require_writable(path: Path) -> None:
+    AudioWriter(path, 24_000).discard()
+
+
+def _unused_path(path: Path) -> Path:
+    """Return the first of ``path``, ``name-2``, ``name-3`` … that does not exist."""
+    candidate, number = path, 1
+    while candidate.exists():
+        number += 1
+        candidate = path.with_stem(f"{path.stem}-{number}")
+    return candidate
+
+
+@dataclass(frozen=True, slots=True)
+class OutputResult:
+    """Result of a request. Seconds count from its start, when the model was already loaded."""
 
     report: SynthesisReport
     output: Path | None
-    promised_start_seconds: float | None = None
+    promised_start_seconds: float | None = None  # start of playback as predicted after the first chunk
     play_start_seconds: float | None = None
     num_underruns: int | None = None
 
 
 class OutputSink:
-    """The outputs of one request: a file, the loudspeaker, or both."""
+    """Writes the audio of one request to a file, plays it, or both, and shows its progress."""
 
     def __init__(
         self,
@@ -44,11 +93,17 @@ class OutputSink:
         command_context: CommandContext,
         line: ProgressLine,
     ) -> None:
-        self._destination = destination
-        self._line = line
         rate = description.sample_rate
-        self._loudspeaker = Loudspeaker(rate, command_context.open_output) if destination.is_played else None
-        self._recording = Recording(destination.path, rate) if destination.path else None
+        self._path = destination.path
+        self._outputs: AudioOutputs | None = command_context.outputs if destination.is_played else None
+        self._line = line
+        self._audio = StreamingAudio(rate)
+        self._player: Player | None = None
+        self._device_error: StudioError | None = None
+        self._playback_error: StudioError | None = None
+        self._writer = AudioWriter(destination.path, rate) if destination.path else None
+        # Audio is written on the connection's reading thread, and the file is closed on another.
+        self._writer_lock = threading.Lock()
         self._audio_seconds = 0.0
         self._promise: StartTime | None = None
         self._start_timer: asyncio.TimerHandle | None = None
@@ -56,54 +111,79 @@ class OutputSink:
     async def deliver(self, begin: Callable[[Callbacks], RequestHandle]) -> OutputResult:
         """Start the request and wait for its end. A failure stops playback and leaves no partial file."""
         begun = time.monotonic()
-        listening = asyncio.create_task(self._loudspeaker.listen()) if self._loudspeaker else None
-        speech = begin(Callbacks(self._take, self._line.stage, self._announce))
-        if listening:
+        listening: asyncio.Task[None] | None = None
+        if self._outputs is not None:
+            self._player = Player(
+                self._audio, self._outputs, on_device_lost=self._on_device_lost, on_end=self._on_playback_end
+            )
+            listening = asyncio.create_task(asyncio.to_thread(self._player.wait))
+        request = begin(Callbacks(self._take, self._line.stage, self._announce))
+        if listening is not None:
             # If playback fails, the rest of the speech is not needed.
-            listening.add_done_callback(lambda _: speech.cancel())
+            listening.add_done_callback(lambda _: request.cancel())
         try:
-            report = await speech.finished()
-            if self._loudspeaker and listening:
-                self._loudspeaker.complete()
+            report = await request.finished()
+            self._audio.complete()
+            if self._player is not None and listening is not None:
+                self._player.allow_start()
                 self._line.show("playing")
                 await listening
+            if self._playback_error is not None:
+                raise self._playback_error
             assert report is not None, "a request is cancelled only if playback fails, which raises"
-            if self._recording:
-                await asyncio.to_thread(self._recording.complete)
+            await asyncio.to_thread(self._end_file, AudioWriter.close)
         finally:
             self._line.clear()
-            speech.cancel()
-            if self._recording:
-                self._recording.discard()
-            if self._loudspeaker and listening:
-                self._loudspeaker.stop()
+            request.cancel()
+            self._end_file(AudioWriter.discard)
+            if self._player is not None and listening is not None:
+                self._player.stop()
                 await asyncio.wait([listening])
-        started = self._loudspeaker.started if self._loudspeaker else None
+        started = self._player.started if self._player else None
         return OutputResult(
             report=report,
-            output=self._destination.path,
+            output=self._path,
             promised_start_seconds=self._promise.seconds_after_start if self._promise else None,
             play_start_seconds=started - begun if started is not None else None,
-            num_underruns=self._loudspeaker.num_underruns if self._loudspeaker else None,
+            num_underruns=self._player.num_underruns if self._player else None,
         )
 
     def _take(self, chunk: AudioChunk) -> None:
-        """Called on the connection's reading thread."""
-        if self._recording:
-            self._recording.add(chunk)
-        if self._loudspeaker:
-            self._loudspeaker.add(chunk)
+        """Write and play a chunk. Called on the connection's reading thread."""
+        with self._writer_lock:
+            if self._writer is not None:
+                self._writer.write(chunk.samples)
+        if self._player is not None:
+            self._audio.append(chunk.samples)
         self._audio_seconds += chunk.seconds
         self._line.spoken(self._audio_seconds, chunk.sentence_index + 1, chunk.num_sentences)
 
+    def _end_file(self, end: Callable[[AudioWriter], None]) -> None:
+        """Close or discard the file, unless that has been done."""
+        with self._writer_lock:
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                end(writer)
+
     def _announce(self, start: StartTime) -> None:
-        """Schedule playback by the latest estimate; print the first one."""
+        """Schedule playback by the latest prediction, and print the first one."""
+        if self._promise is None:
+            self._promise = start
+        if self._player is None:
+            return
         loop = asyncio.get_running_loop()
         wait_seconds = start.loop_time - loop.time()
-        if self._promise is None and self._loudspeaker and wait_seconds > _NOTICEABLE_SECONDS:
-            self._line.say(f"about {wait_seconds:.0f} s until playback can start without gaps")
-        self._promise = self._promise or start
-        if self._start_timer:
+        if self._start_timer is not None:
             self._start_timer.cancel()
-        if self._loudspeaker:
-            self._start_timer = loop.call_at(start.loop_time, self._loudspeaker.start)
+        elif wait_seconds > _NOTICEABLE_SECONDS:
+            self._line.say(f"about {wait_seconds:.0f} s until playback can start without gaps")
+        self._start_timer = loop.call_at(start.loop_time, self._player.allow_start)
+
+    def _on_device_lost(self, _player: Player, error: StudioError) -> None:
+        self._device_error = error
+
+    def _on_playback_end(self, _player: Player, end: PlaybackEnd) -> None:
+        if end is PlaybackEnd.NO_DEVICE:
+            self._playback_error = self._device_error or NoAudioDevice(
+                "Playback failed.", remedy="The log file contains the reason. Try again, or write to a file."
+            )

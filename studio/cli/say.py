@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from studio.cli.command_context import CommandContext
-from studio.cli.destination import add_destination_options, choose_destination
+from studio.cli.delivery import add_destination_options, choose_destination
 from studio.cli.model_choice import add_engine_options, add_model_option, model_folder, positive
 from studio.cli.speaking import add_silence_option, add_speech_options, speak
 from studio.cli.text_source import ARRIVING, add_text_options, arriving_text, written_text

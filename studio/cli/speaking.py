@@ -14,8 +14,7 @@ from typing import Any
 
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.cli.command_context import CommandContext
-from studio.cli.delivery import OutputResult, OutputSink
-from studio.cli.destination import Destination
+from studio.cli.delivery import Destination, OutputResult, OutputSink
 from studio.cli.model_choice import engine_options
 from studio.cli.progress import ProgressLine
 from studio.cli.summary import as_json, as_words, odd_length_words

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import psutil
 
 import studio
-from studio.audio.ffmpeg import ffmpeg_version, find_ffmpeg
+from studio.audio.media import ffmpeg_version, find_ffmpeg
 from studio.audio.portaudio import device_names
 from studio.catalog.machine import MachineFacts
 from studio.errors import StudioError

@@ -15,14 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.audio import buffered_output, output_device
-from studio.audio.buffered_output import BufferedOutput
-from studio.audio.output_device import FillCallback, LatencyPolicy, open_default_output
-from studio.audio.sample_ring import SampleRing
+from studio.audio import buffered_output, portaudio
+from studio.audio.buffered_output import BufferedOutput, SampleRing
+from studio.audio.output_device import FillCallback, LatencyPolicy, OutputStream, PortAudioOutputs
 from studio.errors import NoAudioDevice
 
 RATE = 24_000
 Samples = npt.NDArray[np.float32]
+
+
+def open_default(sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> OutputStream:
+    return PortAudioOutputs().open(None, sample_rate, fill, buffer_seconds)
 
 
 class SoundCard:
@@ -113,18 +116,8 @@ def test_finish_pads_with_silence_for_the_device_latency(card: SoundCard) -> Non
     assert not finishing.is_alive()
 
 
-def test_playback_starts_when_enough_is_buffered(card: SoundCard) -> None:
-    player = BufferedOutput(RATE, start_after_seconds=0.5, open_output=card.open)
-    player.play(sound(11_999))
-    assert not card.ask(480).any()
-    assert player.buffered_seconds == pytest.approx(0.5, abs=1e-3)
-    player.play(sound(1))
-    assert card.ask(480).all()
-    player.stop()
-
-
 def test_short_audio_plays_without_a_full_buffer(card: SoundCard) -> None:
-    player = BufferedOutput(RATE, start_after_seconds=0.5, open_output=card.open)
+    player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(300))
     card.keep_asking()
     player.finish()
@@ -297,14 +290,15 @@ def test_stop_does_not_wait_for_a_device_that_hangs(card: SoundCard) -> None:
     assert not card.is_running
 
 
-def test_play_blocks_while_the_buffer_is_full_until_stop(card: SoundCard) -> None:
-    player = BufferedOutput(RATE, capacity_seconds=0.1, start_after_seconds=5.0, open_output=card.open)
+def test_play_blocks_while_the_buffer_is_full_until_stop(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffered_output, "_CAPACITY_SECONDS", 0.1)
+    player = BufferedOutput(RATE, open_output=card.open)
     playing = threading.Thread(target=player.play, args=(sound(10_000),))
     playing.start()
     playing.join(0.05)
     assert playing.is_alive()
     assert player.buffered_seconds == pytest.approx(0.1)
-    assert np.array_equal(card.ask(480), sound(10_000)[:480])  # full is enough to begin
+    assert np.array_equal(card.ask(480), sound(10_000)[:480])
     stopping = threading.Thread(target=player.stop)
     stopping.start()
     while stopping.is_alive():
@@ -314,8 +308,9 @@ def test_play_blocks_while_the_buffer_is_full_until_stop(card: SoundCard) -> Non
     assert not playing.is_alive()
 
 
-def test_audio_longer_than_the_buffer_plays_completely(card: SoundCard) -> None:
-    player = BufferedOutput(RATE, capacity_seconds=0.1, open_output=card.open)
+def test_audio_longer_than_the_buffer_plays_completely(card: SoundCard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffered_output, "_CAPACITY_SECONDS", 0.1)
+    player = BufferedOutput(RATE, open_output=card.open)
     card.keep_asking(1000)
     player.play(sound(20_000))
     player.finish()
@@ -457,7 +452,7 @@ def test_devices_are_opened_with_supported_settings(
     def fill(samples: Samples, has_run_dry: bool) -> None:
         samples[:] = 0.5 if has_run_dry else 0.25
 
-    stream = open_default_output(RATE, fill)
+    stream = open_default(RATE, fill)
     assert stream.sample_rate == rate
     assert stream.latency_seconds == 0.02
     assert port_audio.opened["channels"] == num_channels
@@ -472,18 +467,18 @@ def test_devices_are_opened_with_supported_settings(
 
 def test_the_error_names_the_device_that_does_not_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
-    monkeypatch.setattr(output_device, "device_index", lambda kind, name: 3)
+    monkeypatch.setattr(portaudio, "device_index", lambda kind, name: 3)
     with pytest.raises(NoAudioDevice, match=r"The output device Headset is not available \(Invalid sample rate\)"):
-        output_device.open_output_on("Headset", RATE, lambda samples, has_run_dry: None)
+        PortAudioOutputs().open("Headset", RATE, lambda samples, has_run_dry: None, 0.15)
 
 
 def test_no_device_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio())
     with pytest.raises(NoAudioDevice, match=r"No output device is available \(Error querying device -1\)"):
-        BufferedOutput(RATE)
+        BufferedOutput(RATE, open_output=open_default)
     monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((8000, 1)))
     with pytest.raises(NoAudioDevice, match="Invalid sample rate"):
-        BufferedOutput(RATE)
+        BufferedOutput(RATE, open_output=open_default)
 
 
 def test_a_missing_library_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -495,5 +490,5 @@ def test_a_missing_library_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
     with pytest.raises(NoAudioDevice, match="PortAudio library is missing") as caught:
-        BufferedOutput(RATE)
+        BufferedOutput(RATE, open_output=open_default)
     assert "libportaudio2" in caught.value.remedy

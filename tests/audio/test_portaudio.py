@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from studio.audio.output_device import open_output_on
+from studio.audio.output_device import PortAudioOutputs
 from studio.audio.portaudio import device_index, device_names, rescan_devices
 from studio.audio.recording import open_input
 from studio.errors import NoAudioDevice
@@ -107,17 +107,17 @@ def test_device_names_are_unique(devices: ListedDevices) -> None:
 
 
 def test_the_named_device_is_opened(devices: ListedDevices) -> None:
-    open_output_on("Headset (JACK)", 24_000, lambda samples, dry: None).close()
+    PortAudioOutputs().open("Headset (JACK)", 24_000, lambda samples, dry: None, 0.15).close()
     assert devices.opened_on == 2
 
 
 def test_the_error_names_a_disconnected_device(devices: ListedDevices) -> None:
     with pytest.raises(NoAudioDevice, match="Old headset is not connected"):
-        open_output_on("Old headset", 24_000, lambda samples, dry: samples.fill(0.0))
+        PortAudioOutputs().open("Old headset", 24_000, lambda samples, dry: samples.fill(0.0), 0.15)
 
 
 def test_devices_are_not_rescanned_during_playback(devices: ListedDevices) -> None:
-    stream = open_output_on(None, 24_000, lambda samples, dry: np.copyto(samples, 0.0))
+    stream = PortAudioOutputs().open(None, 24_000, lambda samples, dry: np.copyto(samples, 0.0), 0.15)
     assert not rescan_devices()
     assert devices.num_starts == 0
     stream.close()
@@ -144,7 +144,7 @@ def test_portaudio_does_not_restart_while_devices_are_listed(
 @pytest.mark.parametrize(
     "open_stream",
     [
-        lambda: open_output_on("Speakers", 24_000, lambda samples, dry: samples.fill(0.0)),
+        lambda: PortAudioOutputs().open("Speakers", 24_000, lambda samples, dry: samples.fill(0.0), 0.15),
         lambda: open_input("Speakers", lambda samples, lost: None),
     ],
     ids=["output", "input"],

@@ -29,13 +29,15 @@ Samples = npt.NDArray[np.float32]
 
 PLAY = """
 import sys, time
+from functools import partial
 import numpy as np
 from studio.audio.buffered_output import BufferedOutput
+from studio.audio.output_device import PortAudioOutputs
 from studio.errors import NoAudioDevice
 
 samples, stop_after_seconds = np.load(sys.argv[1]), float(sys.argv[2])
 try:
-    with BufferedOutput(24_000, start_after_seconds=0.3) as player:
+    with BufferedOutput(24_000, open_output=partial(PortAudioOutputs().open, None)) as player:
         started = time.monotonic()
         for piece in np.array_split(samples, 40):
             player.play(piece)

@@ -106,7 +106,3 @@ class NoOutputs(CardOutputs):
 
     def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
         raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers.")
-
-
-def no_sound_card(sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:
-    raise NoAudioDevice("No sound card can be used here.", remedy="Connect loudspeakers, or write to a file instead.")

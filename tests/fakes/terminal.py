@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fake_model import FakeModel, open_fake
-from sound_card import SoundCard, no_sound_card
+from sound_card import CardOutputs, NoOutputs, SoundCard
 from thread_worker import ThreadWorker
 
 from studio.cli.command_context import CommandContext
@@ -41,7 +41,7 @@ class Terminal:
         self._capture = capture
         self.command_context = CommandContext(
             start_worker=lambda: ThreadWorker(self._open_model),
-            open_output=no_sound_card,
+            outputs=NoOutputs(SoundCard()),
             open_library=lambda: self.library,
         )
 
@@ -56,7 +56,7 @@ class Terminal:
 
     def with_sound_card(self, card: SoundCard | None = None) -> SoundCard:
         self.card = card or SoundCard()
-        self.change(open_output=self.card.open)
+        self.change(outputs=CardOutputs(self.card))
         return self.card
 
     def change(self, **changes: Any) -> None:

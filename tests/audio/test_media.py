@@ -14,9 +14,9 @@ import pytest
 import soundfile
 from test_reading import RATE, tone, write_media, write_silent_film
 
-from studio.audio import ffmpeg
-from studio.audio.ffmpeg import ffmpeg_version, find_ffmpeg, read_with_ffmpeg
+from studio.audio import media
 from studio.audio.files import read_audio
+from studio.audio.media import ffmpeg_version, find_ffmpeg, read_with_ffmpeg
 from studio.errors import ClipTooLong, UnreadableClip
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="programs here are scripts")
@@ -174,7 +174,7 @@ def test_channels_are_averaged_for_any_chunk_size(pretended, tmp_path: Path) -> 
 
 @posix
 def test_a_stalled_program_is_killed(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ffmpeg, "_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(media, "_SILENCE_SECONDS", 0.5)
     program = pretended("time.sleep(600)")
     with pytest.raises(UnreadableClip, match=r"stopped responding while reading memo\.m4a") as caught:
         list(read_with_ffmpeg(program, tmp_path / "memo.m4a"))
@@ -201,7 +201,7 @@ def test_closing_the_iterator_kills_the_program(pretended, tmp_path: Path, monke
 
 @posix
 def test_endless_audio_is_too_long(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ffmpeg, "_LONGEST_SECONDS", 2)
+    monkeypatch.setattr(media, "_LONGEST_SECONDS", 2)
     program = pretended(f"os.write(1, {head()!r})\nwhile True: os.write(1, bytes(1 << 16))")
     with pytest.raises(ClipTooLong, match="is longer than 2 s"):
         list(read_with_ffmpeg(program, tmp_path / "endless.m4a"))
