@@ -12,9 +12,9 @@ from pathlib import Path
 from studio import paths
 from studio.cli.voice_choice import voice_reference
 from studio.errors import NothingToSpeak
+from studio.export.cached_source import request_cache_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem
-from studio.export.unspoken import request_cache_key
 from studio.model.detection import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary

@@ -1,25 +1,35 @@
-"""On-disk cache of speech made for exports, so that an interrupted or repeated export does not speak it again."""
+"""On-disk cache of synthesised lines, so that an interrupted or repeated export does not synthesise them again."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 
 from studio import paths
 from studio.audio.files import AudioWriter, read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
-from studio.export.disk import writing
 from studio.export.speech_source import ExportItem, SpeechSource
+from studio.export.target_folder import writing
+from studio.pipeline.request import EngineOptions, SynthesisRequest
+from studio.storage.disk import require_regular_file
 
 _MOST_BYTES = 4 * 2**30
+# Options that do not affect the audio.
+_INAUDIBLE_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")
 
 
 class CachedSource:
-    """A ``SpeechSource`` that caches the waveforms of another one. Deletes the least recently used at its limit."""
+    """A ``SpeechSource`` that caches the waveforms of another one.
+
+    If the files in ``folder`` exceed ``most_bytes``, the least recently used ones are deleted at the start.
+    """
 
     def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MOST_BYTES) -> None:
         self._source = source
@@ -69,3 +79,41 @@ class CachedSource:
                 total += stat.st_size
                 if total > most_bytes:
                     path.unlink()
+
+
+def request_cache_key(request: SynthesisRequest, model_folder: Path, options: EngineOptions) -> str:
+    """Return a hash of everything that affects the audio of ``request``.
+
+    It includes the content of the voice's clip, and the sizes and times of the model's files. Raise ``UnreadableClip``
+    if the clip cannot be read.
+    """
+    voice = request.voice
+    values = asdict(replace(request, voice=replace(voice, clip=Path(), name="")))
+    values["voice"] = [_content_hash(voice.clip), voice.transcript]
+    run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
+    model = [
+        [path.relative_to(model_folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns]
+        for path in sorted(model_folder.rglob("*"))
+        if path.is_file()
+    ]
+    return hashlib.sha256(json.dumps([values, run, model], ensure_ascii=False).encode("utf-8")).hexdigest()
+
+
+def _content_hash(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise UnreadableClip(
+            "The recording {file} cannot be read ({reason}).",
+            remedy="Choose another voice.",
+            file=path.name,
+            reason=error,
+        ) from error
+    return _cached_hash(path, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _cached_hash(path: Path, _num_bytes: int, _modified_ns: int) -> str:
+    require_regular_file(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

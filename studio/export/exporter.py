@@ -1,26 +1,27 @@
-"""Makes the files of an export plan. Files that are up to date are kept, so an interrupted export can be run again."""
+"""Exporter of the files of a plan. Files that are up to date are kept, so an interrupted export can be run again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+
+import numpy as np
 
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
-from studio.export.joining import IntegratedLoudness, write_joined
-from studio.export.journal import FileRecord, Journal, Origin
-from studio.export.loudness import loudness_lufs
+from studio.export.loudness import LoudnessMeter, loudness_lufs, true_peak_dbtp
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
 from studio.export.mastering import apply_loudness, resample_and_trim
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
-from studio.export.provenance import tags_of_line
 from studio.export.speech_source import ExportItem, SpeechSource
-from studio.export.target_folder import TargetFolder, foreign_files
-from studio.export.timeline import LineTiming, timeline
-from studio.export.true_peak import true_peak_dbtp
+from studio.export.subtitles import LineTiming
+from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files
 from studio.pipeline.control import RequestControl
+
+# A smaller correction is inaudible, and without one the lines are equal to those in their own files.
+_NOTICEABLE_LU = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,16 @@ class LineFailure:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """``files``: the planned files that exist; this run made ``num_made`` of them.
+    """Result of an export.
 
-    ``audio_seconds`` of lines were processed, ``spoken_seconds`` of which had to be spoken. If a line fails, a joined
-    file would have an unnoticed gap: it is not made, and neither are its subtitles and manifest.
+    If a line fails, a joined file would have an unnoticed gap. So it is not created, nor are its subtitles and
+    manifest.
+
+    Attributes:
+        files: The planned files that exist.
+        num_made: The number of files that this export created.
+        audio_seconds: The length of the lines that this export processed.
+        spoken_seconds: The length of those that had to be spoken.
     """
 
     files: tuple[Path, ...]
@@ -53,7 +60,7 @@ class ExportResult:
 
 
 def find_foreign_files(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
-    """Return the files of ``plan`` that exist and are not its own, without writing anything."""
+    """Return the files of ``plan`` that exist but do not come from an export of it. Write nothing."""
     journal = Journal(plan.folder)
     journal.read()
     return foreign_files(plan.folder, journal, _origins(plan))
@@ -66,8 +73,8 @@ def _origins(plan: ExportPlan) -> dict[PurePosixPath, Origin]:
 class Exporter:
     """One export. ``run`` blocks: call it on a background thread.
 
-    ``control.cancel()`` ends it between two lines, or within one if ``source`` uses the same control. ``journals`` is
-    the folder of the journals, by default in the data folder.
+    ``control.cancel()`` ends it between two lines, or within a line if ``source`` uses the same control. ``journals``
+    is the folder of the journals, by default in the data folder.
     """
 
     def __init__(
@@ -100,7 +107,7 @@ class Exporter:
         return self._target.in_the_way
 
     def run(self) -> ExportResult:
-        """Export. Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy`` or ``Cancelled``. Complete files are kept."""
+        """Run the export. Raise ``DiskFull``, ``CannotWrite``, ``FolderBusy`` or ``Cancelled``. Complete files are kept."""
         plan = self._plan
         with self._journal as journal:
             self._target.open(_origins(plan), replaces_files=self._settings.replaces_files)
@@ -125,15 +132,17 @@ class Exporter:
     def _find_existing(self, journal: Journal) -> None:
         plan = self._plan
         for position, file in enumerate(plan.line_files):
-            if record := journal.made(file, plan.line_recipe(plan.items[position])):
+            if record := journal.current_record(file, plan.line_recipe(plan.items[position])):
                 self._records[position] = record
                 self._num_samples[position] = record.num_samples
         self._missing_of_script = [
-            file for file in plan.files[len(plan.line_files) :] if not journal.made(file, plan.script_recipe(file))
+            file
+            for file in plan.files[len(plan.line_files) :]
+            if not journal.current_record(file, plan.script_recipe(file))
         ]
         self._must_join = plan.joined_file in self._missing_of_script
         loudness = self._settings.loudness
-        self._programme = IntegratedLoudness(self._settings.sample_rate) if loudness and self._must_join else None
+        self._script_meter = LoudnessMeter(self._settings.sample_rate) if loudness and self._must_join else None
         waiting = [item for position, item in enumerate(plan.items) if self._needs_sound(position)]
         self._pace = Pace(
             letters_to_speak=sum(len(item.text) for item in waiting if self._source.needs_speaking(item)),
@@ -165,9 +174,10 @@ class Exporter:
             self._pace.spoke(len(item.text))
             self._spoken_seconds += len(samples) / self._settings.sample_rate
         self._num_samples[position] = len(samples)
-        if self._programme:
+        if self._script_meter:
+            self._script_meter.add(samples)
             is_last = position == len(self._plan.items) - 1
-            self._programme.add(samples, 0 if is_last else self._settings.pause_samples_after(item))
+            self._script_meter.add_silence(0 if is_last else self._settings.pause_samples_after(item))
         if self._plan.line_files and position not in self._records:
             self._write_line(position, item, samples)
         self._pace.wrote()
@@ -183,19 +193,18 @@ class Exporter:
 
     def _write_line(self, position: int, item: ExportItem, samples: Samples) -> None:
         settings = self._settings
-        tags = tags_of_line(settings.provenance, item, project=settings.project)
+        model = replace(settings.provenance, model=item.model or settings.provenance.model)
+        tags = model.tags(title=item.text, voice=item.voice, album=settings.project)
         encoding = settings.encoding.holding(len(samples))
         file = self._plan.line_files[position]
-        sound = self._target.sound_file(file, settings.sample_rate, encoding, tags, self._plan.origin_of(file))
-        try:
+        origin = self._plan.origin_of(file)
+        with self._target.sound_file(file, settings.sample_rate, encoding, tags, origin) as sound:
             sound.write(samples)
             self._records[position] = sound.complete(
                 self._plan.line_recipe(item),
                 loudness_lufs=loudness_lufs(samples, settings.sample_rate) if self._measures else None,
                 true_peak_dbtp=true_peak_dbtp(samples) if self._measures else None,
             )
-        finally:
-            sound.discard()
         self._num_made += 1
 
     @property
@@ -206,65 +215,87 @@ class Exporter:
 
     def _make_script_files(self) -> None:
         plan = self._plan
-        spans = self._spans()
+        timings = self._timings()
         if self._must_join:
-            self._join(spans)
-            spans = self._spans()
+            self._join(timings)
+            timings = self._timings()
         for subtitle_format, file in plan.subtitle_files.items():
-            self._write_text(file, subtitle_format.write(span.cue for span in spans))
+            self._write_text(file, subtitle_format.write(timings))
         if plan.manifest_file:
-            rows = (self._row(position, span) for position, span in zip(sorted(self._num_samples), spans, strict=True))
-            text = manifest(rows, self._settings.provenance)
-            self._write_text(plan.manifest_file, text, encoding=TEXT_ENCODING)
+            rows = (
+                ManifestRow(
+                    timing,
+                    str(plan.line_files[position] if plan.line_files else plan.joined_file),
+                    self._records.get(position),
+                    self._settings.provenance,
+                )
+                for position, timing in zip(sorted(self._num_samples), timings, strict=True)
+            )
+            self._write_text(plan.manifest_file, manifest(rows), encoding=TEXT_ENCODING)
 
-    def _spans(self) -> tuple[LineTiming, ...]:
+    def _timings(self) -> tuple[LineTiming, ...]:
         lines = [(self._plan.items[position], self._num_samples[position]) for position in sorted(self._num_samples)]
-        return timeline(lines, self._settings)
-
-    def _row(self, position: int, span: LineTiming) -> ManifestRow:
-        file = self._plan.line_files[position] if self._plan.line_files else self._plan.joined_file
-        return ManifestRow(span, str(file), self._records.get(position))
+        return self._settings.timings(lines)
 
     def _write_text(self, file: PurePosixPath, text: str, *, encoding: str = "utf-8") -> None:
         if file in self._missing_of_script:
-            # An empty recipe: with lines missing, the next export makes it again.
+            # While lines are missing, an empty recipe makes the next export write the file again.
             recipe = "" if self._failures else self._plan.script_recipe(file)
             self._target.write_text(file, text, recipe, self._plan.origin_of(file), encoding=encoding)
             self._num_made += 1
 
-    def _join(self, spans: tuple[LineTiming, ...]) -> None:
+    def _join(self, timings: tuple[LineTiming, ...]) -> None:
         settings, file = self._settings, self._plan.joined_file
         assert file is not None
-        correction_db = (
-            self._programme.correction_db(settings.loudness.lufs) if self._programme and settings.loudness else 0.0
-        )
+        correction_db = self._correction_db()
         tags = settings.provenance.tags(title=settings.project or file.stem, album=settings.project)
-        encoding = settings.encoding.holding(spans[-1].end_samples)
-        sound = self._target.sound_file(file, settings.sample_rate, encoding, tags, self._plan.origin_of(file))
-        pieces = self._pieces(spans, correction_db)
-        recipe = self._plan.script_recipe(file)
-        _, lengths = write_joined(sound, pieces, recipe, settings.sample_rate, measures=self._measures)
-        self._num_samples = dict(enumerate(lengths))
+        encoding = settings.encoding.holding(timings[-1].end_samples)
+        origin = self._plan.origin_of(file)
+        meter = LoudnessMeter(settings.sample_rate) if self._measures else None
+        peaks: list[float] = []
+        with self._target.sound_file(file, settings.sample_rate, encoding, tags, origin) as sound:
+            for position, timing in enumerate(timings):
+                self._control.raise_if_cancelled()
+                self._pace.begin()
+                samples = self._samples_of(timing.item, extra_gain_db=correction_db)
+                self._pace.wrote()
+                self._report(len(timings), None)
+                self._num_samples[position] = len(samples)
+                for part in (samples, np.zeros(timing.pause_samples, np.float32)):
+                    sound.write(part)
+                    if meter:
+                        meter.add(part)
+                if meter:
+                    peaks.append(true_peak_dbtp(samples))
+            sound.complete(
+                self._plan.script_recipe(file),
+                loudness_lufs=meter.integrated_lufs if meter else None,
+                true_peak_dbtp=max(peaks) if peaks else None,
+            )
         self._num_made += 1
 
-    def _pieces(self, spans: tuple[LineTiming, ...], correction_db: float) -> Iterator[tuple[LineTiming, Samples]]:
-        for span in spans:
-            self._control.raise_if_cancelled()
-            self._pace.begin()
-            yield span, self._samples_of(span.item, extra_gain_db=correction_db)
-            self._pace.wrote()
-            self._report(len(spans), None)
+    def _correction_db(self) -> float:
+        """Return the gain to add to each line so that all lines together reach the target loudness.
+
+        Pauses and partial blocks at the ends of lines make the joined audio a little quieter than its lines.
+        """
+        reached = self._script_meter.integrated_lufs if self._script_meter else None
+        if reached is None or self._settings.loudness is None:
+            return 0.0
+        correction = self._settings.loudness.lufs - reached
+        return correction if abs(correction) > _NOTICEABLE_LU else 0.0
 
     def _report(self, num_done: int, item: ExportItem | None) -> None:
         elapsed = self._pace.elapsed_seconds
-        progress = ExportProgress(
-            num_done=num_done,
-            num_lines=len(self._plan.items),
-            item=item,
-            audio_seconds=self._audio_seconds,
-            elapsed_seconds=elapsed,
-            share=self._pace.share,
-            remaining_seconds=self._pace.remaining_seconds,
-            speed=self._audio_seconds / elapsed if elapsed > 1.0 else None,
+        self._on_progress(
+            ExportProgress(
+                num_done=num_done,
+                num_lines=len(self._plan.items),
+                item=item,
+                audio_seconds=self._audio_seconds,
+                elapsed_seconds=elapsed,
+                share=self._pace.share,
+                remaining_seconds=self._pace.remaining_seconds,
+                speed=self._audio_seconds / elapsed if elapsed > 1.0 else None,
+            )
         )
-        self._on_progress(progress)

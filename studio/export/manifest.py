@@ -4,67 +4,56 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from studio.export.journal import FileRecord
 from studio.export.provenance import Provenance
-from studio.export.timeline import LineTiming
+from studio.export.subtitles import LineTiming
+from studio.export.target_folder import FileRecord
 
 # Excel recognises UTF-8 only with a byte order mark.
 TEXT_ENCODING = "utf-8-sig"
-_COLUMNS = (
-    "index",
-    "file",
-    "text",
-    "voice",
-    "style",
-    "start_seconds",
-    "duration_seconds",
-    "sample_rate",
-    "loudness_lufs",
-    "true_peak_dbtp",
-    "seed",
-    "model",
-    "licence",
-    "synthetic",
-)
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """``file`` is the line's file or the joined file. ``record`` is None if the line has no file."""
+    """One exported line.
 
-    span: LineTiming
+    Attributes:
+        file: The file of the line, or else the joined file.
+        record: The record of the line's file, or None if the line has no file.
+    """
+
+    timing: LineTiming
     file: str
     record: FileRecord | None
+    provenance: Provenance
 
 
-def manifest(rows: Iterable[ManifestRow], provenance: Provenance) -> str:
+_COLUMNS: dict[str, Callable[[ManifestRow], object]] = {
+    "index": lambda row: row.timing.item.index,
+    "file": lambda row: row.file,
+    "text": lambda row: row.timing.item.text,
+    "voice": lambda row: row.timing.item.voice,
+    "style": lambda row: row.timing.item.style,
+    "start_seconds": lambda row: f"{row.timing.start_seconds:.3f}",
+    "duration_seconds": lambda row: f"{row.timing.seconds:.3f}",
+    "sample_rate": lambda row: row.timing.sample_rate,
+    "loudness_lufs": lambda row: _level(row.record.loudness_lufs if row.record else None),
+    "true_peak_dbtp": lambda row: _level(row.record.true_peak_dbtp if row.record else None),
+    "seed": lambda row: "" if row.timing.item.seed is None else row.timing.item.seed,
+    "model": lambda row: row.timing.item.model or row.provenance.model,
+    "licence": lambda row: row.provenance.licence,
+    "synthetic": lambda _: "yes",
+}
+
+
+def manifest(rows: Iterable[ManifestRow]) -> str:
     """Return the table as CSV with column names."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     table.writerow(_COLUMNS)
-    for row in rows:
-        item, span, record = row.span.item, row.span, row.record
-        table.writerow(
-            (
-                item.index,
-                row.file,
-                item.text,
-                item.voice,
-                item.style,
-                f"{span.start_seconds:.3f}",
-                f"{span.seconds:.3f}",
-                span.sample_rate,
-                _level(record.loudness_lufs if record else None),
-                _level(record.true_peak_dbtp if record else None),
-                "" if item.seed is None else item.seed,
-                item.model or provenance.model,
-                provenance.licence,
-                "yes",
-            )
-        )
+    table.writerows([value(row) for value in _COLUMNS.values()] for row in rows)
     return text.getvalue()
 
 

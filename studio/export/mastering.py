@@ -1,4 +1,4 @@
-"""Processing of a line for its file: trimming, resampling, loudness and limiting."""
+"""Processing of the audio of a line for its file: trimming, resampling, loudness and limiting."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from studio.audio.encoding import SoundEncoding
 from studio.audio.resampling import Samples, resample_steeply
 from studio.audio.waveform import Waveform
 from studio.errors import UnusableSetting
-from studio.export.loudness import loudness_lufs
-from studio.export.true_peak import amplitude_of, limit
+from studio.export.loudness import amplitude_of, limit, loudness_lufs
 from studio.voices.loudness import FRAME_SECONDS, SILENCE_DBFS, frame_levels, loud_level
 
 LOUDEST_LUFS, QUIETEST_LUFS = -5.0, -40.0
-# Audio that needs more is a breath or a hum, not quiet speech.
+# Audio that needs more gain is a breath or a hum, not quiet speech.
 _LARGEST_GAIN_DB = 24.0
 _CLOSE_ENOUGH_LU = 0.05
 _MOST_CORRECTIONS = 4
-# For formats that clip at full scale, without another limit.
+# The limit for formats that clip at full scale, if no other limit is set.
 _FULL_SCALE_DBTP = -0.1
 # Speech fades out: frames less than this below the loud syllables are still speech.
 _SPEECH_RANGE_DB = 50.0
@@ -30,7 +29,7 @@ _FADE_SECONDS = 0.005
 
 @dataclass(frozen=True, slots=True)
 class LoudnessTarget:
-    """Integrated loudness of each file, and the true-peak limit. Raises ``UnusableSetting``."""
+    """The integrated loudness of each file, and its true-peak limit. Raises ``UnusableSetting``."""
 
     lufs: float = -16.0
     true_peak_dbtp: float = -1.0
@@ -53,7 +52,7 @@ class LoudnessTarget:
 
 
 def resample_and_trim(waveform: Waveform, sample_rate: int, *, is_trimmed: bool) -> Samples:
-    """Return ceil(n x sample_rate / waveform.sample_rate) samples, where n is the length after trimming."""
+    """Return the samples at ``sample_rate``: ceil(n x sample_rate / waveform.sample_rate), n being the trimmed length."""
     if is_trimmed:
         waveform = trim(waveform)
     if waveform.sample_rate == sample_rate:
@@ -92,8 +91,8 @@ def apply_loudness(
 ) -> Samples:
     """Return ``samples`` with the loudness and true peak of ``target``.
 
-    Without a target they are unchanged, or limited to full scale if the format requires it. ``extra_gain_db`` is the
-    correction that brings many lines together to the target.
+    If there is no target, the samples are unchanged, or limited to full scale if the format requires it.
+    ``extra_gain_db`` is the correction with which all lines together reach the target.
     """
     if target is None:
         must_limit = not encoding.is_float and np.abs(samples).max(initial=0.0) > 1.0

@@ -1,7 +1,7 @@
 """File names from a pattern such as ``{index} {voice} {text}``, valid on Windows, macOS and Linux.
 
-Names have no reserved characters or words, no trailing space or dot, limited length, and differ in more than case and
-Unicode composition. A ``/`` in the pattern creates folders; one in a voice or text does not.
+Names have no reserved characters or words and no trailing space or dot. Their length is limited, and they differ in
+more than case and Unicode composition. A ``/`` in the pattern creates folders; a ``/`` in a voice or text does not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import regex
 
 from studio.errors import UnusableSetting
 from studio.export.speech_source import ExportItem
-from studio.export.spoken_words import as_subtitle
+from studio.export.subtitles import as_subtitle
 from studio.messages import did_you_mean
 
 DEFAULT_PATTERN = "{index} {voice} {text}"
@@ -38,7 +38,7 @@ _BLANKS = regex.compile(r"\s+")
 _CHARACTERS = regex.compile(r"\X")  # grapheme clusters
 _LONGEST_CHARACTER = 12
 _RESERVED = regex.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=\.|$)", regex.IGNORECASE)
-_NAMELESS = "untitled"
+_NAME_OF_EMPTY_TEXT = "untitled"
 # Removed from the end of a text.
 _ENDINGS = " .。,，;；:：、…"
 
@@ -130,7 +130,7 @@ class UniqueNamer:
         self._used: set[str] = set()
 
     def unique(self, stem: PurePosixPath, suffixes: Iterable[str]) -> PurePosixPath:
-        """Return ``stem``, with a number if needed, such that it is unused with all ``suffixes``, and mark it as used."""
+        """Reserve and return ``stem``, with a number if it is already used with any of ``suffixes``."""
         suffixes = tuple(suffixes)
         candidate, number = stem, 1
         while any(_key(candidate, suffix) in self._used for suffix in suffixes):
@@ -147,7 +147,7 @@ def sanitize_filename(name: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) ->
     name = _cut(name, longest_bytes).strip(" .")
     if _RESERVED.match(name):
         name = f"_{name}"
-    return name or _NAMELESS
+    return name or _NAME_OF_EMPTY_TEXT
 
 
 def _cut(name: str, longest_bytes: int) -> str:
@@ -167,7 +167,7 @@ def _shortened(text: str, longest: int) -> str:
     text = _BLANKS.sub(" ", text).strip().rstrip(_ENDINGS)
     if len(text) <= longest:
         return text
-    # Search only as much text as the characters can take, at the maximum number of code points for each.
+    # A character has at most _LONGEST_CHARACTER code points, so the rest of the text is not needed.
     characters = _CHARACTERS.findall(text[: longest * _LONGEST_CHARACTER])
     if len(characters) <= longest:
         return "".join(characters)

@@ -1,4 +1,4 @@
-"""Plan of an export: which files it will make."""
+"""Options of an export, and the plan of its files."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.errors import NothingToSpeak, UnusableSetting
-from studio.export.journal import Origin
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_PATTERN, NamePattern, UniqueNamer, sanitize_filename
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
-from studio.export.subtitles import SubtitleFormat
+from studio.export.subtitles import LineTiming, SubtitleFormat
+from studio.export.target_folder import Origin
 
 SAMPLE_RATES = (24_000, 44_100, 48_000)
 LONGEST_PAUSE_SECONDS = 60.0
 MANIFEST_SUFFIX = ".csv"
-# Increase to make all files again after a change of the audio processing.
+# Increase this after a change of the audio processing, so that all files are exported again.
 _SOUND_VERSION = 1
 _LONGEST_WINDOWS_PATH = 259
 
@@ -30,9 +30,11 @@ _LONGEST_WINDOWS_PATH = 259
 class ExportSettings:
     """Options of an export. Raises ``UnusableSetting``.
 
-    ``has_line_files``: one file per line. ``joined_name``: name of the file with all lines, without suffix, or None.
-    ``pause_seconds``: pause after each line, or None for its own. ``replaces_files``: overwrite files that were not
-    exported from ``origin``.
+    Attributes:
+        has_line_files: Whether to export each line to its own file.
+        joined_name: The name of the file with all lines, without suffix, or None for no such file.
+        pause_seconds: The pause after each line, or None for the pause that the line has.
+        replaces_files: Whether to overwrite files that were not exported from ``origin``.
     """
 
     encoding: SoundEncoding = WAV_16
@@ -63,13 +65,13 @@ class ExportSettings:
                 known=", ".join(str(rate) for rate in SAMPLE_RATES),
             )
         if self.sample_rate not in self.encoding.sample_rates:
-            possible = ", ".join(str(rate) for rate in SAMPLE_RATES if rate in self.encoding.sample_rates)
+            supported = ", ".join(str(rate) for rate in SAMPLE_RATES if rate in self.encoding.sample_rates)
             raise UnusableSetting(
                 "{format} does not support {sample_rate} Hz.",
                 remedy="Choose {known}.",
                 format=self.encoding.title,
                 sample_rate=self.sample_rate,
-                known=possible,
+                known=supported,
             )
         if self.pause_seconds is not None and not 0.0 <= self.pause_seconds <= LONGEST_PAUSE_SECONDS:
             raise UnusableSetting(
@@ -85,12 +87,24 @@ class ExportSettings:
     def pause_samples_after(self, item: ExportItem) -> int:
         return round(self.pause_after(item) * self.sample_rate)
 
+    def timings(self, lines: Sequence[tuple[ExportItem, int]]) -> tuple[LineTiming, ...]:
+        """Return the timing of ``lines`` (item, number of samples) in the joined audio. No pause follows the last."""
+        timings: list[LineTiming] = []
+        for position, (item, num_samples) in enumerate(lines):
+            start = timings[-1].end_samples if timings else 0
+            is_last = position == len(lines) - 1
+            pause = 0 if is_last else self.pause_samples_after(item)
+            timings.append(LineTiming(item, start, num_samples, pause, self.sample_rate))
+        return tuple(timings)
+
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
-    """Files of an export, relative to ``folder``. ``line_files`` is empty or has one entry per item.
+    """Files of an export, relative to ``folder``.
 
-    ``script_stem`` is the name of the joined audio, subtitles and manifest, without suffix.
+    Attributes:
+        line_files: The files of ``items`` in the same order, or empty.
+        script_stem: The name of the joined audio, subtitles and manifest, without suffix.
     """
 
     folder: Path
@@ -101,7 +115,7 @@ class ExportPlan:
 
     @classmethod
     def make(cls, items: Sequence[ExportItem], folder: Path, settings: ExportSettings) -> ExportPlan:
-        """Raise ``NothingToSpeak`` without items, and ``UnusableSetting`` for an invalid name pattern."""
+        """Plan an export. Raise ``NothingToSpeak`` without items, and ``UnusableSetting`` for an invalid name pattern."""
         if not items:
             raise NothingToSpeak("There are no lines to export.", remedy="Add or select lines first.")
         folder = folder.expanduser().absolute()
@@ -131,8 +145,8 @@ class ExportPlan:
 
     @property
     def subtitle_files(self) -> dict[SubtitleFormat, PurePosixPath]:
-        wished = sorted(self.settings.subtitles, key=lambda each: each.value)
-        return {each: self._of_script(each.value) for each in wished}
+        formats = sorted(self.settings.subtitles, key=lambda each: each.value)
+        return {each: self._of_script(each.value) for each in formats}
 
     @property
     def manifest_file(self) -> PurePosixPath | None:
@@ -140,12 +154,12 @@ class ExportPlan:
 
     @property
     def files(self) -> tuple[PurePosixPath, ...]:
-        """All files, in the order in which they are made."""
+        """All files, in the order in which they are written."""
         of_script = (self.joined_file, *self.subtitle_files.values(), self.manifest_file)
         return (*self.line_files, *(file for file in of_script if file is not None))
 
     def origin_of(self, file: PurePosixPath) -> Origin:
-        """Return the origin of ``file``. That of a line's file does not depend on the other exported lines."""
+        """Return the origin of ``file``. For the file of a line, it does not depend on which other lines are exported."""
         is_of_script = file.parent == self.script_stem.parent and file.stem == self.script_stem.name
         return self.settings.origin if is_of_script else replace(self.settings.origin, part="")
 
@@ -187,7 +201,7 @@ def _without_suffix(file_name: str) -> str:
 def _short_enough(
     stem: PurePosixPath, folder: Path, suffix: str, *, is_windows: bool = os.name == "nt"
 ) -> PurePosixPath:
-    """Shorten ``stem`` to the path length limit of Windows."""
+    """Return ``stem``, shortened if the path would exceed the length limit of Windows."""
     if not is_windows:
         return stem
     # Twelve characters are reserved for a number against collisions.

@@ -14,10 +14,14 @@ _LEAST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ExportProgress:
-    """``num_done`` of ``num_lines`` lines are processed. ``item`` is the current line, None while joining.
+    """Progress of an export.
 
-    ``share`` (0 to 1) and ``remaining_seconds`` weight lines to be spoken by their length. ``speed`` is seconds of audio
-    per second. The last two are None while unknown.
+    Attributes:
+        num_done: The number of processed lines.
+        item: The current line, or None while the lines are joined.
+        share: The completed share of the work, from 0 to 1. Lines to be spoken are weighted by their length.
+        remaining_seconds: The estimated remaining time, or None while it is unknown.
+        speed: Seconds of audio per second, or None while it is unknown.
     """
 
     num_done: int
@@ -51,34 +55,33 @@ class Pace:
         self._piece_started = self._clock()
 
     def spoke(self, letters: int) -> None:
-        """End speaking ``letters``, which ``begin`` started."""
+        """Record that the speech of ``letters`` is complete. It started with the last ``begin``."""
         self._speaking_seconds += self._since_begin()
         self._letters_done += letters
         self._letters_left -= letters
 
-    def wrote(self, *, lines: int = 1) -> None:
+    def wrote(self) -> None:
+        """Record that a line was written since the last ``begin`` or ``spoke``."""
         self._writing_seconds += self._since_begin()
-        self._lines_done += lines
-        self._lines_left -= lines
+        self._lines_done += 1
+        self._lines_left -= 1
 
     def skipped(self, *, letters: int = 0, lines: int = 0) -> None:
-        """Remove work that is not needed from the estimate."""
+        """Remove work that is no longer needed from the estimate."""
         self._letters_left -= letters
         self._lines_left -= lines
 
     @property
     def remaining_seconds(self) -> float | None:
-        if self._letters_left and self._speaking_seconds < _LEAST_SECONDS:
+        if self._letters_left:
+            measured_seconds = self._speaking_seconds
+        else:
+            measured_seconds = self._writing_seconds + self._speaking_seconds
+        if (self._letters_left or self._lines_left) and measured_seconds < _LEAST_SECONDS:
             return None
-        if (
-            not self._letters_left
-            and self._lines_left
-            and self._writing_seconds + self._speaking_seconds < _LEAST_SECONDS
-        ):
-            return None
-        seconds_a_letter = self._speaking_seconds / max(1, self._letters_done)
-        seconds_a_line = self._writing_seconds / max(1, self._lines_done)
-        return self._letters_left * seconds_a_letter + self._lines_left * seconds_a_line
+        seconds_per_letter = self._speaking_seconds / max(1, self._letters_done)
+        seconds_per_line = self._writing_seconds / max(1, self._lines_done)
+        return self._letters_left * seconds_per_letter + self._lines_left * seconds_per_line
 
     @property
     def share(self) -> float:

@@ -1,4 +1,4 @@
-"""Lines of an open project for an export: those with an up-to-date chosen take, and those still to be spoken."""
+"""Conversion of the lines of an open project to an export: lines with an up-to-date take, and lines to be spoken."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from studio.audio.waveform import Waveform
 from studio.errors import TakeNotFound
-from studio.export.journal import Origin
 from studio.export.speech_source import ExportItem, SpeechSource
+from studio.export.target_folder import Origin
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.takes import Take
@@ -18,14 +18,14 @@ from studio.project.takes import Take
 
 @dataclass(frozen=True, slots=True)
 class ProjectLines:
-    """``items`` in script order. ``take_of_key`` maps the keys of spoken items to their takes."""
+    """Lines to export, in script order. ``take_of_key`` maps the keys of lines with a take to their takes."""
 
     items: tuple[ExportItem, ...]
     take_of_key: dict[str, Take] = field(repr=False)
 
 
 def origin_of_project(project: Project, *, part: str = "") -> Origin:
-    """Return the origin of ``project``, which includes exports from before it was saved."""
+    """Return the origin of exports of ``project``. It matches exports from before the project was saved."""
     draft = f"draft:{project.draft_path.stem}"
     return Origin((draft,) if project.path is None else (*origin_of_file(project.path).scripts, draft), part)
 
@@ -35,7 +35,7 @@ def origin_of_file(path: Path, *, part: str = "") -> Origin:
 
 
 def fresh_take(project: Project, line_id: str) -> Take | None:
-    """Return the take that an export uses: chosen, complete and up to date, or chosen and complete for a locked line."""
+    """Return the chosen take if an export can use it: it is complete, and up to date unless the line is locked."""
     take = project.chosen_take(line_id)
     is_wanted = project.line(line_id).is_locked or project.state_of(line_id) in (LineState.READY, LineState.CHECK)
     return take if take is not None and take.is_complete and is_wanted else None
@@ -44,9 +44,9 @@ def fresh_take(project: Project, line_id: str) -> Take | None:
 def lines_of_project(
     project: Project, line_ids: Iterable[str] | None = None, *, key_of_unspoken: Callable[[Line], str] | None = None
 ) -> ProjectLines:
-    """Return the lines with text, all or those of ``line_ids``.
+    """Return the lines of ``project`` that contain text; with ``line_ids``, only those of them.
 
-    ``key_of_unspoken`` gives the key of a line without a fresh take. Without it, such lines are omitted.
+    ``key_of_unspoken`` returns the key of a line without a usable take. If it is None, such lines are omitted.
     """
     wanted = None if line_ids is None else set(line_ids)
     items: list[ExportItem] = []
@@ -79,7 +79,7 @@ def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> 
 
 
 class TakeSource:
-    """A ``SpeechSource`` of the takes of a project, and of ``others`` for other lines."""
+    """A ``SpeechSource`` that returns the takes of a project, and uses ``others`` for lines without a take."""
 
     def __init__(self, project: Project, lines: ProjectLines, *, others: SpeechSource | None = None) -> None:
         self._project = project

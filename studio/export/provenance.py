@@ -9,7 +9,6 @@ import regex
 
 import studio
 from studio.catalog.known import known_models
-from studio.export.speech_source import ExportItem
 from studio.storage.disk import require_regular_file
 
 _LONGEST_TAG = 200
@@ -21,13 +20,13 @@ _LARGEST_CARD_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Name of the model and its licence, each empty if unknown."""
+    """The name of the model and its licence, empty if unknown."""
 
     model: str = ""
     licence: str = ""
 
     def tags(self, *, title: str, voice: str = "", album: str = "") -> dict[str, str]:
-        """Return the tags of a file by libsndfile's names. A format omits tags that it does not support."""
+        """Return the tags of a file under libsndfile's names. A format omits the tags that it does not support."""
         made_by = f"Timbre Studio {studio.__version__}"
         model = f" with the model {self.model}" if self.model else ""
         licence = f" Licence of the model: {self.licence}." if self.licence else ""
@@ -42,13 +41,8 @@ class Provenance:
         return {name: _one_line(value) for name, value in tags.items() if value}
 
 
-def tags_of_line(provenance: Provenance, item: ExportItem, *, project: str) -> dict[str, str]:
-    own_model = Provenance(item.model or provenance.model, provenance.licence)
-    return own_model.tags(title=item.text, voice=item.voice, album=project)
-
-
 def licence_of_model(folder: Path) -> str:
-    """Return the licence in the model card (``README.md``) or the catalogue, empty if unknown."""
+    """Return the licence that the model card (``README.md``) or the catalogue gives, empty if unknown."""
     try:
         require_regular_file(folder / "README.md")
         with (folder / "README.md").open(encoding="utf-8") as card:

@@ -1,4 +1,4 @@
-"""Items of an export, and the interface of sources of their audio."""
+"""Lines of an export, and the interface of the sources of their audio."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from studio.audio.waveform import Waveform
 
 @dataclass(frozen=True, slots=True)
 class ExportItem:
-    """One line to export. Lines with equal ``key`` have equal audio.
+    """One line to export.
 
-    ``index`` is the number of the line in the script, from 1. ``file_name`` replaces the name pattern. ``model`` and
-    ``seed`` are for the manifest.
+    Attributes:
+        key: Identifies the audio of the line: lines with the same key have the same audio.
+        index: The number of the line in the script, from 1.
+        file_name: The name of the line's file, without suffix, or None to use the name pattern.
+        model, seed: Values for the manifest.
     """
 
     key: str
@@ -35,7 +38,7 @@ class SpeechSource(Protocol):
         """Whether ``waveform_of`` has to synthesize the line."""
 
     def expect(self, items: Sequence[ExportItem]) -> None:
-        """Announce the items that will be requested, in this order, so that the source can work ahead."""
+        """Announce the next lines in the order of their requests, so that the source can work ahead."""
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         """Return the audio of a line. Blocks until it is complete.

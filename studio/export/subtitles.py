@@ -1,22 +1,44 @@
-"""Writers of SubRip and WebVTT subtitles."""
+"""Timing of each line in the joined audio, and SubRip and WebVTT subtitles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
-from studio.export.spoken_words import as_subtitle
+import regex
+
+from studio.errors import StyleNotSupported
+from studio.export.speech_source import ExportItem
+from studio.text.tags import TagSet, find_marks
+
+_BLANKS = regex.compile(r"\s+")
+_BEFORE_POINT = regex.compile(r" (?=[,.;:!?，。；：！？、])")
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
-    """A subtitle. Times are in the joined audio."""
+class LineTiming:
+    """A line in the joined audio: it begins at ``start_samples``, and ``pause_samples`` of silence follow it."""
 
-    start_seconds: float
-    end_seconds: float
-    text: str
-    voice: str = ""
+    item: ExportItem
+    start_samples: int
+    num_samples: int
+    pause_samples: int
+    sample_rate: int
+
+    @property
+    def start_seconds(self) -> float:
+        return self.start_samples / self.sample_rate
+
+    @property
+    def seconds(self) -> float:
+        return self.num_samples / self.sample_rate
+
+    @property
+    def end_samples(self) -> int:
+        """The end of the pause."""
+        return self.start_samples + self.num_samples + self.pause_samples
 
 
 class SubtitleFormat(Enum):
@@ -25,44 +47,54 @@ class SubtitleFormat(Enum):
     SRT = ".srt"
     VTT = ".vtt"
 
-    def write(self, cues: Iterable[Cue]) -> str:
-        return _WRITERS[self](cues)
+    def write(self, timings: Iterable[LineTiming]) -> str:
+        """Return the subtitles of all lines that are not empty without their tags."""
+        shown = [(timing, text) for timing in timings if (text := as_subtitle(timing.item.text))]
+        if self is SubtitleFormat.SRT:
+            # An arrow in the text would be parsed as a time stamp.
+            return "\n".join(
+                f"{number}\n{_span(timing, ',')}\n{text.replace('-->', '→')}\n"
+                for number, (timing, text) in enumerate(shown, 1)
+            )
+        blocks = (f"{_span(timing, '.')}\n{_vtt_voice(timing.item)}{_escaped(text)}\n" for timing, text in shown)
+        return "\n".join(["WEBVTT\n", *blocks])
 
 
-def _srt(cues: Iterable[Cue]) -> str:
-    blocks = (
-        f"{number}\n{_time(cue.start_seconds, ',')} --> {_time(cue.end_seconds, ',')}\n{_srt_text(cue)}\n"
-        for number, cue in enumerate(_shown(cues), 1)
-    )
-    return "\n".join(blocks)
+def as_subtitle(text: str) -> str:
+    """Return ``text`` on one line, without tags, pauses and pronunciations; empty if nothing else remains."""
+    try:
+        marks = find_marks(text, _all_tags())
+    except StyleNotSupported:  # invalid tags are shown as text
+        marks = ()
+    words = ""
+    position = 0
+    for mark in marks:
+        words += text[position : mark.start] + " "
+        position = mark.end
+    return _BEFORE_POINT.sub("", _BLANKS.sub(" ", words + text[position:])).strip()
 
 
-def _vtt(cues: Iterable[Cue]) -> str:
-    blocks = (
-        f"{_time(cue.start_seconds, '.')} --> {_time(cue.end_seconds, '.')}\n{_vtt_text(cue)}\n" for cue in _shown(cues)
-    )
-    return "\n".join(["WEBVTT\n", *blocks])
+@cache
+def _all_tags() -> TagSet:
+    """Return the tags of all model generations."""
+    # Imported here because it loads text normalization, which the export dialog does not need.
+    from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT  # noqa: PLC0415
+
+    both = (*COSYVOICE3_TEXT.tags.inline, *COSYVOICE2_TEXT.tags.inline)
+    return TagSet(tuple(dict.fromkeys(both)), COSYVOICE3_TEXT.tags.phones)
 
 
-_WRITERS: dict[SubtitleFormat, Callable[[Iterable[Cue]], str]] = {SubtitleFormat.SRT: _srt, SubtitleFormat.VTT: _vtt}
-
-
-def _shown(cues: Iterable[Cue]) -> Iterable[Cue]:
-    return (cue for cue in cues if as_subtitle(cue.text))
-
-
-def _srt_text(cue: Cue) -> str:
-    # An arrow in the text would be parsed as a time stamp.
-    return as_subtitle(cue.text).replace("-->", "→")
-
-
-def _vtt_text(cue: Cue) -> str:
-    words = _escaped(as_subtitle(cue.text))
-    return f"<v {_escaped(cue.voice)}>{words}" if cue.voice else words
+def _vtt_voice(item: ExportItem) -> str:
+    return f"<v {_escaped(item.voice)}>" if item.voice else ""
 
 
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _span(timing: LineTiming, point: str) -> str:
+    start, end = timing.start_seconds, timing.start_seconds + timing.seconds
+    return f"{_time(start, point)} --> {_time(end, point)}"
 
 
 def _time(seconds: float, point: str) -> str:

@@ -1,29 +1,193 @@
-"""Target folder of an export. Files appear in it only when complete."""
+"""Target folder of an export, and the journal of the files that were exported into it.
+
+The journal is a file in the data folder with one JSON object per line. A line is appended for each exported file, after
+its part file is complete and before that is renamed. A line that a crash left incomplete is ignored. A recorded file
+counts as up to date if its size and time match the record. While a journal is open, no other process can export into
+its folder.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
+from typing import Self
 
+from studio import paths
 from studio.audio.encoding import SoundEncoding
 from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
-from studio.errors import CannotWrite
-from studio.export.disk import writing
-from studio.export.journal import FileRecord, Journal, Origin
+from studio.errors import CannotWrite, FolderBusy
+from studio.messages import wording
 from studio.storage.atomic_file import atomic_path, new_part
+from studio.storage.disk import disk_errors
+from studio.storage.file_lock import FileLock
+from studio.storage.json_input import parse_json
+
+# FAT file systems store times in steps of two seconds, which shows only after mounting them again.
+_COARSEST_TIME_NS = 2_000_000_000
+
+
+def writing(path: Path) -> contextlib.AbstractContextManager[None]:
+    """Translate ``OSError`` in the block into ``DiskFull`` or ``CannotWrite`` about ``path``."""
+    return disk_errors(
+        path,
+        if_full=wording("Free some space and export again; finished files are kept."),
+        if_refused=wording("Choose another folder, or change its permissions."),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The script that an exported file comes from.
+
+    Attributes:
+        scripts: The names of the script. A saved script has two: that of its file, then that of its draft.
+        part: A name for the exported lines, empty if all lines are exported.
+    """
+
+    scripts: tuple[str, ...] = ()
+    part: str = ""
+
+    @property
+    def script(self) -> str:
+        return self.scripts[0] if self.scripts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """Journal record of a complete file.
+
+    Attributes:
+        recipe: A digest of everything that affects the content of the file.
+        num_samples, sample_rate, loudness_lufs, true_peak_dbtp: Set for audio files only.
+        script, part: The :class:`Origin` of the file, empty in journals of earlier versions.
+    """
+
+    file: str
+    recipe: str
+    num_bytes: int
+    modified_ns: int
+    num_samples: int = 0
+    sample_rate: int = 0
+    loudness_lufs: float | None = None
+    true_peak_dbtp: float | None = None
+    script: str = ""
+    part: str = ""
+
+    def is_from(self, origin: Origin) -> bool:
+        return (self.script in origin.scripts or self.script == origin.script) and self.part == origin.part
+
+    def describes(self, path: Path) -> bool:
+        """Whether the file at ``path`` exists with the recorded size and time."""
+        try:
+            found = path.stat()
+        except OSError:
+            return False
+        is_of_that_time = abs(found.st_mtime_ns - self.modified_ns) <= _COARSEST_TIME_NS
+        return found.st_size == self.num_bytes and is_of_that_time
+
+
+class Journal:
+    """Journal of one target folder, locked while open. Raises ``FolderBusy``, ``CannotWrite`` and ``DiskFull``."""
+
+    def __init__(self, target: Path, *, journals: Path | None = None) -> None:
+        """``journals`` is the folder of all journals."""
+        self._target = target
+        key = hashlib.sha256(os.path.normcase(target.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        self._path = (journals or paths.data_folder() / "exports") / f"{key}.jsonl"
+        self._lock: FileLock | None = None
+        self._records: dict[str, list[FileRecord]] = {}
+
+    def __enter__(self) -> Self:
+        with writing(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._lock = FileLock(self._path.with_suffix(".lock"))
+            except BlockingIOError:
+                raise FolderBusy(
+                    "Another export is writing to {folder}.",
+                    remedy="Wait until it is finished, or choose another folder.",
+                    folder=self._target,
+                ) from None
+        try:
+            self.read()
+            self._rewrite()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+    def current_record(self, file: PurePosixPath, recipe: str) -> FileRecord | None:
+        """Return the record of ``file`` if it exists and another export with ``recipe`` would not change it."""
+        for record in self._records.get(str(file), ()):
+            if record.recipe == recipe and record.describes(self._target / file):
+                return record
+        return None
+
+    def is_ours(self, file: PurePosixPath, origin: Origin) -> bool:
+        """Whether ``file`` was exported from ``origin`` and not changed since."""
+        records = self._records.get(str(file), ())
+        return any(record.is_from(origin) and record.describes(self._target / file) for record in records)
+
+    def is_used_by_others(self, origin: Origin) -> bool:
+        """Whether another script was exported into the folder. Requires no lock."""
+        self.read()
+        return any(record.script not in origin.scripts for records in self._records.values() for record in records)
+
+    def append(self, record: FileRecord) -> None:
+        """Append ``record`` and sync the journal to disk."""
+        self._records.setdefault(record.file, []).append(record)
+        with writing(self._path), self._path.open("a", encoding="utf-8", newline="\n") as journal:
+            journal.write(_line_of(record))
+            journal.flush()
+            os.fsync(journal.fileno())
+
+    def read(self) -> None:
+        """Load the records. Requires no lock."""
+        self._records = {}
+        try:
+            lines = self._path.read_text("utf-8", errors="replace").splitlines()
+        except OSError:
+            return
+        for line in lines:
+            with contextlib.suppress(ValueError, TypeError):  # incomplete after a crash, or of a later version
+                record = FileRecord(**parse_json(line))
+                self._records.setdefault(record.file, []).append(record)
+
+    def _rewrite(self) -> None:
+        """Drop records of missing files, and an incomplete last line, to which the next record would be appended."""
+        self._records = {
+            file: kept
+            for file, records in self._records.items()
+            if (kept := [record for record in records if record.describes(self._target / file)])
+        }
+        content = "".join(_line_of(each) for kept in self._records.values() for each in kept)
+        with writing(self._path), atomic_path(self._path) as part:
+            part.write_text(content, "utf-8")
+
+
+def _line_of(record: FileRecord) -> str:
+    return json.dumps(asdict(record), ensure_ascii=False) + "\n"
 
 
 def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath, Origin]) -> tuple[PurePosixPath, ...]:
-    """Return the files of ``origins`` that exist in ``folder`` and come from another script or program, or were changed."""
+    """Return the files of ``origins`` that exist in ``folder`` with another origin, or changed since their export."""
     return tuple(
         file for file, origin in origins.items() if os.path.lexists(folder / file) and not journal.is_ours(file, origin)
     )
 
 
 class TargetFolder:
-    """Writes files into ``folder`` and records them in ``journal``, which is open."""
+    """Writer of files into ``folder``. Records them in ``journal``, which is open. Files appear only when complete."""
 
     def __init__(self, folder: Path, journal: Journal) -> None:
         self._folder = folder
@@ -31,13 +195,12 @@ class TargetFolder:
         self.in_the_way: tuple[PurePosixPath, ...] = ()
 
     def open(self, origins: Mapping[PurePosixPath, Origin], *, replaces_files: bool) -> None:
-        """Create the folders and check that all files can be written.
+        """Create the folders and check that all files can be written, before the long work of speaking begins.
 
-        ``origins`` has an entry for each file. Raise ``CannotWrite`` or ``DiskFull`` before the long work of speaking.
-        If files of other scripts or programs are the reason, ``in_the_way`` lists them.
+        ``origins`` has an entry for each file. Raise ``CannotWrite`` or ``DiskFull``. If files of other scripts or
+        programs are the reason, ``in_the_way`` lists them.
         """
-        files = tuple(origins)
-        for folder in {self._folder, *((self._folder / file).parent for file in files)}:
+        for folder in {self._folder, *((self._folder / file).parent for file in origins)}:
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
                 probe = new_part(folder)
@@ -67,42 +230,44 @@ class TargetFolder:
     def path(self, file: PurePosixPath) -> Path:
         return self._folder / file
 
+    @contextlib.contextmanager
     def sound_file(
         self, file: PurePosixPath, sample_rate: int, encoding: SoundEncoding, tags: dict[str, str], origin: Origin
-    ) -> SoundFile:
+    ) -> Iterator[SoundFile]:
+        """Yield an audio file, which is deleted at the end of the block unless ``SoundFile.complete`` was called."""
         writer = AudioWriter(self._folder / file, sample_rate, encoding=encoding, tags=tags)
-        return SoundFile(file, writer, sample_rate, self._journal, origin)
+        try:
+            yield SoundFile(file, writer, sample_rate, self._journal, origin)
+        finally:
+            writer.discard()
 
     def write_text(
         self, file: PurePosixPath, text: str, recipe: str, origin: Origin, *, encoding: str = "utf-8"
     ) -> None:
-        """Write ``text`` with its line ends."""
+        """Write ``text``, without converting its line ends."""
         path = self._folder / file
         with writing(path), atomic_path(path) as part:
             part.write_text(text, encoding=encoding, newline="")
             found = part.stat()
-            record = FileRecord(
-                str(file), recipe, found.st_size, found.st_mtime_ns, script=origin.script, part=origin.part
+            self._journal.append(
+                FileRecord(str(file), recipe, found.st_size, found.st_mtime_ns, script=origin.script, part=origin.part)
             )
-            self._journal.remember(record)
 
 
+@dataclass(slots=True)
 class SoundFile:
-    """An audio file being written. It appears under its name on ``complete``."""
+    """An audio file being written. It appears under its name once ``complete`` is called."""
 
-    def __init__(
-        self, file: PurePosixPath, writer: AudioWriter, sample_rate: int, journal: Journal, origin: Origin
-    ) -> None:
-        self._file = file
-        self._origin = origin
-        self._writer = writer
-        self._sample_rate = sample_rate
-        self._journal = journal
-        self._num_samples = 0
+    _file: PurePosixPath
+    _writer: AudioWriter
+    _sample_rate: int
+    _journal: Journal
+    _origin: Origin
+    num_samples: int = 0
 
     def write(self, samples: Samples) -> None:
         self._writer.write(samples)
-        self._num_samples += len(samples)
+        self.num_samples += len(samples)
 
     def complete(self, recipe: str, *, loudness_lufs: float | None, true_peak_dbtp: float | None) -> FileRecord:
         """Record the file in the journal, then rename it. A crash in between leaves a harmless record."""
@@ -112,17 +277,13 @@ class SoundFile:
             recipe=recipe,
             num_bytes=found.st_size,
             modified_ns=found.st_mtime_ns,
-            num_samples=self._num_samples,
+            num_samples=self.num_samples,
             sample_rate=self._sample_rate,
             loudness_lufs=loudness_lufs,
             true_peak_dbtp=true_peak_dbtp,
             script=self._origin.script,
             part=self._origin.part,
         )
-        self._journal.remember(record)
+        self._journal.append(record)
         self._writer.close()
         return record
-
-    def discard(self) -> None:
-        """Delete the file unless it is complete."""
-        self._writer.discard()

@@ -1,4 +1,4 @@
-"""Speech source of the worker. Requests lines ahead, because some engines synthesise several at once."""
+"""Speech source that uses the worker. It requests lines in advance, as some engines synthesise several at once."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ _LINES_AHEAD = 32
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    speaking: asyncio.Task[Waveform]
+class _Synthesis:
+    task: asyncio.Task[Waveform]
     in_batch: bool
 
 
 class WorkerSource:
-    """A ``SpeechSource`` for a background thread. The client runs on ``loop``.
+    """A ``SpeechSource`` to be used on a background thread. The client runs on ``loop``.
 
-    ``requests`` maps keys of items to requests. ``on_loaded`` and ``on_spoken`` (seconds of the current line so far) may
-    be called on any thread. ``odd_lengths`` maps keys to sentences whose speech is too short or too long for the text.
+    ``requests`` maps the keys of lines to requests. ``on_loaded`` and ``on_spoken`` may be called on any thread;
+    ``on_spoken`` receives the seconds of the current line so far. ``odd_lengths`` maps keys to the sentences whose
+    speech is too short or too long for the text.
 
-    A line that fails for a reason that another line may have caused (the worker ended, memory is full) is spoken again
-    alone, so that only the cause counts as failed.
+    If the worker ends or its memory is full, another line of the same batch may be the cause. The line is therefore
+    spoken again alone, so that only the line that is the cause fails.
     """
 
     def __init__(
@@ -60,23 +61,23 @@ class WorkerSource:
         self._on_spoken = on_spoken
         self._is_loaded = False
         self._load_failure: StudioError | None = None
-        self._coming: list[str] = []
+        self._expected: list[str] = []
         self._waiting_for: concurrent.futures.Future[Waveform] | None = None
-        # Used on the loop only: requested lines, and the current one.
-        self._asked: dict[str, _Asked] = {}
+        # The requested lines and the key of the current line. Used on the loop only.
+        self._requested: dict[str, _Synthesis] = {}
         self.odd_lengths: dict[str, tuple[LengthFinding, ...]] = {}
-        self._present: str | None = None
+        self._current: str | None = None
         control.when_cancelled(self._cancel)
 
     def needs_speaking(self, item: ExportItem) -> bool:
         return item.key in self._requests
 
     def expect(self, items: Sequence[ExportItem]) -> None:
-        self._coming = list(dict.fromkeys(item.key for item in items))
+        self._expected = list(dict.fromkeys(item.key for item in items))
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         self._control.raise_if_cancelled()
-        waiting_for = asyncio.run_coroutine_threadsafe(self._sound_of(item.key), self._loop)
+        waiting_for = asyncio.run_coroutine_threadsafe(self._waveform_of(item.key), self._loop)
         self._waiting_for = waiting_for
         if self._control.is_cancelled:  # cancelled before _waiting_for was set
             self._cancel()
@@ -87,50 +88,50 @@ class WorkerSource:
 
     # On the loop.
 
-    async def _sound_of(self, key: str) -> Waveform:
+    async def _waveform_of(self, key: str) -> Waveform:
         await self._load()
-        self._present = key
-        self._ask_for([key, *self._ahead_of(key)])
-        asked = self._asked[key]
+        self._current = key
+        self._request([key, *self._keys_after(key)])
+        synthesis = self._requested[key]
         try:
-            return await asked.speaking
+            return await synthesis.task
         except (WorkerDied, OutOfMemory):
-            if not asked.in_batch:
+            if not synthesis.in_batch:
                 raise
         finally:
-            del self._asked[key]
-        if self._asked:
-            await asyncio.wait([other.speaking for other in self._asked.values()])
+            del self._requested[key]
+        if self._requested:
+            await asyncio.wait([other.task for other in self._requested.values()])
         return await self._speak(key, in_batch=False)
 
-    def _ahead_of(self, key: str) -> list[str]:
+    def _keys_after(self, key: str) -> list[str]:
         """Return the next keys after ``key``."""
-        if key not in self._coming:
+        if key not in self._expected:
             return []
-        del self._coming[: self._coming.index(key) + 1]
-        return self._coming[:_LINES_AHEAD]
+        del self._expected[: self._expected.index(key) + 1]
+        return self._expected[:_LINES_AHEAD]
 
-    def _ask_for(self, keys: Sequence[str]) -> None:
+    def _request(self, keys: Sequence[str]) -> None:
         for key in keys:
-            if key not in self._asked:
+            if key not in self._requested:
                 in_batch = len(keys) > 1
-                speaking = self._loop.create_task(self._speak(key, in_batch=in_batch))
-                speaking.add_done_callback(_retrieve_exception)
-                self._asked[key] = _Asked(speaking, in_batch)
+                task = self._loop.create_task(self._speak(key, in_batch=in_batch))
+                task.add_done_callback(_retrieve_exception)
+                self._requested[key] = _Synthesis(task, in_batch)
 
     async def _speak(self, key: str, *, in_batch: bool) -> Waveform:
         chunks: list[Samples] = []
         num_samples = 0
 
-        def take(chunk: AudioChunk) -> None:
+        def append(chunk: AudioChunk) -> None:
             nonlocal num_samples
             chunks.append(chunk.samples)
             num_samples += len(chunk.samples)
-            if key == self._present:
+            if key == self._current:
                 self._on_spoken(num_samples / chunk.sample_rate)
 
         async with self._client.synthesize(
-            self._requests[key], hooks=Callbacks(on_audio=take), in_batch=in_batch
+            self._requests[key], hooks=Callbacks(on_audio=append), in_batch=in_batch
         ) as running:
             report = await running.finished()
         if report is None:
@@ -169,11 +170,11 @@ class WorkerSource:
             self._loop.call_soon_threadsafe(self._cancel_requests)
 
     def _cancel_requests(self) -> None:
-        for asked in self._asked.values():
-            asked.speaking.cancel()
+        for synthesis in self._requested.values():
+            synthesis.task.cancel()
 
 
-def _retrieve_exception(speaking: asyncio.Task[Waveform]) -> None:
-    """Prevent asyncio from logging a failure that is raised later, or not needed."""
-    if not speaking.cancelled():
-        speaking.exception()
+def _retrieve_exception(task: asyncio.Task[Waveform]) -> None:
+    """Prevent asyncio from logging a failure that is raised later, or that is no longer of interest."""
+    if not task.cancelled():
+        task.exception()

@@ -279,7 +279,7 @@ def test_a_voice_may_lie_beside_the_script(timbre, clip: Path) -> None:  # type:
 def test_requests_with_one_key_sound_alike(tmp_path: Path, clip: Path) -> None:
     from dataclasses import replace
 
-    from studio.export.unspoken import request_cache_key
+    from studio.export.cached_source import request_cache_key
     from studio.pipeline.request import EngineOptions
 
     model = tmp_path / "model"

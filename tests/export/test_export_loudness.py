@@ -10,9 +10,8 @@ from speech_fakes import RATE, hum
 from studio.audio.encoding import WAV_16, WAV_FLOAT
 from studio.audio.waveform import Waveform
 from studio.errors import UnusableSetting
-from studio.export.loudness import LoudnessMeter, loudness_lufs
+from studio.export.loudness import LoudnessMeter, limit, loudness_lufs, true_peak_dbtp
 from studio.export.mastering import LoudnessTarget, apply_loudness, resample_and_trim, trim
-from studio.export.true_peak import limit, true_peak_dbtp
 
 
 def sine(

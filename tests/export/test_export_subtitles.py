@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from studio.export.spoken_words import as_subtitle
-from studio.export.subtitles import Cue, SubtitleFormat
+from studio.export.speech_source import ExportItem
+from studio.export.subtitles import LineTiming, SubtitleFormat, as_subtitle
 
-CUES = (
-    Cue(0.0, 1.2345, "Hello [laughter] <strong>there</strong>.", "Anna"),
-    Cue(1.5, 3661.0004, "1 < 2 &\n\n--> [pause 0.5] done", "Ben & Co"),
-    Cue(3662.0, 3663.0, "[breath]"),
-    Cue(3663.0, 3664.0, "她叫[j][ǐ]。"),
+RATE = 10_000
+
+
+def timing(start_seconds: float, end_seconds: float, text: str, voice: str = "") -> LineTiming:
+    start = round(start_seconds * RATE)
+    return LineTiming(ExportItem(text, 1, text, voice), start, round(end_seconds * RATE) - start, 0, RATE)
+
+
+TIMINGS = (
+    timing(0.0, 1.2344, "Hello [laughter] <strong>there</strong>.", "Anna"),
+    timing(1.5, 3661.0004, "1 < 2 &\n\n--> [pause 0.5] done", "Ben & Co"),
+    timing(3662.0, 3663.0, "[breath]"),
+    timing(3663.0, 3664.0, "她叫[j][ǐ]。"),
 )
 
 
 def test_srt() -> None:
-    assert SubtitleFormat.SRT.write(CUES) == (
+    assert SubtitleFormat.SRT.write(TIMINGS) == (
         "1\n00:00:00,000 --> 00:00:01,234\nHello there.\n\n"
         "2\n00:00:01,500 --> 01:01:01,000\n1 < 2 & → done\n\n"
         "3\n01:01:03,000 --> 01:01:04,000\n她叫。\n"
@@ -22,7 +30,7 @@ def test_srt() -> None:
 
 
 def test_vtt() -> None:
-    assert SubtitleFormat.VTT.write(CUES) == (
+    assert SubtitleFormat.VTT.write(TIMINGS) == (
         "WEBVTT\n\n"
         "00:00:00.000 --> 00:00:01.234\n<v Anna>Hello there.\n\n"
         "00:00:01.500 --> 01:01:01.000\n<v Ben &amp; Co>1 &lt; 2 &amp; --&gt; done\n\n"

@@ -18,14 +18,14 @@ from speech_fakes import RATE, TEXTS, Hums, hum, items_of
 from studio.audio.encoding import ENCODINGS, MP3, WAV_16, WAV_24, WAV_FLOAT, SoundEncoding
 from studio.errors import CannotWrite, DiskFull, FolderBusy, NoSpeechMade, NothingToSpeak, UnusableSetting
 from studio.export.exporter import Exporter, ExportResult
-from studio.export.journal import Journal, Origin
+from studio.export.loudness import true_peak_dbtp
 from studio.export.mastering import LoudnessTarget
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
 from studio.export.provenance import Provenance
 from studio.export.speech_source import SpeechSource
 from studio.export.subtitles import SubtitleFormat
-from studio.export.true_peak import true_peak_dbtp
+from studio.export.target_folder import Journal, Origin
 from studio.pipeline.control import Cancelled, RequestControl
 
 NAMES = [

@@ -9,7 +9,6 @@ from typing import Any
 
 from studio import settings as declared
 from studio.audio.encoding import encoding_named
-from studio.export.journal import Journal, Origin
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import sanitize_filename
 from studio.export.plan import ExportPlan, ExportSettings
@@ -17,6 +16,7 @@ from studio.export.project_lines import fresh_take, item_of_line, origin_of_proj
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import SubtitleFormat
+from studio.export.target_folder import Journal, Origin
 from studio.project.project import Project
 from studio.setting_kinds import Setting
 
