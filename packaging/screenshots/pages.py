@@ -27,9 +27,8 @@ from screenshots.model_scenes import model_scenes
 from studio import paths
 from studio.app.background import end_background_threads
 from studio.app.bridge import Engine, EngineState
-from studio.app.diagnostics_dialog import DiagnosticsDialog
 from studio.app.documents import new_project
-from studio.app.guide_dialog import GuideDialog
+from studio.app.help_dialogs import DiagnosticsDialog, GuideDialog, ShortcutsDialog
 from studio.app.inspector.compare_dialog import CompareDialog
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
@@ -38,7 +37,6 @@ from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
 from studio.app.services import Services
 from studio.app.session import Session
-from studio.app.shortcuts_dialog import ShortcutsDialog
 from studio.app.theme.application import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog

@@ -1,16 +1,17 @@
-"""All actions of the window: title, menu, icon and default keys.
+"""All actions of the window, with title, menu, icon and default keys.
 
 Menus, toolbar, context menus and the shortcuts page are built from this list. ``window.py`` connects the actions.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMenu, QMenuBar, QWidget
 
 from studio.app.theme.icons import icon
 from studio.app.translation import QT_TRANSLATE_NOOP
@@ -21,100 +22,95 @@ NUM_VOICE_KEYS = 9
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
-    """``keys``: portable key sequences; the first is shown in menus. ``group`` is the menu it belongs to."""
+    """Declaration of an action. The part of ``id`` before the dot is the menu that contains it."""
 
     id: str
-    group: str
     title: str
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()  # portable key sequences; menus show the first
     icon: str = ""
     tip: str = ""
     is_checkable: bool = False
 
 
 _T = QT_TRANSLATE_NOOP
-FILE, EDIT, SPEAK, PLAY = (
-    _T("Actions", "File"),
-    _T("Actions", "Edit"),
-    _T("Actions", "Speak"),
-    _T("Actions", "Play"),
-)
-VOICES, VIEW, HELP = (_T("Actions", "Voices"), _T("Actions", "View"), _T("Actions", "Help"))
-GROUPS = (FILE, EDIT, SPEAK, PLAY, VOICES, VIEW, HELP)
-# "&" marks the Alt key letter of each menu.
-_MENU_TITLES = {
-    FILE: _T("Menus", "&File"),
-    EDIT: _T("Menus", "&Edit"),
-    SPEAK: _T("Menus", "&Speak"),
-    PLAY: _T("Menus", "&Play"),
-    VOICES: _T("Menus", "V&oices"),
-    VIEW: _T("Menus", "&View"),
-    HELP: _T("Menus", "&Help"),
+# In the order of the menu bar. "&" marks the letter that opens the menu together with Alt.
+MENUS = {
+    "file": _T("Menus", "&File"),
+    "edit": _T("Menus", "&Edit"),
+    "speak": _T("Menus", "&Speak"),
+    "play": _T("Menus", "&Play"),
+    "voices": _T("Menus", "V&oices"),
+    "view": _T("Menus", "&View"),
+    "help": _T("Menus", "&Help"),
 }
-
+# In the order of the menu entries.
 SPECS: tuple[ActionSpec, ...] = (
-    ActionSpec("file.new", FILE, _T("Actions", "New script"), ("Ctrl+N",), "new"),
-    ActionSpec("file.open", FILE, _T("Actions", "Open…"), ("Ctrl+O",), "open"),
-    ActionSpec("file.save", FILE, _T("Actions", "Save"), ("Ctrl+S",), "save"),
-    ActionSpec("file.save_as", FILE, _T("Actions", "Save as…"), ("Ctrl+Shift+S",)),
-    ActionSpec("file.import", FILE, _T("Actions", "Import text…"), ("Ctrl+I",), "import"),
-    ActionSpec("file.export", FILE, _T("Actions", "Export audio…"), ("Ctrl+E",), "export"),
-    ActionSpec("file.models", FILE, _T("Actions", "Models…"), ("Ctrl+M",), "engine",
+    ActionSpec("file.new", _T("Actions", "New script"), ("Ctrl+N",), "new"),
+    ActionSpec("file.open", _T("Actions", "Open…"), ("Ctrl+O",), "open"),
+    ActionSpec("file.save", _T("Actions", "Save"), ("Ctrl+S",), "save"),
+    ActionSpec("file.save_as", _T("Actions", "Save as…"), ("Ctrl+Shift+S",)),
+    ActionSpec("file.import", _T("Actions", "Import text…"), ("Ctrl+I",), "import"),
+    ActionSpec("file.export", _T("Actions", "Export audio…"), ("Ctrl+E",), "export"),
+    ActionSpec("file.models", _T("Actions", "Models…"), ("Ctrl+M",), "engine",
                _T("Actions", "Install, verify and remove models")),
-    ActionSpec("file.engines", FILE, _T("Actions", "Engines…"), (), "engine",
+    ActionSpec("file.engines", _T("Actions", "Engines…"), (), "engine",
                _T("Actions", "Show the engine of each stage and why it was chosen")),
-    ActionSpec("file.settings", FILE, _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
-    ActionSpec("file.quit", FILE, _T("Actions", "Quit"), ("Ctrl+Q",)),
-    ActionSpec("edit.undo", EDIT, _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),
-    ActionSpec("edit.redo", EDIT, _T("Actions", "Redo"), ("Ctrl+Y", "Ctrl+Shift+Z"), "redo"),
-    ActionSpec("edit.new_line", EDIT, _T("Actions", "New line below"), ("Shift+Return", "Shift+Enter"), "add"),
-    ActionSpec("edit.paste_lines", EDIT, _T("Actions", "Paste as lines"), ("Ctrl+Shift+V",)),
-    ActionSpec("edit.duplicate", EDIT, _T("Actions", "Duplicate lines"), ("Ctrl+D",), "duplicate"),
-    ActionSpec("edit.remove", EDIT, _T("Actions", "Remove lines"), ("Shift+Del",), "remove"),
-    ActionSpec("edit.split", EDIT, _T("Actions", "Split line at cursor"), ("Ctrl+Shift+K",), "split"),
-    ActionSpec("edit.merge", EDIT, _T("Actions", "Merge lines"), ("Ctrl+J",), "merge"),
-    ActionSpec("edit.move_up", EDIT, _T("Actions", "Move lines up"), ("Alt+Up",), "up"),
-    ActionSpec("edit.move_down", EDIT, _T("Actions", "Move lines down"), ("Alt+Down",), "down"),
-    ActionSpec("edit.lock", EDIT, _T("Actions", "Lock line"), ("Ctrl+L",), "lock",
+    ActionSpec("file.settings", _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
+    ActionSpec("file.quit", _T("Actions", "Quit"), ("Ctrl+Q",)),
+    ActionSpec("edit.undo", _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),
+    ActionSpec("edit.redo", _T("Actions", "Redo"), ("Ctrl+Y", "Ctrl+Shift+Z"), "redo"),
+    ActionSpec("edit.new_line", _T("Actions", "New line below"), ("Shift+Return", "Shift+Enter"), "add"),
+    ActionSpec("edit.paste_lines", _T("Actions", "Paste as lines"), ("Ctrl+Shift+V",)),
+    ActionSpec("edit.duplicate", _T("Actions", "Duplicate lines"), ("Ctrl+D",), "duplicate"),
+    ActionSpec("edit.remove", _T("Actions", "Remove lines"), ("Shift+Del",), "remove"),
+    ActionSpec("edit.split", _T("Actions", "Split line at cursor"), ("Ctrl+Shift+K",), "split"),
+    ActionSpec("edit.merge", _T("Actions", "Merge lines"), ("Ctrl+J",), "merge"),
+    ActionSpec("edit.move_up", _T("Actions", "Move lines up"), ("Alt+Up",), "up"),
+    ActionSpec("edit.move_down", _T("Actions", "Move lines down"), ("Alt+Down",), "down"),
+    ActionSpec("edit.lock", _T("Actions", "Lock line"), ("Ctrl+L",), "lock",
                _T("Actions", "Protect the line from edits and new takes"), is_checkable=True),
-    ActionSpec("edit.find", EDIT, _T("Actions", "Find…"), ("Ctrl+F",), "find"),
-    ActionSpec("edit.replace", EDIT, _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
-    ActionSpec("edit.pronunciation", EDIT, _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",
+    ActionSpec("edit.find", _T("Actions", "Find…"), ("Ctrl+F",), "find"),
+    ActionSpec("edit.replace", _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
+    ActionSpec("edit.pronunciation", _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",
                _T("Actions", "Fix mispronounced words")),
-    ActionSpec("speak.line", SPEAK, _T("Actions", "Speak line"), ("Ctrl+Return", "Ctrl+Enter"), "speak",
+    ActionSpec("speak.line", _T("Actions", "Speak line"), ("Ctrl+Return", "Ctrl+Enter"), "speak",
                _T("Actions", "Speak the selected lines and play them while they are generated")),
-    ActionSpec("speak.stale", SPEAK, _T("Actions", "Speak all changed lines"),
+    ActionSpec("speak.takes", _T("Actions", "Speak several takes"), ("Ctrl+Alt+Return",), "takes",
+               _T("Actions", "Speak several takes, each with a different seed (number in the settings)")),
+    ActionSpec("speak.stale", _T("Actions", "Speak all changed lines"),
                ("Ctrl+Shift+Return", "Ctrl+Shift+Enter"), "speak-all",
                _T("Actions", "Speak every line without an up-to-date take")),
-    ActionSpec("speak.takes", SPEAK, _T("Actions", "Speak several takes"), ("Ctrl+Alt+Return",), "takes",
-               _T("Actions", "Speak several takes, each with a different seed (number in the settings)")),
-    ActionSpec("speak.recording", SPEAK, _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "record",
+    ActionSpec("speak.recording", _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "record",
                _T("Actions", "Convert a recording to the voice of the line")),
-    ActionSpec("speak.pause", SPEAK, _T("Actions", "Pause queue"), (), "pause", is_checkable=True),
-    ActionSpec("speak.cancel", SPEAK, _T("Actions", "Cancel all"), (), "close"),
-    ActionSpec("play.toggle", PLAY, _T("Actions", "Play or stop"), ("Space", "F5"), "play"),
-    ActionSpec("play.from_here", PLAY, _T("Actions", "Play from here"), ("Shift+Space", "Shift+F5"), "play-all",
+    ActionSpec("speak.pause", _T("Actions", "Pause queue"), (), "pause", is_checkable=True),
+    ActionSpec("speak.cancel", _T("Actions", "Cancel all"), (), "close"),
+    ActionSpec("play.toggle", _T("Actions", "Play or stop"), ("Space", "F5"), "play"),
+    ActionSpec("play.from_here", _T("Actions", "Play from here"), ("Shift+Space", "Shift+F5"), "play-all",
                _T("Actions", "Play all lines from here, including those still being generated")),
-    ActionSpec("play.stop", PLAY, _T("Actions", "Stop"), ("Esc",), "stop"),
-    ActionSpec("play.previous_take", PLAY, _T("Actions", "Previous take"), ("[",)),
-    ActionSpec("play.next_take", PLAY, _T("Actions", "Next take"), ("]",)),
-    ActionSpec("play.keep", PLAY, _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
-               _T("Actions", "Protect the take from being cleared"), is_checkable=True),
-    ActionSpec("play.remove_take", PLAY, _T("Actions", "Remove take"), (), "remove"),
-    ActionSpec("play.restore_take", PLAY, _T("Actions", "Restore removed take"), (), "undo",
-               _T("Actions", "Restore the last take removed from this line")),
-    ActionSpec("play.compare", PLAY, _T("Actions", "Compare with previous take"), ("Ctrl+B",), "takes"),
-    ActionSpec("play.compare_takes", PLAY, _T("Actions", "Compare takes…"), ("Ctrl+Shift+B",), "compare",
+    ActionSpec("play.stop", _T("Actions", "Stop"), ("Esc",), "stop"),
+    ActionSpec("play.previous_take", _T("Actions", "Previous take"), ("[",)),
+    ActionSpec("play.next_take", _T("Actions", "Next take"), ("]",)),
+    ActionSpec("play.compare", _T("Actions", "Compare with previous take"), ("Ctrl+B",), "takes"),
+    ActionSpec("play.compare_takes", _T("Actions", "Compare takes…"), ("Ctrl+Shift+B",), "compare",
                _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
-    ActionSpec("voices.new", VOICES, _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
-    ActionSpec("voices.record", VOICES, _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
-    ActionSpec("view.reset", VIEW, _T("Actions", "Reset layout")),
-    ActionSpec("help.guide", HELP, _T("Actions", "Guide"), ("F1",), "help"),
-    ActionSpec("help.shortcuts", HELP, _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
-    ActionSpec("help.doctor", HELP, _T("Actions", "Diagnostics…"), (), "info",
+    ActionSpec("play.keep", _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
+               _T("Actions", "Protect the take from being cleared"), is_checkable=True),
+    ActionSpec("play.remove_take", _T("Actions", "Remove take"), (), "remove"),
+    ActionSpec("play.restore_take", _T("Actions", "Restore removed take"), (), "undo",
+               _T("Actions", "Restore the last take removed from this line")),
+    ActionSpec("voices.new", _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
+    ActionSpec("voices.record", _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
+    ActionSpec("view.reset", _T("Actions", "Reset layout")),
+    ActionSpec("help.guide", _T("Actions", "Guide"), ("F1",), "help"),
+    ActionSpec("help.shortcuts", _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
+    ActionSpec("help.doctor", _T("Actions", "Diagnostics…"), (), "info",
                _T("Actions", "Check the installation and list problems")),
-    ActionSpec("help.about", HELP, _T("Actions", "About Timbre Studio")),
+    ActionSpec("help.about", _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
+_BEFORE_SEPARATORS = frozenset((
+    "file.save_as", "file.export", "file.settings", "edit.redo", "edit.remove", "edit.move_down", "edit.lock",
+    "edit.replace", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
+))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 
 
@@ -124,7 +120,7 @@ def voice_action_id(number: int) -> str:
 
 
 class Actions(QObject):
-    """All actions by id. ``keys``, chosen by the user, replace the defaults."""
+    """All actions by id. ``keys`` are those chosen by the user; they replace the defaults."""
 
     keys_changed = Signal()
 
@@ -143,31 +139,38 @@ class Actions(QObject):
     def __iter__(self) -> Iterator[str]:
         return iter(self._actions)
 
-    def of_group(self, group: str) -> list[QAction]:
-        return [self._actions[spec.id] for spec in self.specs.values() if spec.group == group]
+    def ids_of(self, menu: str) -> list[str]:
+        return [action_id for action_id in self._actions if action_id.startswith(f"{menu}.")]
 
-    def begin_with(self, call: Callable[[], object], *groups: str) -> None:
-        """Call ``call`` first when an action of ``groups`` is triggered. Qt runs slots in the order of connection."""
-        for action in (action for group in groups for action in self.of_group(group)):
-            action.triggered.connect(lambda _: call())
+    def begin_with(self, call: Callable[[], object], *menus: str) -> None:
+        """Call ``call`` first when an action of ``menus`` is triggered. Qt runs slots in the order of connection."""
+        for action_id in (action_id for menu in menus for action_id in self.ids_of(menu)):
+            self._actions[action_id].triggered.connect(lambda _: call())
+
+    def fill_menu_bar(self, bar: QMenuBar) -> dict[str, QMenu]:
+        """Add all menus to ``bar`` and return them. The keys that assign voices have no menu entries."""
+        menus = {name: bar.addMenu(QCoreApplication.translate("Menus", title)) for name, title in MENUS.items()}
+        for spec in SPECS:
+            menu = menus[spec.id.partition(".")[0]]
+            menu.addAction(self._actions[spec.id])
+            if spec.id in _BEFORE_SEPARATORS:
+                menu.addSeparator()
+        return menus
 
     def title(self, action_id: str) -> str:
         return _title(self.specs[action_id])
 
     @staticmethod
-    def group_title(group: str) -> str:
-        return QCoreApplication.translate(_CONTEXT, group)
-
-    @staticmethod
-    def menu_title(group: str) -> str:
-        return QCoreApplication.translate("Menus", _MENU_TITLES[group])
+    def menu_title(menu: str) -> str:
+        """Return the title without its Alt key letter, which Chinese titles have at the end in parentheses."""
+        return re.sub(r"\(&\w\)|&", "", QCoreApplication.translate("Menus", MENUS[menu]))
 
     def keys(self, action_id: str) -> tuple[str, ...]:
         return self._own_keys.get(action_id, self.specs[action_id].keys)
 
     @property
     def own_keys(self) -> dict[str, tuple[str, ...]]:
-        """Keys that differ from the defaults, as the settings store them."""
+        """The keys that differ from the defaults, in the form in which the settings store them."""
         return dict(self._own_keys)
 
     def set_keys(self, action_id: str, keys: tuple[str, ...]) -> None:
@@ -180,9 +183,7 @@ class Actions(QObject):
     def reset_keys(self, action_id: str | None = None) -> None:
         """Restore the default keys of one action, or of all."""
         for name in [action_id] if action_id else list(self._own_keys):
-            self._own_keys.pop(name, None)
-            self._actions[name].setShortcuts([QKeySequence(key) for key in self.keys(name)])
-            self._update_tip(name)
+            self._set(name, self.specs[name].keys)
         self.keys_changed.emit()
 
     def users_of(self, keys: tuple[str, ...]) -> set[str]:
@@ -217,8 +218,8 @@ class Actions(QObject):
 def belongs_to_focus(event: QEvent) -> bool:
     """Return whether the focused control uses this key itself: Space presses a button, Alt+Down opens a list.
 
-    For the window's ``event``, which receives the shortcut overrides that no widget has accepted. Text fields accept
-    theirs themselves.
+    Called by the window's ``event``, which receives the shortcut overrides that no widget has accepted. Text fields
+    accept theirs themselves.
     """
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
@@ -232,7 +233,7 @@ def belongs_to_focus(event: QEvent) -> bool:
 
 def _voice_specs() -> Iterator[ActionSpec]:
     for number in range(1, NUM_VOICE_KEYS + 1):
-        yield ActionSpec(voice_action_id(number), VOICES, _VOICE_KEY_TITLE, (f"Ctrl+{number}",))
+        yield ActionSpec(voice_action_id(number), _VOICE_KEY_TITLE, (f"Ctrl+{number}",))
 
 
 def _title(spec: ActionSpec) -> str:

@@ -18,7 +18,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
-from studio.errors import InternalError, StudioError
+from studio.app.error_text import unexpected_error
+from studio.errors import StudioError
 
 _log = logging.getLogger(__name__)
 
@@ -147,8 +148,4 @@ def _as_studio_error(error: BaseException) -> StudioError:
     if isinstance(error, StudioError):
         return error.with_traceback(None)  # its frames keep what the work used
     _log.error("unexpected, in the background", exc_info=error)
-    return InternalError(
-        "Unexpected error: {reason}.",
-        remedy="See the log for details, and please report it.",
-        reason=error.with_traceback(None),
-    )
+    return unexpected_error(error.with_traceback(None))

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.app.error_text import unexpected_error
 from studio.app.services import Services
-from studio.errors import InternalError, StudioError, WorkerDied
+from studio.errors import StudioError, WorkerDied
 
 if TYPE_CHECKING:
     from studio.engines.overview import EngineAction, EngineStatus
@@ -203,5 +204,5 @@ class WorkerBridge(QObject):
             return
         if not isinstance(error, StudioError):
             _log.error("unexpected", exc_info=error)
-            error = InternalError("Unexpected error: {reason}.", remedy="See the Log tab for details.", reason=error)
+            error = unexpected_error(error)
         self.failed.emit(error)

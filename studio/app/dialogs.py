@@ -35,7 +35,7 @@ class Dialogs(QObject):
 
     def open_settings_at(self, page: Page) -> None:
         from studio.app.preferences.dialog import PreferencesDialog  # noqa: PLC0415
-        from studio.app.shortcuts_dialog import ShortcutsPage  # noqa: PLC0415
+        from studio.app.shortcuts_page import ShortcutsPage  # noqa: PLC0415
 
         dialog = PreferencesDialog(self._session.settings, self._session.device_names, self._window)
         dialog.add_page(self.tr("Shortcuts"), ShortcutsPage(self._actions))
@@ -102,17 +102,17 @@ class Dialogs(QObject):
         self._session.settings[COMPARES_BLINDLY] = is_blind
 
     def open_shortcuts(self) -> None:
-        from studio.app.shortcuts_dialog import ShortcutsDialog  # noqa: PLC0415
+        from studio.app.help_dialogs import ShortcutsDialog  # noqa: PLC0415
 
         ShortcutsDialog(self._actions, self._window).open()
 
     def open_guide(self) -> None:
-        from studio.app.guide_dialog import GuideDialog  # noqa: PLC0415
+        from studio.app.help_dialogs import GuideDialog  # noqa: PLC0415
 
         GuideDialog(self._window).show()
 
     def open_doctor(self) -> None:
-        from studio.app.diagnostics_dialog import DiagnosticsDialog  # noqa: PLC0415
+        from studio.app.help_dialogs import DiagnosticsDialog  # noqa: PLC0415
 
         DiagnosticsDialog(self._session.examine, self._window).show()
 

@@ -1,8 +1,9 @@
-"""New, open, import, save, recover and close of projects, without blocking the window."""
+"""File commands: create, open, import, save, recover and close projects without blocking the window."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from pathlib import Path
@@ -25,7 +26,11 @@ from studio.project.splitting import SplitMode
 from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS, TEXT_SPLITTING
 from studio.settings_store import Settings
 
+_log = logging.getLogger(__name__)
+
 PROJECT_SUFFIX = ".timbre"
+_ACCEPT = QMessageBox.ButtonRole.AcceptRole
+_DESTRUCTIVE = QMessageBox.ButtonRole.DestructiveRole
 
 
 class UnsavedChangesChoice(Enum):
@@ -45,7 +50,7 @@ def new_project(drafts: Path, settings: Settings) -> Project:
 
 
 class Documents(QObject):
-    """File commands of the window. Dialogs run in the window's event loop, file access on other threads."""
+    """Runs the commands. Dialogs run in the window's event loop, file access on other threads."""
 
     title_changed = Signal()
     task_changed = Signal(object)  # text for the status bar, or None
@@ -84,7 +89,7 @@ class Documents(QObject):
 
     @property
     def has_unsaved_changes(self) -> bool:
-        """Whether closing would lose something. An empty script that was never saved does not count."""
+        """Whether closing would lose work. An empty script that was never saved does not count."""
         project = self._session.editor.project
         if not project.is_modified:
             return False
@@ -147,7 +152,7 @@ class Documents(QObject):
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
         breaks = SplitMode(self._session.settings[TEXT_SPLITTING])
         lines = await in_background(read_script, path, breaks)
-        self.task_changed.emit(None)  # else it would replace the message with the number of lines
+        self.task_changed.emit(None)  # otherwise it would replace the message with the number of lines
         editor = self._session.editor
         if editor.project.path is None and not editor.project.name and not self.has_unsaved_changes:
             editor.apply(RenameProject(path.stem))  # names the exported files
@@ -270,57 +275,47 @@ class Documents(QObject):
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
     async def _ask_to_save(self) -> UnsavedChangesChoice:
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setText(self.tr("Save changes to “{name}”?").format(name=self.name))
+        words = self.tr("Save changes to “{name}”?").format(name=self.name)
+        box = QMessageBox(QMessageBox.Icon.Question, "", words, parent=self._window)
         box.setInformativeText(self.tr("Unsaved changes will be lost."))
-        save = box.addButton(self.tr("Save"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(self.tr("Don't save"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(save)
-        await _answer(box)
-        clicked = box.clickedButton()
-        return (
-            UnsavedChangesChoice.SAVE
-            if clicked is save
-            else UnsavedChangesChoice.DISCARD
-            if clicked is discard
-            else UnsavedChangesChoice.CANCEL
-        )
+        save = (self.tr("Save"), UnsavedChangesChoice.SAVE, _ACCEPT)
+        return await self._ask(box, save, (self.tr("Don't save"), UnsavedChangesChoice.DISCARD, _DESTRUCTIVE))
 
     async def _ask_after_failure(self, error: StudioError) -> UnsavedChangesChoice:
-        note_shown(error)
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(error_message(error))
-        box.setInformativeText(error_hint(error))
-        again = box.addButton(self.tr("Try again"), QMessageBox.ButtonRole.AcceptRole)
-        elsewhere = box.addButton(self.tr("Save elsewhere…"), QMessageBox.ButtonRole.AcceptRole)
-        discard = box.addButton(self.tr("Don't save"), QMessageBox.ButtonRole.DestructiveRole)
-        CopyReportButton(box).join(box, error)
-        box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(again)
-        await _answer(box)
-        choicees = {
-            again: UnsavedChangesChoice.SAVE,
-            elsewhere: UnsavedChangesChoice.SAVE_ELSEWHERE,
-            discard: UnsavedChangesChoice.DISCARD,
-        }
-        return next(
-            (choice for button, choice in choicees.items() if button is box.clickedButton()),
-            UnsavedChangesChoice.CANCEL,
+        return await self._ask(
+            self._error_box(error),
+            (self.tr("Try again"), UnsavedChangesChoice.SAVE, _ACCEPT),
+            (self.tr("Save elsewhere…"), UnsavedChangesChoice.SAVE_ELSEWHERE, _ACCEPT),
+            (self.tr("Don't save"), UnsavedChangesChoice.DISCARD, _DESTRUCTIVE),
+            error=error,
         )
 
     async def _ask_to_replace(self, error: StudioError) -> bool:
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setText(error_message(error))
+        replace = (self.tr("Replace"), UnsavedChangesChoice.SAVE, _DESTRUCTIVE)
+        return await self._ask(self._error_box(error), replace, error=error) is UnsavedChangesChoice.SAVE
+
+    def _error_box(self, error: StudioError) -> QMessageBox:
+        note_shown(error)
+        box = QMessageBox(QMessageBox.Icon.Warning, "", error_message(error), parent=self._window)
         box.setInformativeText(error_hint(error))
-        replace = box.addButton(self.tr("Replace"), QMessageBox.ButtonRole.DestructiveRole)
-        CopyReportButton(box).join(box, error)
+        return box
+
+    async def _ask(
+        self,
+        box: QMessageBox,
+        *answers: tuple[str, UnsavedChangesChoice, QMessageBox.ButtonRole],
+        error: StudioError | None = None,
+    ) -> UnsavedChangesChoice:
+        """Show ``box`` with a button for each answer and for Cancel; an accepting first answer is the default."""
+        buttons = [(box.addButton(words, role), choice) for words, choice, role in answers]
+        if error is not None:
+            CopyReportButton(box).join(box, error)
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        if answers[0][2] is _ACCEPT:
+            box.setDefaultButton(buttons[0][0])
         await _answer(box)
-        return box.clickedButton() is replace
+        clicked = box.clickedButton()
+        return next((choice for button, choice in buttons if button is clicked), UnsavedChangesChoice.CANCEL)
 
 
 async def _answer(dialog: QMessageBox | QFileDialog) -> int:
@@ -337,3 +332,39 @@ async def _answer(dialog: QMessageBox | QFileDialog) -> int:
         return await answer
     finally:
         dialog.deleteLater()
+
+
+class Closing(QObject):
+    """Closes the program: asks about unsaved changes and ends the session, even if a step fails.
+
+    ``leaving`` is emitted when no work can be lost any more; ``ended`` always follows.
+    """
+
+    leaving = Signal()
+    ended = Signal()
+
+    def __init__(self, session: Session, documents: Documents, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._documents = documents
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def begin(self) -> None:
+        """Start closing, unless it is under way; return at once."""
+        if not self.is_under_way:
+            self._task = self._session.bridge.run(self._close())
+
+    async def _close(self) -> None:
+        if await self._documents.confirm_close() is UnsavedChangesChoice.CANCEL:
+            return
+        self.leaving.emit()
+        try:
+            await self._session.close(keeps_draft=False)
+        except Exception:  # noqa: BLE001 - the window is hidden: the program must not keep running
+            _log.exception("could not end the session properly")
+        finally:
+            self.ended.emit()

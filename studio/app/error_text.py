@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from studio.app.translation import QT_TRANSLATE_NOOP
-from studio.errors import StudioError
+from studio.errors import InternalError, StudioError
 from studio.messages import Message
 
 _CONTEXT = "Errors"
@@ -29,6 +29,15 @@ def error_hint(error: StudioError) -> str:
 def format_error(error: StudioError) -> str:
     """Return the problem and the hint."""
     return words_of(error.full_message)
+
+
+def unexpected_error(error: BaseException) -> InternalError:
+    """Return the error that reports a bug to the user."""
+    return InternalError(
+        "Unexpected error: {reason}.",
+        remedy="See the log for details, and please report it.",
+        reason=error,
+    )
 
 
 def _translated(template: str) -> str:

@@ -1,13 +1,17 @@
-"""Layout of the window: menus, toolbar and docks, saved and restored."""
+"""Layout of the window: toolbar, docks and panels, saved and restored."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu, QTabWidget, QToolBar, QWidget
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
 
-from studio.app.actions import EDIT, FILE, GROUPS, HELP, PLAY, SPEAK, VIEW, VOICES, Actions
+from studio.app.actions import Actions
+from studio.app.widgets.collapsible_panel import CollapsiblePanel
+from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import available_size, fit_to_screen
 from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
@@ -16,23 +20,12 @@ from studio.settings_store import Settings
 # Increase it when docks or toolbars are added, so that older saved layouts are ignored.
 _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
-# Below these sizes docks are stacked as tabs: three columns, or a dock below, would leave too little for the script.
-# A screen of 1280 by 800 at 200 % is that small.
+# Minimum height of the script: its header and two lines.
+_SCRIPT_PIXELS = 130
+# On smaller screens docks are stacked as tabs: three columns, or a dock below, would leave too little for the script.
+# A screen of 1280 by 800 pixels at 200 % is that small.
 _NARROW_SCREEN_PIXELS = 720
 _SHORT_SCREEN_PIXELS = 440
-_MENUS: dict[str, tuple[str | None, ...]] = {
-    FILE: ("file.new", "file.open", "file.save", "file.save_as", None, "file.import", "file.export", None,
-           "file.models", "file.engines", "file.settings", None, "file.quit"),
-    EDIT: ("edit.undo", "edit.redo", None, "edit.new_line", "edit.paste_lines", "edit.duplicate", "edit.remove", None,
-           "edit.split", "edit.merge", "edit.move_up", "edit.move_down", None, "edit.lock", None, "edit.find",
-           "edit.replace", None, "edit.pronunciation"),
-    SPEAK: ("speak.line", "speak.takes", "speak.stale", None, "speak.recording", None, "speak.pause", "speak.cancel"),
-    PLAY: ("play.toggle", "play.from_here", "play.stop", None, "play.previous_take", "play.next_take", "play.compare",
-           "play.compare_takes", None, "play.keep", "play.remove_take", "play.restore_take"),
-    VOICES: ("voices.new", "voices.record"),
-    VIEW: ("view.reset",),
-    HELP: ("help.guide", "help.shortcuts", "help.doctor", None, "help.about"),
-}  # fmt: skip
 _TOOLBAR = (
     "file.new", "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
     "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
@@ -45,20 +38,6 @@ LINE_ACTIONS = (
 )  # fmt: skip
 
 
-def fill_menu_bar(window: QMainWindow, actions: Actions) -> dict[str, QMenu]:
-    """Fill the menu bar and return the menus by group. Missing actions are skipped."""
-    menus = {}
-    for group in GROUPS:
-        menu = window.menuBar().addMenu(actions.menu_title(group))
-        for action_id in _MENUS[group]:
-            if action_id is None:
-                menu.addSeparator()
-            elif action_id in actions:
-                menu.addAction(actions[action_id])
-        menus[group] = menu
-    return menus
-
-
 def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
     bar = QToolBar(title, window)
     bar.setObjectName("toolbar")
@@ -66,7 +45,7 @@ def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
     for action_id in _TOOLBAR:
         if action_id is None:
             bar.addSeparator()
-        elif action_id in actions:
+        else:
             bar.addAction(actions[action_id])
     for action_id in ("speak.line", "speak.stale"):
         button = bar.widgetForAction(actions[action_id])
@@ -93,7 +72,7 @@ class Docks:
 
     def fill(self, voices: QWidget, inspector: QWidget) -> None:
         """Set the contents, in Tab key order."""
-        for dock, content in ((self.voices, voices), (self.inspector, inspector), (self.bottom, self.tabs)):
+        for dock, content in zip(self.all, (voices, inspector, self.tabs), strict=True):
             dock.setWidget(content)
 
     @property
@@ -102,15 +81,9 @@ class Docks:
 
     def reset(self) -> None:
         """Restore the default layout."""
-        for dock, area in zip(
-            self.all,
-            (
-                Qt.DockWidgetArea.LeftDockWidgetArea,
-                Qt.DockWidgetArea.RightDockWidgetArea,
-                Qt.DockWidgetArea.BottomDockWidgetArea,
-            ),
-            strict=True,
-        ):
+        side = Qt.DockWidgetArea
+        areas = (side.LeftDockWidgetArea, side.RightDockWidgetArea, side.BottomDockWidgetArea)
+        for dock, area in zip(self.all, areas, strict=True):
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
@@ -161,3 +134,82 @@ def save_layout(window: QMainWindow, settings: Settings) -> None:
         settings.change({WINDOW_GEOMETRY: geometry, WINDOW_LAYOUT: layout})
     except StudioError:
         return
+
+
+@paints_safely
+class PanelStack(QWidget):
+    """Panels above the script: expanded if they fit, otherwise collapsed to a line each.
+
+    The spare height of ``centre`` goes to ``panels`` in their order. Decision: a custom layout. Reason: a Qt layout is
+    at least as high as the minimum size of its contents, which would make the window taller than a small screen.
+    """
+
+    def __init__(self, panels: Sequence[CollapsiblePanel], script: QWidget, centre: QWidget) -> None:
+        super().__init__(centre)
+        self._panels = panels
+        self._script = script
+        self._centre = centre
+        self._height = 0
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        # The script gets the remaining height; its size hint must not shrink the panels.
+        script.setMinimumHeight(script.minimumSizeHint().height())
+        script.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
+        for panel in panels:
+            panel.setParent(self)
+            panel.installEventFilter(self)
+        centre.installEventFilter(self)
+        self.hide()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self.minimumSizeHint().width(), self._height)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        sizes = [panel.folded_size for panel in self._shown]
+        return QSize(max((size.width() for size in sizes), default=0), sum(size.height() for size in sizes))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        kinds = (QEvent.Type.Resize, QEvent.Type.LayoutRequest)
+        if watched is not self._centre:
+            kinds = (QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
+        if event.type() in kinds:
+            self._distribute()
+        return False
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._distribute()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._distribute()
+        super().resizeEvent(event)
+
+    @property
+    def _shown(self) -> list[CollapsiblePanel]:
+        return [panel for panel in self._panels if not panel.isHidden()]
+
+    @property
+    def _available_height(self) -> int:
+        others = [
+            widget
+            for widget in self._centre.children()
+            if isinstance(widget, QWidget) and widget not in (self, self._script) and not widget.isHidden()
+        ]
+        return self._centre.height() - _SCRIPT_PIXELS - sum(widget.sizeHint().height() for widget in others)
+
+    def _distribute(self) -> None:
+        shown, width = self._shown, self._centre.width()
+        rest = self._available_height - sum(panel.folded_size.height() for panel in shown)
+        top = 0
+        for panel in shown:
+            whole, folded = panel.whole_size(width), panel.folded_size
+            fits = whole.width() <= width and whole.height() - folded.height() <= rest
+            rest -= whole.height() - folded.height() if fits else 0
+            panel.set_folded(not fits)
+            height = whole.height() if fits else folded.height()
+            panel.setGeometry(0, top, width, height)
+            top += height
+        if top != self._height:
+            self._height = top
+            self.updateGeometry()
+        self.setVisible(bool(shown))

@@ -14,13 +14,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 import studio
-from studio.app.application import Application
+from studio.app.application import Application, ExceptionHook, after_first_paint, gui_thread_collection
 from studio.app.background import end_background_threads
 from studio.app.documents import new_project
 from studio.app.error_text import format_error
-from studio.app.exception_hook import ExceptionHook
-from studio.app.first_paint import after_first_paint
-from studio.app.garbage_collection import gui_thread_collection
 from studio.app.log_panel import LogHandler
 from studio.app.services import Services
 from studio.app.session import Session

@@ -1,4 +1,4 @@
-"""Notification bar above the script, for errors and hints."""
+"""Notification bars above the script: errors and hints, and changes that cannot be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.background import run_in_background
 from studio.app.error_text import format_error
+from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.copy_report import CopyReportButton
@@ -26,19 +28,18 @@ from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.health.log_file import note_shown
+from studio.project.draft_writer import Unwritten
 
 _HINT_MILLISECONDS = 8_000
+_RETRY_MILLISECONDS = 3_000
 _ICON_SIDE = 20
 _NARROW_LETTERS = 70
 
 
 class NotificationBar(QFrame):
-    """Shows the newest notice. Hints disappear after a while, errors stay until closed.
+    """Shows the newest notice. Hints disappear after a while, errors stay until they are closed."""
 
-    ``focus_left``: the bar was hidden while it had the keyboard focus.
-    """
-
-    focus_left = Signal()
+    focus_left = Signal()  # the bar was hidden while it had the keyboard focus
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,8 +55,8 @@ class NotificationBar(QFrame):
         self._close.setToolTip(self.tr("Close"))
         self._close.setAccessibleName(self.tr("Close notice"))
         buttons = QHBoxLayout()
-        for button in (self._offer, self._copy):
-            buttons.addWidget(button)
+        buttons.addWidget(self._offer)
+        buttons.addWidget(self._copy)
         buttons.addStretch()
         # Buttons are beside the text, or below it in a narrow window. Without the alignment, the layout would limit
         # the row to the height of the buttons.
@@ -159,3 +160,48 @@ class _TextArea(QScrollArea):
         if event.type() == QEvent.Type.LayoutRequest:  # the text changed
             self.updateGeometry()
         return super().viewportEvent(event)
+
+
+class UnwrittenBar(NotificationBar):
+    """Notice that changes are only in memory because they cannot be written.
+
+    Retries in the background every few seconds until all changes are written. A closed notice reappears with the next
+    change that cannot be written.
+    """
+
+    written = Signal(str)  # message for the status bar
+
+    def __init__(self, editor: ProjectEditor, save_elsewhere: Callable[[], object]) -> None:
+        super().__init__()
+        self._editor = editor
+        self._save_elsewhere = save_elsewhere
+        self._retry = QTimer(self)
+        self._retry.setInterval(_RETRY_MILLISECONDS)
+        self._retry.timeout.connect(self._write_again)
+        editor.unwritten_changed.connect(self._on_unwritten)
+        if editor.project.unwritten is not None:
+            self._on_unwritten(editor.project.unwritten)
+
+    def _on_unwritten(self, unwritten: Unwritten | None) -> None:
+        if unwritten is None:
+            self._retry.stop()
+            self.hide()
+            self.written.emit(self.tr("All changes are saved."))
+            return
+        self._retry.start()
+        error = type(unwritten.error)(
+            "Your changes are not being saved. {reason} Changes that are only in memory: {count}.",
+            remedy="Free some space: they are then saved at once. Or save the script to another disk.",
+            reason=unwritten.error.problem,
+            count=unwritten.num_changes,
+        )
+        self.show_error(error, offer=self.tr("Save elsewhere…"), call=self._save_elsewhere)
+
+    def _write_again(self) -> None:
+        project, before = self._editor.project, self._editor.script
+
+        def done(_: object) -> None:
+            if project is self._editor.project:
+                self._editor.refresh(before)
+
+        run_in_background(self, project.write_again, done=done, failed=self._editor.failed.emit)

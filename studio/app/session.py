@@ -12,12 +12,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
-from studio.app.inspector.take_trash import TakeTrash
-from studio.app.inspector.waveform_thumbnails import WaveformThumbnails
+from studio.app.inspector.takes_list import WaveformThumbnails
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
 from studio.app.script.line_statuses import LineStatusStore
-from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.project_editor import ProjectEditor, TakeTrash
 from studio.app.script.style_list import StyleList
 from studio.app.services import Services
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue

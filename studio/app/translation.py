@@ -15,7 +15,7 @@ _installed: list[QTranslator] = []
 
 
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: N802, ARG001 - the name Qt's tool looks for
-    """Return ``text`` unchanged; it is translated where it is shown. (Qt's own function is typed as any object.)"""
+    """Return ``text`` unchanged; it is translated where it is shown. Qt's own function returns an untyped object."""
     return text
 
 
@@ -61,3 +61,14 @@ def use_language(application: QApplication, locale: QLocale) -> bool:
 def _install(application: QApplication, translator: QTranslator) -> None:
     application.installTranslator(translator)
     _installed.append(translator)
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration as ``10 s``, ``12 min`` or ``1 h 2 min``."""
+    if seconds < 60:
+        return QCoreApplication.translate("Models", "{seconds} s").format(seconds=round(seconds))
+    if seconds < 3600:
+        return QCoreApplication.translate("Models", "{minutes} min").format(minutes=round(seconds / 60))
+    hours, rest = divmod(seconds, 3600)
+    words = QCoreApplication.translate("Models", "{hours} h {minutes} min")
+    return words.format(hours=int(hours), minutes=int(rest / 60))

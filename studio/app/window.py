@@ -6,28 +6,26 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from studio.app.actions import EDIT, FILE, NUM_VOICE_KEYS, SPEAK, VIEW, Actions, belongs_to_focus, voice_action_id
+from studio.app.actions import NUM_VOICE_KEYS, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
-from studio.app.closing import Closing
 from studio.app.dialogs import Dialogs
-from studio.app.documents import Documents
+from studio.app.documents import Closing, Documents
 from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.takes_controller import TakesController
-from studio.app.layout import LINE_ACTIONS, Docks, fill_menu_bar, make_toolbar, restore_layout, save_layout
+from studio.app.layout import LINE_ACTIONS, Docks, PanelStack, make_toolbar, restore_layout, save_layout
 from studio.app.log_panel import LogHandler, LogPanel
-from studio.app.notifications import NotificationBar
+from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.waveform_panel import WaveformPanel
+from studio.app.script.project_editor import VoiceRenameTracker
 from studio.app.script.script_page import ScriptPage
-from studio.app.script.voice_rename_tracker import VoiceRenameTracker
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
 from studio.app.synthesis.queue_panel import QueuePanel
 from studio.app.synthesis.task_reporter import TaskReporter
 from studio.app.theme.icons import icon
-from studio.app.undo_actions import UndoActions
-from studio.app.unwritten_bar import UnwrittenBar
+from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.audio.streaming_audio import StreamingAudio
@@ -59,7 +57,7 @@ class MainWindow(QMainWindow):
         self.tasks = TaskReporter(session, self)
         self.status = StatusBar()
         self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
-        self.actions_by_id.begin_with(self._commit_typing, FILE, EDIT, SPEAK)
+        self.actions_by_id.begin_with(self._commit_typing, "file", "edit", "speak")
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
         )
@@ -75,8 +73,6 @@ class MainWindow(QMainWindow):
 
     def add_panels(self, *panels: CollapsiblePanel) -> None:
         """Put ``panels`` above the script, in this order."""
-        from studio.app.panel_stack import PanelStack  # noqa: PLC0415 - after the first paint
-
         centre = self.centralWidget()
         assert centre is not None, "it was set when the window was built"
         self._column.insertWidget(self._column.indexOf(self.script), PanelStack(panels, self.script, centre))
@@ -93,7 +89,7 @@ class MainWindow(QMainWindow):
         self._column.addWidget(self.notices)
         self._column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
-        menus = fill_menu_bar(self, self.actions_by_id)
+        menus = self.actions_by_id.fill_menu_bar(self.menuBar())
         toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
         self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Take, queue and log")))
         self.docks.fill(self.voices, self.inspector)
@@ -103,10 +99,10 @@ class MainWindow(QMainWindow):
             (LogPanel(log), self.tr("Log"), "log"),
         ):
             self.docks.tabs.addTab(widget, icon(icon_name), words)
-        first = menus[VIEW].actions()[0]
-        menus[VIEW].insertActions(first, [*(dock.toggleViewAction() for dock in self.docks.all)])
-        menus[VIEW].insertAction(first, toolbar.toggleViewAction())
-        menus[VIEW].insertSeparator(first)
+        reset = self.actions_by_id["view.reset"]
+        toggles = [*(dock.toggleViewAction() for dock in self.docks.all), toolbar.toggleViewAction()]
+        menus["view"].insertActions(reset, toggles)
+        menus["view"].insertSeparator(reset)
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
         for name in ("play.restore_take", "play.compare_takes"):
             self.inspector.add_takes_action(self.actions_by_id[name])

@@ -16,8 +16,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 @pytest.fixture(autouse=True)
 def _garbage_is_collected_here() -> Iterator[None]:
-    """As in the program (``studio.app.garbage_collection``): no widget of an earlier test is destroyed on another thread."""
-    from studio.app.garbage_collection import collect_if_due
+    """As in the program (``studio.app.application``): no widget of an earlier test is destroyed on another thread."""
+    from studio.app.application import collect_if_due
 
     gc.disable()
     yield

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from window_bench import Bench
 
-from studio.app.exception_hook import ExceptionHook
+from studio.app.application import ExceptionHook
 from studio.errors import DiskFull, StudioError
 
 

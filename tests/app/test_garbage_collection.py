@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from studio.app.garbage_collection import gui_thread_collection
+from studio.app.application import gui_thread_collection
 
 
 class Dialog(QObject):

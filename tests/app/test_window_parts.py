@@ -12,7 +12,7 @@ from window_bench import Bench
 from studio.app.bridge import Engine, EngineState
 from studio.app.layout import save_layout
 from studio.app.playback.audio_player import PlaybackStats
-from studio.app.shortcuts_dialog import ShortcutsPage
+from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import ModelNotFound

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from studio.app.durations import duration_text
 from studio.app.export_dialog.pending_lines import PendingLines
+from studio.app.translation import duration_text
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.export.progress import ExportProgress
 

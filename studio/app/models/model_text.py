@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from studio.app.durations import duration_text
 from studio.app.error_text import error_message
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
-from studio.app.translation import QT_TRANSLATE_NOOP, join_phrases
+from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
 from studio.catalog.progress import Phase, Progress

@@ -28,11 +28,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.script.finding import Match
-from studio.app.script.highlighted_text import paint_highlighted
+from studio.app.script.edits import Match
 from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
+from studio.app.script.text_painting import paint_highlighted
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.painting_guard import paints_safely

@@ -11,8 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject,
 
 from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
-from studio.app.script.line_statuses import LineStatusStore
-from studio.app.script.odd_length_words import odd_length_words
+from studio.app.script.line_statuses import LineStatusStore, odd_length_words
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.errors import StudioError
+from studio.pipeline.request import LengthVerdict
 from studio.project.lines import LineState
+from studio.project.takes import Take
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,19 @@ class LineStatusStore(QObject):
     def clear(self) -> None:
         for line_id in list(self._statuses):
             self.set(line_id, None)
+
+
+def odd_length_words(take: Take) -> str:
+    """Return the warning; empty for a plausible length."""
+    match take.parameters.odd_length:
+        case LengthVerdict.TOO_LONG:
+            return QCoreApplication.translate(
+                "OddLength",
+                "This take is longer than expected for its text. Listen to it and keep it, or speak the line again.",
+            )
+        case LengthVerdict.TOO_SHORT:
+            return QCoreApplication.translate(
+                "OddLength",
+                "This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.",
+            )
+    return ""

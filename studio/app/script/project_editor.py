@@ -7,6 +7,7 @@ keeping and removing takes are undoable.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import cast
 
 from PySide6.QtCore import QObject, Signal
@@ -17,6 +18,9 @@ from studio.project.changes import Change, EditLines
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.script import Script
+from studio.project.takes import Take
+from studio.project.voice_keys import VoiceKeys, keys_of
+from studio.voices.voice import Voice, name_key
 
 # Successive changes of one value within this time are one undo step.
 _MERGE_SECONDS = 1.5
@@ -167,3 +171,87 @@ def _overlaid(edits: Change, *, over: Change) -> EditLines:
     assert isinstance(over, EditLines), "only EditLines can be merged"
     ids = {**over.edits, **edits.edits}
     return EditLines({line_id: {**over.edits.get(line_id, {}), **edits.edits.get(line_id, {})} for line_id in ids})
+
+
+class VoiceRenameTracker(QObject):
+    """Its changes are not undo steps: they follow edits of the voices, and their undo."""
+
+    def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._known: tuple[str, ...] | None = None
+        self._keys: VoiceKeys = {}
+        editor.project_replaced.connect(self._assign_default_voice)
+        editor.project_replaced.connect(self._update_keys)
+
+    def on_voices_changed(self, voices: Sequence[Voice]) -> None:
+        """Update the voice keys; assign a new voice to all empty lines."""
+        names = tuple(voice.name for voice in voices)
+        if (keys := keys_of(voices)) != self._keys:
+            self._keys = keys
+            self._update_keys()
+        new = [name for name in names if self._known is not None and name not in self._known]
+        self._known = names
+        if new:
+            blank = [line.id for line in self._editor.project.lines if not line.text.strip() and not line.chosen_take]
+            self._assign(blank, new[-1])
+        self._assign_default_voice()
+
+    def on_renamed(self, before: str, after: str) -> None:
+        renamed = name_key(before)
+        key = self._keys.get(renamed)
+        if key is not None:  # the library is read later; until then no take becomes outdated
+            self._keys = {**self._keys, name_key(after): key}
+            self._update_keys()
+        self._assign([line.id for line in self._editor.project.lines if name_key(line.voice or "") == renamed], after)
+
+    def _update_keys(self) -> None:
+        """Update the voice keys: takes are outdated if the clip or transcript of their voice changes."""
+        self._editor.project.voice_keys = self._keys
+        self._editor.all_lines_changed()
+
+    def _assign_default_voice(self) -> None:
+        """Assign the first voice if no line has one."""
+        lines = self._editor.project.lines
+        if self._known and all(line.voice is None for line in lines):
+            self._assign([line.id for line in lines], self._known[0])
+
+    def _assign(self, line_ids: list[str], name: str) -> None:
+        if line_ids:
+            self._editor.apply(EditLines({line_id: {"voice": name} for line_id in line_ids}))
+
+
+class TakeTrash(QObject):
+    """Keeps removed takes until the script is closed; the working copy keeps their audio as long."""
+
+    changed = Signal()
+
+    def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._takes: dict[str, Take] = {}  # by id, in the order of removal
+        editor.script_changed.connect(self._on_script_changed)
+        editor.project_replaced.connect(self._forget)
+
+    def takes_of(self, line_id: str) -> tuple[Take, ...]:
+        """Return the removed takes of a line, the latest first."""
+        return tuple(take for take in reversed(self._takes.values()) if take.line_id == line_id)
+
+    def _on_script_changed(self, before: Script, after: Script) -> None:
+        """Track removals and restorations, including undo and redo."""
+        if before.takes is after.takes:
+            return
+        lost = {
+            take.id: take
+            for line_id, takes in before.takes.items()
+            if line_id in after.index_of and after.takes_of(line_id) is not takes
+            for take in takes
+            if take.id not in after.line_of_take
+        }
+        kept = {take_id: take for take_id, take in self._takes.items() if take_id not in after.line_of_take}
+        if lost or len(kept) != len(self._takes):
+            self._takes = kept | lost
+            self.changed.emit()
+
+    def _forget(self) -> None:
+        self._takes.clear()
+        self.changed.emit()

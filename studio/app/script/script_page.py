@@ -9,12 +9,11 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
-from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
-from studio.app.script.search import Search
+from studio.app.script.search import FindBar, Search
 from studio.app.script.style_list import StyleList
 from studio.app.theme.colors import theme_colors
 from studio.app.widgets.painting_guard import paints_safely

@@ -39,11 +39,11 @@ from studio.app.script.delegates import (
     TextDelegate,
     VoiceDelegate,
 )
-from studio.app.script.drag_pixmap import drag_pixmap
-from studio.app.script.finding import Match
+from studio.app.script.edits import Match
 from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
+from studio.app.script.text_painting import drag_pixmap
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line
 

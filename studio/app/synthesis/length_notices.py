@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from studio.app.notifications import NotificationBar
-from studio.app.script.odd_length_words import odd_length_words
+from studio.app.script.line_statuses import odd_length_words
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
 

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.durations import duration_text
 from studio.app.error_text import format_error
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.theme.icons import icon
+from studio.app.translation import duration_text
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
 

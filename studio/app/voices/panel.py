@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from studio.app.first_paint import after_first_paint
+from studio.app.application import after_first_paint
 from studio.app.theme.icons import icon
 from studio.app.voices.card_list import CardList
 from studio.app.voices.deleted_menu import DeletedMenu

@@ -8,8 +8,8 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDro
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
-from studio.app.script.drag_pixmap import drag_pixmap
 from studio.app.script.line_model import Column
+from studio.app.script.text_painting import drag_pixmap
 from studio.app.window import MainWindow
 
 MOVE, LEFT, PLAIN = Qt.DropAction.MoveAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench, write_on
 
-from studio.app.script.find_bar import FindBar
+from studio.app.script.search import FindBar
 from studio.app.script.text_field import TextField
 from studio.app.window import MainWindow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from studio.app.script import edits
-from studio.app.script.finding import Match, find_matches, replace_matches
+from studio.app.script.edits import Match, find_matches, replace_matches
 from studio.project.changes import Change
 from studio.project.lines import Line
 from studio.project.script import Script

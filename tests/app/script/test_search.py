@@ -8,10 +8,10 @@ from PySide6.QtGui import QColor, QFont, QImage
 from PySide6.QtTest import QTest
 from window_bench import Bench
 
-from studio.app.script.find_bar import FindBar
-from studio.app.script.finding import Match
-from studio.app.script.highlighted_text import excerpt_of
+from studio.app.script.edits import Match
 from studio.app.script.line_model import Column
+from studio.app.script.search import FindBar
+from studio.app.script.text_painting import excerpt_of
 from studio.app.theme.colors import LIGHT
 from studio.app.window import MainWindow
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
     QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
@@ -19,16 +17,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.actions import GROUPS, Actions
-from studio.app.widgets.screen_fit import fit_to_screen
+from studio.app.actions import MENUS, Actions
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
 
 class ShortcutsPage(QWidget):
-    """Changes apply at once and remove the key from other actions."""
-
-    changed = Signal()
+    """List of all actions with their keys. A changed key takes effect at once and is removed from other actions."""
 
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +62,8 @@ class ShortcutsPage(QWidget):
         self._keys.keySequenceChanged.connect(lambda _: self._warn())
         self._set.clicked.connect(self._assign_keys)
         self._reset.clicked.connect(self._reset_chosen)
-        self._reset_all.clicked.connect(self._reset_everything)
+        self._reset_all.clicked.connect(self._reset_all_keys)
+        actions.keys_changed.connect(self._on_keys_changed)
         self._show_chosen()
 
     def choose(self, action_id: str) -> None:
@@ -76,15 +72,14 @@ class ShortcutsPage(QWidget):
                 self._list.setCurrentItem(item)
 
     def _fill(self) -> None:
-        for group in GROUPS:
-            head = QTreeWidgetItem([self._actions.group_title(group)])
+        for menu in MENUS:
+            head = QTreeWidgetItem([self._actions.menu_title(menu)])
             head.setFlags(Qt.ItemFlag.ItemIsEnabled)
             self._list.addTopLevelItem(head)
-            for action_id in self._actions:
-                if self._actions.specs[action_id].group == group:
-                    item = QTreeWidgetItem([self._actions.title(action_id).rstrip("…"), ""])
-                    item.setData(0, _ACTION_ROLE, action_id)
-                    head.addChild(item)
+            for action_id in self._actions.ids_of(menu):
+                item = QTreeWidgetItem([self._actions.title(action_id).rstrip("…"), ""])
+                item.setData(0, _ACTION_ROLE, action_id)
+                head.addChild(item)
             head.setExpanded(True)
         self._show_keys()
 
@@ -136,35 +131,17 @@ class ShortcutsPage(QWidget):
     def _assign_keys(self) -> None:
         if self._chosen:
             self._actions.set_keys(self._chosen, self._new_keys())
-            self._after_change()
 
     def _reset_chosen(self) -> None:
         if self._chosen:
             self._actions.reset_keys(self._chosen)
-            self._after_change()
 
-    def _reset_everything(self) -> None:
+    def _reset_all_keys(self) -> None:
         self._actions.reset_keys()
-        self._after_change()
 
-    def _after_change(self) -> None:
+    def _on_keys_changed(self) -> None:
         self._show_keys()
         self._show_chosen()
-        self.changed.emit()
-
-
-class ShortcutsDialog(QDialog):
-    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Keyboard shortcuts"))
-        self.resize(fit_to_screen(640, 620))
-        self.page = ShortcutsPage(actions)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.page, 1)
-        layout.addWidget(buttons)
 
 
 def _shown(key: str) -> str:

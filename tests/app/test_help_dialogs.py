@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from window_bench import Bench
 
-from studio.app.diagnostics_dialog import DiagnosticsDialog
+from studio.app.help_dialogs import DiagnosticsDialog
 from studio.errors import DamagedLibrary, StudioError
 from studio.health import machine_checks
 from studio.health.check import Check, Verdict

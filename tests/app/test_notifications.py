@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 from window_bench import Bench, write_on
 
-from studio.app.unwritten_bar import UnwrittenBar
+from studio.app.notifications import UnwrittenBar
 from studio.app.window import MainWindow
 from studio.errors import DiskFull, StudioError
 from studio.project.changes import EditLines

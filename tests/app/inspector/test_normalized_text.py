@@ -7,8 +7,8 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
-from studio.app.inspector import script_support
-from studio.app.inspector.script_support import is_script_supported, unsupported_script_hint
+from studio.app.inspector import normalized_text
+from studio.app.inspector.normalized_text import is_script_supported, unsupported_script_hint
 from studio.app.translation import use_language
 from studio.catalog.known import known_models
 
@@ -54,13 +54,13 @@ def test_the_inspector_shows_the_hint(bench: Bench, qapp: QApplication, monkeypa
     assert engine is not None
     known = {engine.model_name: known_models()["studio-mini"]}
     monkeypatch.setattr("studio.catalog.known.known_models", lambda: known)
-    assert script_support.unsupported_script_hint(engine.model_name, "今天")
+    assert normalized_text.unsupported_script_hint(engine.model_name, "今天")
     window.script.set_field("text", "今天天气很好。", "Edit")
     bench.until(lambda: not shown.isHidden())
     assert "English only" in shown.text()
     try:
         use_language(qapp, QLocale("zh_CN"))
-        assert "英语" in script_support.unsupported_script_hint(engine.model_name, "今天")
+        assert "英语" in normalized_text.unsupported_script_hint(engine.model_name, "今天")
     finally:
         use_language(qapp, QLocale("en_US"))
     window.script.set_field("text", "Good morning.", "Edit")

@@ -1,0 +1,262 @@
+"""Dialogs of the Help menu: guide, keyboard shortcuts, diagnostics and error reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTextBrowser,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.actions import Actions
+from studio.app.background import run_in_background
+from studio.app.error_text import words_of
+from studio.app.shortcuts_page import ShortcutsPage
+from studio.app.theme.colors import theme_colors
+from studio.app.theme.icons import icon
+from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.painting_guard import paints_safely
+from studio.app.widgets.screen_fit import fit_to_screen
+from studio.errors import StudioError
+from studio.health.check import Verdict
+from studio.health.error_reference import code_meanings
+from studio.health.redaction import redact
+from studio.health.report import HealthReport
+
+_BAR_PIXELS = 10
+_GAP_PIXELS = 4
+_TALLEST_PIXELS = 10_000
+
+
+class _HelpDialog(QDialog):
+    """Dialog with a Close button, deleted when it is closed."""
+
+    def __init__(self, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.buttons.rejected.connect(self.reject)
+
+    def fill(self, title: str, size: tuple[int, int], *widgets: QWidget) -> None:
+        """Set title and size, and stack ``widgets`` above the buttons."""
+        self.setWindowTitle(title)
+        self.resize(fit_to_screen(*size))
+        column = QVBoxLayout(self)
+        for widget in (*widgets, self.buttons):
+            column.addWidget(widget)
+
+
+class GuideDialog(_HelpDialog):
+    """Short user guide."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        text = QTextBrowser()
+        text.setAccessibleName(self.tr("Guide"))
+        text.setMarkdown("\n\n".join(self._paragraphs()))
+        self.fill(self.tr("Guide"), (560, 600), text)
+
+    def _paragraphs(self) -> tuple[str, ...]:
+        return (
+            "## " + self.tr("Voice"),
+            self.tr(
+                "Drop a recording of one speaker on the window: three to ten seconds, without music. Or press "
+                "**Ctrl+R** to record one. Add a transcript for a closer likeness. "
+                "Only clone voices you have permission to use."
+            ),
+            "## " + self.tr("Script"),
+            self.tr(
+                "Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves "
+                "to the next line. Paste or drop a text to split it into lines; every step can be undone."
+            ),
+            self.tr(
+                "Type a slash to insert sounds and emphasis: a breath, laughter, stressed words. "
+                "**[pause 0.5]** inserts half a second of silence."
+            ),
+            "## " + self.tr("Style and takes"),
+            self.tr(
+                "Choose a style and speed on the right, or describe a style in your own words. Speak again for "
+                "another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, "
+                "**Ctrl+K** marks one to keep, **Ctrl+L** locks the line."
+            ),
+            self.tr("**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them."),
+            "## " + self.tr("Listening and exporting"),
+            self.tr(
+                "**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** "
+                "exports audio files, one per line or one for all."
+            ),
+            self.tr("All keys can be changed: **Ctrl+/**."),
+        )
+
+
+class ShortcutsDialog(_HelpDialog):
+    """Keyboard shortcuts; the settings dialog has the same page."""
+
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.page = ShortcutsPage(actions)
+        self.fill(self.tr("Keyboard shortcuts"), (640, 620), self.page)
+
+
+@paints_safely
+class _WrappedTextDelegate(QStyledItemDelegate):
+    """Delegate whose rows are as high as their wrapped text. The default size hint only counts line breaks."""
+
+    def __init__(self, view: QTreeWidget) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
+        width = self._view.columnWidth(index.column())
+        margin = self._view.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+        room = QRect(0, 0, width - 2 * margin, _TALLEST_PIXELS)
+        text = str(index.data(Qt.ItemDataRole.DisplayRole))
+        metrics = QFontMetrics(self._view.font())
+        height = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
+        return QSize(width, max(height + _GAP_PIXELS, super().sizeHint(option, index).height()))
+
+
+class DiagnosticsDialog(_HelpDialog):
+    """Checks of this computer and the program, with remedies; can be copied for a bug report.
+
+    ``examine`` takes seconds and runs on a background thread.
+    """
+
+    def __init__(self, examine: Callable[[], HealthReport], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._examine = examine
+        self._report: HealthReport | None = None
+        self._verdict = QLabel(wordWrap=True)
+        self._verdict.setProperty("role", "title")
+        self._problem = ErrorLine()
+        self._bar = QProgressBar(maximum=0, textVisible=False)
+        self._bar.setMaximumHeight(_BAR_PIXELS)
+        self._bar.setAccessibleName(self.tr("Checking"))
+        self._list = QTreeWidget()
+        self._list.setAccessibleName(self.tr("Results"))
+        self._list.setHeaderLabels([self.tr("Component"), self.tr("Result and remedy")])
+        self._list.setRootIsDecorated(False)
+        self._list.setWordWrap(True)
+        self._list.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self._list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self._list.setItemDelegateForColumn(1, _WrappedTextDelegate(self._list))
+        self._list.header().sectionResized.connect(lambda *_: self._list.scheduleDelayedItemsLayout())
+        self._copy = QPushButton(self.tr("Copy report"))
+        self._copy.setToolTip(self.tr("For a bug report; contains no texts, voices or personal data"))
+        self._again = QPushButton(self.tr("Check again"))
+        self._codes = QPushButton(self.tr("Error reference…"))
+        for button in (self._copy, self._again, self._codes):
+            self.buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
+        width = self.fontMetrics().averageCharWidth()
+        size = (125 * width, 90 * width)
+        self.fill(self.tr("Diagnostics"), size, self._verdict, self._problem, self._bar, self._list)
+        self._copy.clicked.connect(self._copy_report)
+        self._again.clicked.connect(self.check)
+        self._codes.clicked.connect(lambda: ErrorCodesDialog(self).show())
+        self.check()
+
+    def check(self) -> None:
+        """Run all checks again."""
+        self._verdict.setText(self.tr("Checking everything the program needs…"))
+        self._problem.clear()
+        self._bar.show()
+        for button in (self._copy, self._again):
+            button.setEnabled(False)
+        run_in_background(self, self._examine, done=self._show, failed=self._show_error)
+
+    @property
+    def verdict(self) -> str:
+        return self._verdict.text()
+
+    def _show(self, report: HealthReport) -> None:
+        self._report = report
+        if not report.can_speak:
+            words = self.tr("Speech does not work until the marked problems are fixed.")
+        elif report.num_limited:
+            words = self.tr("Speech works. %n item(s) can be improved.", "", report.num_limited)
+        else:
+            words = self.tr("Everything works.")
+        self._end_check(words)
+        colors = theme_colors(self.palette())
+        marks = {
+            Verdict.FINE: ("state-ready", colors.good, self.tr("OK")),
+            Verdict.LIMITED: ("info", colors.warn, self.tr("Limited")),
+            Verdict.BROKEN: ("warning", colors.bad, self.tr("Failed")),
+        }
+        self._list.clear()
+        for check in report.checks:
+            shape, tone, verdict = marks[check.verdict]
+            finding = redact(words_of(check.finding))
+            remedy = redact(words_of(check.remedy)) if check.remedy.template else ""
+            item = QTreeWidgetItem([words_of(check.subject), f"{finding}\n{remedy}".rstrip()])
+            item.setIcon(0, icon(shape, tone))
+            item.setToolTip(0, verdict)
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{words_of(check.subject)}: {verdict}")
+            self._list.addTopLevelItem(item)
+
+    def _show_error(self, error: StudioError) -> None:
+        self._problem.show_error(error)
+        self._end_check("")
+
+    def _end_check(self, words: str) -> None:
+        self._verdict.setText(words)
+        self._bar.hide()
+        self._copy.setEnabled(self._report is not None)
+        self._again.setEnabled(True)
+
+    def _copy_report(self) -> None:
+        if self._report is not None:
+            QGuiApplication.clipboard().setText(self._report.as_text())
+
+
+class ErrorCodesDialog(_HelpDialog):
+    """Error codes with causes and remedies, and a search field."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._meanings = [
+            (meaning.code, words_of(meaning.cause), words_of(meaning.remedy)) for meaning in code_meanings()
+        ]
+        self._search = QLineEdit(clearButtonEnabled=True)
+        self._search.setPlaceholderText(self.tr("Search codes and words"))
+        self._search.setAccessibleName(self.tr("Search codes and words"))
+        self._page = QTextBrowser()
+        self._page.setAccessibleName(self.tr("Error codes"))
+        width = self.fontMetrics().averageCharWidth()
+        self.fill(self.tr("Error reference"), (100 * width, 80 * width), self._search, self._page)
+        self._search.textChanged.connect(self._show_only)
+        self._show_only("")
+
+    @property
+    def shown_codes(self) -> list[str]:
+        return [code for code, *_ in self._found]
+
+    def _show_only(self, wanted: str) -> None:
+        words = wanted.casefold().split()
+        self._found = [
+            meaning for meaning in self._meanings if all(word in " ".join(meaning).casefold() for word in words)
+        ]
+        self._page.setHtml(
+            "".join(
+                f"<p><b>{escape(code)}</b><br/>{escape(cause)}<br/>{escape(remedy)}</p>"
+                for code, cause, remedy in self._found
+            )
+        )
