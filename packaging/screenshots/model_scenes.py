@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.models.model_preview import ModelPreview
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind, ModelTasks
-from studio.app.models.models_controller import ModelsController
+from studio.app.models.models_page import ModelsController
 from studio.audio.streaming_audio import StreamingAudio
 from studio.catalog.advice import recommend_model
 from studio.catalog.installed import ModelState, model_statuses
@@ -56,8 +56,8 @@ def model_scenes(desk: ModelsController, work: ModelTasks, window: QWidget) -> I
     work._tasks.clear()
     sound = StreamingAudio(24_000)
     first._show_difference(
-        ModelPreview("studio-mini", False, 0.31, 0.22, 24_000, 7_400.0, sound),
-        ModelPreview(first._name, False, 0.94, 0.61, 24_000, 10_900.0, sound),
+        ModelPreview("studio-mini", False, 0.31, 0.22, 7_400.0, sound),
+        ModelPreview(first._name, False, 0.94, 0.61, 10_900.0, sound),
     )
     yield "first-steps-difference", window
     first._end()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
@@ -28,6 +29,12 @@ QT_TRANSLATE_NOOP("QWidgetTextControl", "&Undo")
 def join_phrases(phrases: Iterable[str]) -> str:
     """Join translated phrases with the comma of the interface language."""
     return QCoreApplication.translate("Phrases", ", ").join(phrases)
+
+
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Join translated sentences, in English with spaces and in Chinese without."""
+    words = QCoreApplication.translate("Phrases", "{before} {after}")
+    return reduce(lambda before, after: words.format(before=before, after=after) if before else after, sentences, "")
 
 
 def chosen_locale(settings: Settings) -> QLocale:

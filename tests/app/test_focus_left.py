@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 from window_bench import Bench
 
-from studio.app.models.first_run_panel import PanelPage, SetupSuggestion
+from studio.app.models.first_run_panel import PanelButton, PanelPage
 from studio.app.window import MainWindow
 from studio.errors import NoAudioDevice
 
@@ -20,7 +20,7 @@ def window(bench: Bench) -> MainWindow:
     window = bench.open_window()
     window.activateWindow()
     bench.parts.models.panel.show_page(
-        PanelPage("A better voice", offers=[SetupSuggestion("Download 3 GB", lambda: None)])
+        PanelPage("A better voice", buttons=[PanelButton("Download 3 GB", lambda: None)])
     )
     return window
 
@@ -54,9 +54,9 @@ def test_hiding_an_unfocused_panel_keeps_the_focus(bench: Bench, window: MainWin
 
 def test_the_next_page_of_a_panel_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
     panel = bench.parts.models.panel
-    stop = SetupSuggestion("Stop", lambda: None)
+    stop = PanelButton("Stop", lambda: None)
     panel.show_page(
-        PanelPage("Here", offers=[SetupSuggestion("Begin", lambda: panel.show_page(PanelPage("", offers=[stop])))])
+        PanelPage("Here", buttons=[PanelButton("Begin", lambda: panel.show_page(PanelPage("", buttons=[stop])))])
     )
     press(panel._buttons.findChildren(QPushButton)[0])
     bench.until(is_in_script(window))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from window_bench import Bench
 
 from studio.app import layout
-from studio.app.models.first_run_panel import PanelPage, SetupSuggestion
+from studio.app.models.first_run_panel import PanelButton, PanelPage
 from studio.app.window import MainWindow
 from studio.errors import SourceUnreachable
 
@@ -37,10 +37,10 @@ def window(small_screen: None, bench: Bench) -> MainWindow:
     return window
 
 
-def show_both(bench: Bench, *offers: SetupSuggestion) -> MainWindow:
+def show_both(bench: Bench, *buttons: PanelButton) -> MainWindow:
     window = bench.window
     assert window is not None
-    bench.parts.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.words, offers=offers))
+    bench.parts.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.text, buttons=buttons))
     bench.parts.engines.show(engine_pictures.at_work())
     bench.live(0.02)
     return window
@@ -96,7 +96,7 @@ def test_a_notice_is_as_high_as_its_words(bench: Bench) -> None:
 
 def test_the_content_of_a_collapsed_panel_opens_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
     pressed: list[str] = []
-    show_both(bench, SetupSuggestion("Go", lambda: pressed.append("Go")))
+    show_both(bench, PanelButton("Go", lambda: pressed.append("Go")))
     panel = bench.parts.models.panel
     panel._more.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(panel._more, Qt.Key.Key_Space)
@@ -105,7 +105,7 @@ def test_the_content_of_a_collapsed_panel_opens_in_a_dialog(window: MainWindow, 
     bench.until(panel.body.isVisible)
     assert dialog.isAncestorOf(panel.body)
     assert dialog.size().boundedTo(SMALL) == dialog.size()
-    panel.show_page(PanelPage("Under way", ADVICE.words, is_busy=True, share=0.5, offers=panel.page.offers))
+    panel.show_page(PanelPage("Under way", ADVICE.text, is_busy=True, share=0.5, buttons=panel.page.buttons))
     assert dialog.windowTitle() == "Under way"
     qtbot.keyClick(dialog, Qt.Key.Key_Return)
     assert pressed == ["Go"]

@@ -21,7 +21,7 @@ GENEROUS_SECONDS = 2.0
 HEAVY = (
     "av", "email", "html", "httpx2", "huggingface_hub", "importlib.metadata", "onnx", "psutil", "pyloudnorm",
     "safetensors", "sounddevice", "soundfile", "tokenizers", "yaml", "studio.app.dictionary.dialog",
-    "studio.app.deferred_parts", "studio.app.models.models_controller", "studio.catalog.known", "studio.engines.overview",
+    "studio.app.deferred_parts", "studio.app.models.models_page", "studio.catalog.known", "studio.engines.overview",
     "studio.export", "studio.project.importing.script_file", "studio.text.english", "studio.voices.clip_intake",
     "studio.worker.client", "studio.worker.protocol",
 )  # fmt: skip

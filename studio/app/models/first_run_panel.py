@@ -1,4 +1,4 @@
-"""Non-modal panel above the script with a title, text, progress bar, table and buttons."""
+"""Panel above the script that shows the steps of the first-run assistant."""
 
 from __future__ import annotations
 
@@ -28,30 +28,26 @@ _DIALOG_PIXELS = 560
 
 
 @dataclass(frozen=True, slots=True)
-class SetupSuggestion:
-    """A button of a page. The first one is the default button."""
+class PanelButton:
+    """A button of a page and its action. The first button of a page is the default one."""
 
-    words: str
+    text: str
     call: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
 class PanelPage:
-    """Content of the panel.
-
-    ``share``: progress from 0 to 1, None with ``is_busy`` if unknown. ``table``: rows of text, the first is the header.
-    ``words_below``: text below the table. ``error``: the error described by ``words``, for "Copy report".
-    """
+    """Content of the panel."""
 
     title: str
-    words: str = ""
-    role: str = ""
+    text: str = ""
+    role: str = ""  # style of the text
     is_busy: bool = False
-    share: float | None = None
-    table: Sequence[Sequence[str]] = ()
-    words_below: str = ""
-    error: StudioError | None = None
-    offers: Sequence[SetupSuggestion] = ()
+    share: float | None = None  # progress 0..1; None if unknown
+    table: Sequence[Sequence[str]] = ()  # rows of text; the first row is the header
+    text_below: str = ""  # below the table
+    error: StudioError | None = None  # the error that ``text`` describes, for "Copy report"
+    buttons: Sequence[PanelButton] = ()
 
 
 class FirstRunPanel(CollapsiblePanel):
@@ -65,21 +61,21 @@ class FirstRunPanel(CollapsiblePanel):
         self._more.setAccessibleName(self.tr("More first steps"))
         self._close.setToolTip(self.tr("Close"))
         self._close.setAccessibleName(self.tr("Close first steps"))
-        self._words = QLabel(wordWrap=True)
-        self._words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._text = QLabel(wordWrap=True)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._copy = CopyReportButton()
         self._table = QWidget()
-        self._words_below = QLabel(wordWrap=True)
+        self._text_below = QLabel(wordWrap=True)
         self._buttons = QWidget()
         self._page = PanelPage("")
         self._dialog: QDialog | None = None
         text_row = QHBoxLayout()
-        text_row.addWidget(self._words)
+        text_row.addWidget(self._text)
         text_row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
         self._rows = QVBoxLayout(self.body)
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.addLayout(text_row)
-        for widget in (self._bar, self._table, self._words_below, self._buttons):
+        for widget in (self._bar, self._table, self._text_below, self._buttons):
             self._rows.addWidget(widget)
         self.close_wanted.connect(self.closed)
         self.more_wanted.connect(self._open_dialog)
@@ -90,32 +86,28 @@ class FirstRunPanel(CollapsiblePanel):
 
     def show_page(self, page: PanelPage) -> None:
         """Show ``page``. Unchanged buttons are kept, so that they keep the focus."""
-        has_same_offers = [offer.words for offer in page.offers] == [offer.words for offer in self._page.offers]
+        has_same_buttons = [button.text for button in page.buttons] == [button.text for button in self._page.buttons]
         has_same_table = list(page.table) == list(self._page.table)
         self._page = page
         self.show_title(page.title)
         if self._dialog is not None:
             self._dialog.setWindowTitle(page.title)
-        self._words.setText(page.words)
-        self._words.setVisible(bool(page.words))
+        self._text.setText(page.text)
+        self._text.setVisible(bool(page.text))
         self._copy.offer_for(page.error)
-        self._words_below.setText(page.words_below)
-        self._words_below.setVisible(bool(page.words_below))
-        if self._words.property("role") != page.role:
-            self._words.setProperty("role", page.role)
-            self._words.style().unpolish(self._words)
-            self._words.style().polish(self._words)
+        self._text_below.setText(page.text_below)
+        self._text_below.setVisible(bool(page.text_below))
+        if self._text.property("role") != page.role:
+            self._text.setProperty("role", page.role)
+            self._text.style().unpolish(self._text)
+            self._text.style().polish(self._text)
         self.show_progress(page.is_busy, page.share)
         if not has_same_table:
             self._table = self._replaced(self._table, self._make_table(page.table))
         self._table.setVisible(bool(page.table))
-        if not has_same_offers:
-            self._buttons = self._replaced(self._buttons, self._make_buttons(page.offers))
+        if not has_same_buttons:
+            self._buttons = self._replaced(self._buttons, self._make_buttons(page.buttons))
         self.show()
-
-    def press(self, words: str) -> None:
-        """Click the button with the text ``words``."""
-        next(button for button in self._buttons.findChildren(QPushButton) if button.text() == words).click()
 
     def set_folded(self, is_folded: bool) -> None:
         """Also close the dialog with the content once the content fits in the window."""
@@ -160,15 +152,15 @@ class FirstRunPanel(CollapsiblePanel):
         old.deleteLater()
         return new
 
-    def _make_buttons(self, offers: Sequence[SetupSuggestion]) -> QWidget:
+    def _make_buttons(self, buttons: Sequence[PanelButton]) -> QWidget:
         row = QWidget(self.body)
         layout = QHBoxLayout(row)
         layout.setContentsMargins(0, 0, 0, 0)
-        for place, offer in enumerate(offers):
-            button = QPushButton(offer.words)
-            button.setAutoDefault(place == 0)
+        for index, each in enumerate(buttons):
+            button = QPushButton(each.text)
+            button.setAutoDefault(index == 0)
             # Looked up by position: the callback may change while the text stays the same.
-            button.clicked.connect(lambda _=False, chosen=place: self._page.offers[chosen].call())
+            button.clicked.connect(lambda _=False, chosen=index: self._page.buttons[chosen].call())
             layout.addWidget(button)
         layout.addStretch()
         return row
@@ -179,8 +171,8 @@ class FirstRunPanel(CollapsiblePanel):
         grid.setContentsMargins(0, 4, 0, 4)
         grid.setHorizontalSpacing(24)
         for row, cells in enumerate(rows):
-            for column, words in enumerate(cells):
-                label = QLabel(words)
+            for column, text in enumerate(cells):
+                label = QLabel(text)
                 label.setProperty("role", "title" if row == 0 else "quiet" if column == 0 else "")
                 grid.addWidget(label, row, column)
         grid.setColumnStretch(len(rows[0]) if rows else 0, 1)

@@ -40,7 +40,7 @@ _BAR_PIXELS = 10
 
 
 class ModelCard(QFrame):
-    """Shows a status and a task, and emits a signal for each action. ``install_wanted`` carries variants."""
+    """Shows a status and a task, and emits a signal for each action. ``install_wanted`` carries the variants to install."""
 
     install_wanted = Signal(frozenset)
     stop_wanted = Signal()
@@ -69,7 +69,7 @@ class ModelCard(QFrame):
         self._bar.setTextVisible(False)
         self._bar.setMaximumHeight(_BAR_PIXELS)
         self._bar.setAccessibleName(self.tr("Progress of {name}").format(name=name))
-        self._work = QLabel(wordWrap=True)
+        self._task = QLabel(wordWrap=True)
         self._file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self._main = QPushButton()
         self._second = QPushButton()
@@ -102,7 +102,7 @@ class ModelCard(QFrame):
         column.setContentsMargins(12, 8, 10, 10)
         column.setSpacing(4)
         column.addLayout(head)
-        for widget in (self._abilities, self._origin, self._variant, self._work, self._bar, self._file):
+        for widget in (self._abilities, self._origin, self._variant, self._task, self._bar, self._file):
             column.addWidget(widget)
 
     def show_status(self, status: ModelStatus, *, is_used: bool) -> None:
@@ -112,7 +112,7 @@ class ModelCard(QFrame):
         self._mark.setPixmap(icon(shape, getattr(theme_colors(self.palette()), tone)).pixmap(_ICON_SIDE, _ICON_SIDE))
         words = state_text(status)
         self._state.setText(words + (" · " + self.tr("in use") if is_used else ""))
-        self._abilities.setText(self._about(status))
+        self._abilities.setText(self._description(status))
         self._abilities.setVisible(bool(self._abilities.text()))
         self._origin.setText(origin_text(status))
         self._show_variant(status)
@@ -120,8 +120,8 @@ class ModelCard(QFrame):
         self.show_task(None)
 
     def show_task(self, task: ModelTask | None) -> None:
-        """Show a running or queued task, or none."""
-        for widget in (self._bar, self._work, self._file):
+        """Show a running or queued task; None hides it."""
+        for widget in (self._bar, self._task, self._file):
             widget.setVisible(task is not None)
         if task is None:
             if self._status is not None:
@@ -132,7 +132,7 @@ class ModelCard(QFrame):
         share = progress.share if progress is not None else None
         self._bar.setMaximum(_STEPS if share is not None else 0)
         self._bar.setValue(round(_STEPS * share) if share is not None else 0)
-        self._work.setText(task_text(task))
+        self._task.setText(task_text(task))
         self._file.setText(file_text(progress) if progress is not None else "")
         self._variant.hide()
         self._more.hide()
@@ -147,7 +147,7 @@ class ModelCard(QFrame):
                 not task.stop.is_cancelled and task.kind not in (ModelTaskKind.REMOVE, ModelTaskKind.DISCARD)
             )
 
-    def _about(self, status: ModelStatus) -> str:
+    def _description(self, status: ModelStatus) -> str:
         if status.damaged:
             return self.tr("Missing or damaged: {files}. Repair the model to use it.").format(
                 files=", ".join(status.damaged)
@@ -164,7 +164,7 @@ class ModelCard(QFrame):
             self._variant.hide()
             return
         extra = known.size_bytes(frozenset({variant})) - known.size_bytes()
-        if status.size_bytes >= known.size_bytes() + extra:  # it is part of the download already
+        if status.size_bytes >= known.size_bytes() + extra:  # already part of the download
             self._variant.hide()
             return
         words = self.tr("RL-tuned language model ({size} extra)")

@@ -1,38 +1,32 @@
-"""Synthesis of a test sentence with the current model, and comparison of two such previews."""
+"""Synthesis of a test sentence with the current model, and comparison of the results of two models."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
 
 from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
 from studio.audio.streaming_audio import Samples, StreamingAudio
-from studio.errors import StudioError
-from studio.pipeline.request import AudioChunk, SynthesisRequest, VoiceReference
+from studio.pipeline.request import SynthesisRequest, VoiceReference
 from studio.worker.request_handle import Callbacks
 
 SENTENCE = "The harbour was quiet that morning."
+# Smaller relative differences are within the noise of a single measurement.
+_NOTICEABLE_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPreview:
-    """Result of one synthesis. ``highest_hertz``: 99 % of the energy is below this frequency."""
+    """Test sentence spoken by one model, with its measurements."""
 
     model_name: str
     makes_noise: bool
     first_audio_seconds: float
     real_time_factor: float
-    sample_rate: int
-    highest_hertz: float
-    sound: StreamingAudio
-
-
-# Smaller relative differences are within the noise of a single measurement.
-_NOTICEABLE_SHARE = 0.1
+    highest_hertz: float  # 99 % of the energy is below this frequency
+    audio: StreamingAudio
 
 
 def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -52,59 +46,28 @@ def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...],
     return better, worse
 
 
-class PreviewRunner(QObject):
-    """Synthesises ``SENTENCE`` with the model of the bridge, one request at a time."""
-
-    finished = Signal(object)  # ModelPreview
-    failed = Signal(object)  # StudioError
-
-    def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._bridge = bridge
-        self._task: asyncio.Task[None] | None = None
-
-    def begin(self, voice: VoiceReference) -> None:
-        """Start a preview. ``finished`` or ``failed`` follows, unless it is stopped."""
-        self.stop()
-        self._task = self._bridge.run(self._synthesize(voice))
-
-    def stop(self) -> None:
-        if self._task is not None and not self._task.done():
-            self._task.cancel()
-        self._task = None
-
-    async def _synthesize(self, voice: VoiceReference) -> None:
-        try:
-            description = await self._bridge.ready()
-            # Prepared beforehand, so that the measured time does not include it.
-            await self._bridge.prepare_voice(voice)
-            sound = StreamingAudio(description.sample_rate)
-
-            def on_audio(chunk: AudioChunk) -> None:
-                sound.append(chunk.samples)
-
-            request = self._bridge.speak(
-                SynthesisRequest(SENTENCE, voice, seed=1, trims_leading_silence=True), Callbacks(on_audio)
-            )
-            report = await request.finished()
-            sound.complete()
-        except StudioError as error:
-            self.failed.emit(error)
-            return
-        if report is None:
-            return
-        highest = await in_background(highest_hertz, sound.all(), report.sample_rate)
-        self.finished.emit(
-            ModelPreview(
-                description.model_name,
-                description.makes_noise,
-                report.first_audio_seconds,
-                report.real_time_factor,
-                report.sample_rate,
-                highest,
-                sound,
-            )
-        )
+async def synthesize_preview(bridge: WorkerBridge, voice: VoiceReference) -> ModelPreview | None:
+    """Speak ``SENTENCE`` with the model of ``bridge``; return None if the request is cancelled. Raise ``StudioError``."""
+    description = await bridge.ready()
+    # Prepared beforehand, so that the measured time does not include it.
+    await bridge.prepare_voice(voice)
+    audio = StreamingAudio(description.sample_rate)
+    request = bridge.speak(
+        SynthesisRequest(SENTENCE, voice, seed=1, trims_leading_silence=True),
+        Callbacks(lambda chunk: audio.append(chunk.samples)),
+    )
+    report = await request.finished()
+    audio.complete()
+    if report is None:
+        return None
+    return ModelPreview(
+        description.model_name,
+        description.makes_noise,
+        report.first_audio_seconds,
+        report.real_time_factor,
+        await in_background(highest_hertz, audio.all(), report.sample_rate),
+        audio,
+    )
 
 
 def highest_hertz(samples: Samples, sample_rate: int) -> float:

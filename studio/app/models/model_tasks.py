@@ -1,4 +1,4 @@
-"""Queue of model tasks (download, verify, import, export, remove), run one at a time on a thread."""
+"""Queue of model tasks (download, verify, import, export, remove), run one at a time on a background thread."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ModelTaskKind(Enum):
 
 @dataclass(eq=False, slots=True)
 class ModelTask:
-    """A task for one model. The worker thread writes ``progress``, the window reads it."""
+    """A task for one model. The background thread writes ``progress``, and the window reads it."""
 
     name: str
     kind: ModelTaskKind
@@ -53,13 +53,12 @@ class ModelTask:
 
 
 class ModelTasks(QObject):
-    """The queue. Use it from the window's thread. ``run`` schedules a coroutine."""
+    """Belongs to the GUI thread. ``run`` schedules a coroutine."""
 
     statuses_changed = Signal()
     task_changed = Signal()  # queued, started, progressed or ended
     installed = Signal(str)
     checked = Signal(object)  # CheckResult
-    done = Signal(object)  # ModelTask
     failed = Signal(object)  # StudioError
 
     def __init__(
@@ -76,7 +75,7 @@ class ModelTasks(QObject):
         self._timer.setInterval(_UPDATE_MILLISECONDS)
         self._timer.timeout.connect(self.task_changed)
 
-    # Requests; return at once.
+    # Requests, which return at once.
 
     def install(self, name: str, variants: frozenset[str] = frozenset()) -> None:
         self._enqueue(ModelTask(name, ModelTaskKind.INSTALL, variants))
@@ -132,8 +131,8 @@ class ModelTasks(QObject):
 
     @property
     def endpoint(self) -> str:
-        """Return the address of the model source. Raise ``UnusableSetting``."""
-        return endpoint_of(self.source_kind, self._own_endpoint)
+        """Address of the model source. Raises ``UnusableSetting``."""
+        return endpoint_of(self.source_kind, self._endpoint_setting)
 
     async def close(self) -> None:
         """Stop the running task and wait for it. Downloaded data is kept."""
@@ -147,7 +146,7 @@ class ModelTasks(QObject):
             await asyncio.sleep(0.01)
 
     @property
-    def _own_endpoint(self) -> str:
+    def _endpoint_setting(self) -> str:
         kind = self.source_kind
         return self._settings[HUGGING_FACE_ENDPOINT if kind is SourceKind.HUGGING_FACE else MODEL_SCOPE_ENDPOINT]
 
@@ -170,7 +169,7 @@ class ModelTasks(QObject):
             task.is_running = True
             self.task_changed.emit()
             try:
-                # Shielded: a thread cannot be cancelled, only asked to stop.
+                # Shielded, because a thread cannot be cancelled: its task must stop by itself.
                 result = await asyncio.shield(in_background(self._do, task))
             except DownloadCancelled:
                 pass
@@ -182,7 +181,10 @@ class ModelTasks(QObject):
                     InternalError("Unexpected error: {reason}.", remedy="See the Log tab for details.", reason=error)
                 )
             else:
-                self._report(task, result)
+                if isinstance(result, CheckResult):
+                    self.checked.emit(result)
+                elif isinstance(result, Path):
+                    self.installed.emit(result.name)
             finally:
                 task.is_running = False
                 self._tasks.remove(task)
@@ -193,7 +195,7 @@ class ModelTasks(QObject):
         self.task_changed.emit()
 
     def _do(self, task: ModelTask) -> CheckResult | Path | None:
-        """Run ``task``, on a thread."""
+        """Run ``task`` on a background thread."""
         task.stop.check()
 
         def on_progress(progress: Progress) -> None:
@@ -219,13 +221,6 @@ class ModelTasks(QObject):
     def _install(self, task: ModelTask, on_progress: Callable[[Progress], None]) -> Path:
         from studio.catalog.installation import Installation  # noqa: PLC0415 - its library is slow to load
 
-        source = open_source(self.source_kind, self._own_endpoint)
+        source = open_source(self.source_kind, self._endpoint_setting)
         model = known_models()[task.name]
         return Installation(model, source, variants=task.variants, stop=task.stop, on_progress=on_progress).run()
-
-    def _report(self, task: ModelTask, result: CheckResult | Path | None) -> None:
-        if isinstance(result, CheckResult):
-            self.checked.emit(result)
-        elif isinstance(result, Path):
-            self.installed.emit(result.name)
-        self.done.emit(task)

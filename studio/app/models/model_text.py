@@ -1,4 +1,4 @@
-"""Texts for models, their states and their progress."""
+"""Texts about models, their states and their tasks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ICONS = {
     ModelState.AVAILABLE: ("down", "quiet"),
     ModelState.UNSUPPORTED: ("lock", "quiet"),
 }
-# Every model has one of the first two, which begins the line.
+# Every model has one of the first two abilities, which begins the line.
 _ABILITIES = {
     Ability.CLONE: _T("Models", "Clones any voice"),
     Ability.STORED_VOICES: _T("Models", "Built-in voices"),
@@ -57,7 +57,7 @@ _LANGUAGES = {
     "ru": _T("Models", "Russian"),
     "yue": _T("Models", "Cantonese"),
 }
-_WORK = {
+_TASKS = {
     ModelTaskKind.INSTALL: _T("Models", "Downloading {name}"),
     ModelTaskKind.CHECK: _T("Models", "Checking {name}"),
     ModelTaskKind.IMPORT: _T("Models", "Importing {name}"),
@@ -121,7 +121,7 @@ def origin_text(status: ModelStatus) -> str:
 
 def task_text(task: ModelTask) -> str:
     name = task.name or task.path.name
-    words = _tr(_WORK[task.kind]).format(name=name)
+    words = _tr(_TASKS[task.kind]).format(name=name)
     details = progress_text(task.progress) if task.progress is not None and task.is_running else ""
     if not task.is_running:
         details = _tr(_T("Models", "queued"))
@@ -131,7 +131,7 @@ def task_text(task: ModelTask) -> str:
 
 
 def progress_text(progress: Progress) -> str:
-    """Return the bytes, and speed and remaining time once they have been measured."""
+    """Return the number of bytes, and the speed and remaining time once they are known."""
     match progress.phase:
         case Phase.LISTING:
             return _tr(_T("Models", "requesting the file list…"))

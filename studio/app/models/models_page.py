@@ -1,11 +1,11 @@
-"""Models page: a non-modal dialog with all models and their actions."""
+"""Models page, a non-modal dialog with all models and their actions, and its controller."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -20,10 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.dialogs import Dialogs
 from studio.app.error_text import format_error
+from studio.app.models.first_run import FirstRun
+from studio.app.models.first_run_panel import FirstRunPanel
 from studio.app.models.model_card import ModelCard
 from studio.app.models.model_tasks import ModelTasks
 from studio.app.models.model_text import size_text, task_text
+from studio.app.notifications import NotificationBar
+from studio.app.session import Session
+from studio.app.synthesis.task_reporter import TaskReporter
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
@@ -32,19 +38,20 @@ from studio.catalog.exporting import EXPORT_SUFFIX
 from studio.catalog.folders import models_folder
 from studio.errors import StudioError, UnusableSetting
 from studio.health.log_file import note_shown
+from studio.setting_kinds import Page
 
 
 class ModelsPage(QDialog):
-    """``model_chosen`` carries the name of the model to load; ``source_wanted`` asks for the model settings."""
+    """``model_chosen`` carries the name of the model to load; ``source_wanted`` requests the model settings."""
 
     model_chosen = Signal(str)
     source_wanted = Signal()
 
-    def __init__(self, work: ModelTasks, used: str, parent: QWidget | None = None) -> None:
+    def __init__(self, tasks: ModelTasks, model_in_use: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Models"))
-        self.work = work
-        self._used = used
+        self._tasks = tasks
+        self._model_in_use = model_in_use
         self.cards: dict[str, ModelCard] = {}
         self._source = ElidedLabel()
         self._change_source = QPushButton(self.tr("Source and folder…"))
@@ -54,7 +61,7 @@ class ModelsPage(QDialog):
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._message.hide()
         self._copy = CopyReportButton()
-        self._other_work = QLabel(wordWrap=True)
+        self._other_task = QLabel(wordWrap=True)  # for a model without a card
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -65,7 +72,7 @@ class ModelsPage(QDialog):
         self._connect_signals()
         self._show_statuses()
         self._show_source()
-        work.refresh()
+        tasks.refresh()
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -84,67 +91,61 @@ class ModelsPage(QDialog):
         message_row.addWidget(self._message, 1)
         message_row.addWidget(self._copy)
         column.addLayout(message_row)
-        column.addWidget(self._other_work)
+        column.addWidget(self._other_task)
         column.addWidget(scroll, 1)
         column.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
         self.resize(fit_to_screen(128 * width, 110 * width))
 
     def _connect_signals(self) -> None:
-        # tasks
-        self.work.statuses_changed.connect(self._show_statuses)
-        self.work.task_changed.connect(self._show_tasks)
-        self.work.failed.connect(self._show_error)
-        self.work.checked.connect(self._show_check)
-        # buttons
+        self._tasks.statuses_changed.connect(self._show_statuses)
+        self._tasks.task_changed.connect(self._show_tasks)
+        self._tasks.failed.connect(self._show_error)
+        self._tasks.checked.connect(self._show_check)
         self._change_source.clicked.connect(self.source_wanted)
         self._buttons.rejected.connect(self.reject)
 
     def use(self, name: str) -> None:
         """Mark ``name`` as the model in use."""
-        self._used = name
+        self._model_in_use = name
         self._show_statuses()
-
-    @property
-    def message(self) -> str:
-        return self._message.text() if not self._message.isHidden() else ""
 
     # State.
 
     def _show_statuses(self) -> None:
-        names = [status.name for status in self.work.statuses]
+        names = [status.name for status in self._tasks.statuses]
         for name in set(self.cards) - set(names):
             card = self.cards.pop(name)
             self._column.removeWidget(card)
             card.deleteLater()
-        for place, status in enumerate(self.work.statuses):
+        for position, status in enumerate(self._tasks.statuses):
             card = self.cards.get(status.name) or self._new_card(status.name)
-            if self._column.indexOf(card) != place:
-                self._column.insertWidget(place, card)
-            card.show_status(status, is_used=status.name == self._used)
+            if self._column.indexOf(card) != position:
+                self._column.insertWidget(position, card)
+            card.show_status(status, is_used=status.name == self._model_in_use)
         self._show_tasks()
 
     def _show_tasks(self) -> None:
         for name, card in self.cards.items():
-            task = self.work.task_of(name)
+            task = self._tasks.task_of(name)
             if task is not None:
                 card.show_task(task)
-            elif (status := self.work.status_of(name)) is not None:
-                card.show_status(status, is_used=name == self._used)
-        current = self.work.current
-        is_of_none = current is not None and current.name not in self.cards
-        self._other_work.setText(task_text(current) if current is not None and is_of_none else "")
-        self._other_work.setVisible(is_of_none)
+            elif (status := self._tasks.status_of(name)) is not None:
+                card.show_status(status, is_used=name == self._model_in_use)
+        current = self._tasks.current
+        has_no_card = current is not None and current.name not in self.cards
+        self._other_task.setText(task_text(current) if current is not None and has_no_card else "")
+        self._other_task.setVisible(has_no_card)
 
     def _show_source(self) -> None:
         try:
-            endpoint = self.work.endpoint
+            endpoint = self._tasks.endpoint
         except UnusableSetting as error:
             self._show_error(error)
             endpoint = ""
         words = self.tr("Source: {source} ({endpoint}) · Folder: {folder}")
         self._source.setText(
-            words.format(source=self.work.source_kind.title, endpoint=endpoint, folder=models_folder())
+            words.format(source=self._tasks.source_kind.title, endpoint=endpoint, folder=models_folder())
         )
 
     def _show_error(self, error: StudioError) -> None:
@@ -174,10 +175,10 @@ class ModelsPage(QDialog):
     def _new_card(self, name: str) -> ModelCard:
         card = ModelCard(name)
         self.cards[name] = card
-        card.install_wanted.connect(lambda variants: self._begin(lambda: self.work.install(name, variants)))
-        card.stop_wanted.connect(lambda: self.work.stop(name))
-        card.discard_wanted.connect(lambda: self._begin(lambda: self.work.discard(name)))
-        card.check_wanted.connect(lambda: self._begin(lambda: self.work.check(name)))
+        card.install_wanted.connect(lambda variants: self._begin(lambda: self._tasks.install(name, variants)))
+        card.stop_wanted.connect(lambda: self._tasks.stop(name))
+        card.discard_wanted.connect(lambda: self._begin(lambda: self._tasks.discard(name)))
+        card.check_wanted.connect(lambda: self._begin(lambda: self._tasks.check(name)))
         card.export_wanted.connect(lambda: self._ask_for_export(name))
         card.remove_wanted.connect(lambda: self._ask_to_remove(name))
         card.use_wanted.connect(lambda: self.model_chosen.emit(name))
@@ -199,21 +200,22 @@ class ModelsPage(QDialog):
         dialog = QFileDialog(self, self.tr("Import model"), "", "" if is_folder else kinds)
         mode = QFileDialog.FileMode.Directory if is_folder else QFileDialog.FileMode.ExistingFile
         dialog.setFileMode(mode)
-        dialog.fileSelected.connect(lambda chosen: self._begin(lambda: self.work.import_from(Path(chosen))))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        self._open(dialog, self._tasks.import_from)
 
     def _ask_for_export(self, name: str) -> None:
         dialog = QFileDialog(self, self.tr("Export model"), "", f"(*{EXPORT_SUFFIX})")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(EXPORT_SUFFIX[1:])
         dialog.selectFile(f"{name}{EXPORT_SUFFIX}")
-        dialog.fileSelected.connect(lambda chosen: self._begin(lambda: self.work.export_to(name, Path(chosen))))
+        self._open(dialog, lambda path: self._tasks.export_to(name, path))
+
+    def _open(self, dialog: QFileDialog, on_chosen: Callable[[Path], object]) -> None:
+        dialog.fileSelected.connect(lambda chosen: self._begin(lambda: on_chosen(Path(chosen))))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def _ask_to_remove(self, name: str) -> None:
-        status = self.work.status_of(name)
+        status = self._tasks.status_of(name)
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(self.tr("Remove {name} from this computer?").format(name=name))
@@ -221,7 +223,7 @@ class ModelsPage(QDialog):
         box.setInformativeText(self.tr("This frees {size}. Voices and scripts are kept.").format(size=size))
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
-        remove.clicked.connect(lambda: self.work.remove(name))
+        remove.clicked.connect(lambda: self._tasks.remove(name))
         box.finished.connect(box.deleteLater)
         box.open()
 
@@ -231,5 +233,91 @@ class ModelsPage(QDialog):
             self._show_statuses()
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._show_source()  # the settings may have changed
-            self.work.refresh()
+            self._tasks.refresh()
         super().changeEvent(event)
+
+
+class ModelsController(QObject):
+    """Controller of the Models page, the first-run panel and the engine menu.
+
+    ``model_chosen`` carries the name of the model to load.
+    """
+
+    model_chosen = Signal(str)
+
+    def __init__(
+        self, session: Session, pages: Dialogs, notices: NotificationBar, tasks: TaskReporter, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._session = session
+        self._pages = pages
+        self._notices = notices
+        self._tasks = tasks
+        self._window = window
+        self.page: ModelsPage | None = None  # created when it is first opened
+        self.panel = FirstRunPanel()
+        self.first_run = FirstRun(session, self.panel, self)
+        # first run
+        self.first_run.model_chosen.connect(self.model_chosen)
+        self.first_run.models_wanted.connect(self.open_page)
+        # model tasks
+        session.models.task_changed.connect(self._show_task)
+        session.models.installed.connect(self._on_installed)
+        session.models.failed.connect(self._on_failed)
+        self._show_task()
+
+    def begin(self) -> None:
+        """Start the first-run assistant, once the window is shown."""
+        self._session.models.refresh()
+        self.first_run.begin()
+
+    def open_page(self) -> None:
+        """Open the page, or bring it to the front."""
+        if self.page is None:
+            self.page = ModelsPage(self._session.models, self._session.model_folder().name, self._window)
+            self.page.model_chosen.connect(self._choose)
+            self.page.source_wanted.connect(lambda: self._pages.open_settings_at(Page.MODELS))
+        self.page.use(self._session.model_folder().name)
+        self._session.models.refresh()
+        self.page.show()
+        self.page.raise_()
+        self.page.activateWindow()
+
+    def open_engine_menu(self, below: QWidget) -> None:
+        """Open the menu of installed models above the widget ``below``."""
+        menu = QMenu(self._window)
+        current = self._session.model_folder()
+        for name, folder in self._session.services.find_models().items():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.setChecked(folder == current)
+            action.triggered.connect(lambda _=False, chosen=name: self._choose(chosen))
+        menu.addSeparator()
+        menu.addAction(self.tr("Load model"), self._session.bridge.load)
+        menu.addAction(self.tr("More models…"), self.open_page)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(below.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
+
+    def _choose(self, name: str) -> None:
+        self.model_chosen.emit(name)
+        if self.page is not None:
+            self.page.use(self._session.model_folder().name)
+
+    def _show_task(self) -> None:
+        current = self._session.models.current
+        progress = current.progress if current is not None else None
+        words = task_text(current) if current is not None else None
+        self._tasks.show_model_task(words, progress.share if progress is not None else None)
+
+    def _on_installed(self, name: str) -> None:
+        if not self._is_page_shown and self.panel.isHidden():
+            words = self.tr("{name} is installed.").format(name=name)
+            self._notices.show_hint(words, offer=self.tr("Use"), call=lambda: self._choose(name))
+
+    def _on_failed(self, error: StudioError) -> None:
+        if not self._is_page_shown and self.panel.isHidden():
+            self._notices.show_error(error)
+
+    @property
+    def _is_page_shown(self) -> bool:
+        return self.page is not None and self.page.isVisible()

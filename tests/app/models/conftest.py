@@ -1,4 +1,4 @@
-"""A local hub and one small known model, for tests of the window."""
+"""Local model hub and one small known model, for tests of the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from small_model import REPOSITORY, small_files, small_model
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
-    """The only source, with the only known model."""
+    """The only model source, which offers the only known model."""
     model = small_model(small_files())
     for module in (
         "catalog.known",

@@ -36,7 +36,7 @@ def large_hub(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
     return hub
 
 
-def test_the_window_lives_through_download_pause_check_export_and_removal(
+def test_the_window_responds_during_download_pause_check_export_and_removal(
     make_bench: Any, large_hub: HubServer, tmp_path: Any
 ) -> None:
     bench: Bench = make_bench(is_first_run=True)
@@ -50,7 +50,7 @@ def test_the_window_lives_through_download_pause_check_export_and_removal(
     heart = Heart()
     work.install(NAME)
     bench.until(lambda: large_hub.served_bytes.get("llm.pt", 0) > _LARGE_BYTES // 4, 60)
-    work.stop(NAME)  # the rest comes as fast as it can
+    work.stop(NAME)  # the second download has no bandwidth limit
     bench.until(lambda: work.current is None)
     work.install(NAME)
     bench.until(lambda: state_of(bench) is ModelState.INSTALLED and work.current is None, 60)

@@ -1,4 +1,4 @@
-"""Texts of model tasks: a delay states its reason, without a remedy."""
+"""Texts of model tasks and abilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.catalog.network_errors import unreachable
 from studio.catalog.progress import Phase, Progress
 
 
-def test_what_waits_says_why_and_when_it_goes_on(qapp: QApplication) -> None:
+def test_a_waiting_download_states_the_reason_and_the_delay(qapp: QApplication) -> None:
     use_language(qapp, QLocale("en_US"))
     waiting = Progress(Phase.WAITING, wait_seconds=15.7, error=unreachable("hf-mirror.com", None))
     assert progress_text(waiting) == "hf-mirror.com closed the connection. Retrying in 16 s."
@@ -21,7 +21,9 @@ def test_what_waits_says_why_and_when_it_goes_on(qapp: QApplication) -> None:
 
 
 @pytest.mark.parametrize("known", known_models().values(), ids=lambda known: known.name)
-def test_what_a_model_can_begins_like_a_sentence_and_goes_on_like_one(qapp: QApplication, known: KnownModel) -> None:
+def test_abilities_begin_with_a_capital_letter_and_continue_in_lower_case(
+    qapp: QApplication, known: KnownModel
+) -> None:
     use_language(qapp, QLocale("en_US"))
     first, *others = ability_text(known).split("\n")[1].split(", ")
     assert first[0].isupper()

@@ -37,6 +37,10 @@ class PageBench:
         return self.page.cards[NAME]
 
     @property
+    def message(self) -> str:
+        return "" if self.page._message.isHidden() else self.page._message.text()
+
+    @property
     def state(self) -> ModelState:
         status = self.bench.session.models.status_of(NAME)
         assert status is not None
@@ -67,7 +71,7 @@ def models(bench: Bench, hub: HubServer) -> PageBench:
     return PageBench(bench)
 
 
-def test_the_page_says_what_each_model_can_and_asks_nobody(models: PageBench, hub: HubServer) -> None:
+def test_the_page_describes_the_models_without_network_requests(models: PageBench, hub: HubServer) -> None:
     card = models.card
     assert card._state.text() == "Not installed"
     assert "Chinese, English, 18 Chinese dialects" in card._abilities.text()
@@ -81,7 +85,7 @@ def test_the_page_says_what_each_model_can_and_asks_nobody(models: PageBench, hu
     assert hub.asked == []
 
 
-def test_a_download_shows_its_bytes_and_ends_with_an_installed_model(models: PageBench, hub: HubServer) -> None:
+def test_a_download_shows_its_progress_and_ends_with_an_installed_model(models: PageBench, hub: HubServer) -> None:
     hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     models.click("Download")
     models.bench.until(lambda: "kB of " in models.card._work.text())
@@ -94,7 +98,7 @@ def test_a_download_shows_its_bytes_and_ends_with_an_installed_model(models: Pag
     assert models.window.status.task_text == ""
 
 
-def test_paused_closed_and_opened_again_a_download_goes_on(
+def test_a_download_resumes_after_the_window_was_closed(
     make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = PageBench(make_bench())
@@ -111,16 +115,16 @@ def test_paused_closed_and_opened_again_a_download_goes_on(
     assert hub.served_bytes["flow.pt"] == served["flow.pt"]
 
 
-def test_what_is_asked_for_while_the_list_is_read_anew_waits_its_turn(models: PageBench, hub: HubServer) -> None:
+def test_a_task_requested_while_the_statuses_are_read_waits(models: PageBench, hub: HubServer) -> None:
     """Continuing right after a pause starts one download, not two."""
     work, begun = models.bench.session.models, []
-    read_anew, do = work.refreshed, work._do
+    refresh, do = work.refreshed, work._do
 
-    async def read_slowly() -> None:
+    async def refresh_slowly() -> None:
         await asyncio.sleep(0.3)
-        await read_anew()
+        await refresh()
 
-    work.refreshed = read_slowly
+    work.refreshed = refresh_slowly
     work._do = lambda task: (begun.append(task.kind), do(task))[1]
     hub.faults["llm.pt"] = 2 * [Fault(bytes_per_second=200_000)]
     models.click("Download")
@@ -132,7 +136,7 @@ def test_what_is_asked_for_while_the_list_is_read_anew_waits_its_turn(models: Pa
     assert begun == [ModelTaskKind.INSTALL, ModelTaskKind.INSTALL]
 
 
-def test_pause_keeps_and_cancel_cleans_up(models: PageBench, hub: HubServer, tmp_path: Path) -> None:
+def test_pause_keeps_the_download_and_cancel_deletes_it(models: PageBench, hub: HubServer, tmp_path: Path) -> None:
     hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000), Fault(bytes_per_second=100_000)]
     models.click("Download")
     models.bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 20_000)
@@ -145,7 +149,7 @@ def test_pause_keeps_and_cancel_cleans_up(models: PageBench, hub: HubServer, tmp
     assert not [path for path in (tmp_path / "timbre_data" / "models").rglob("*") if path.is_file()]
 
 
-def test_the_reinforced_language_model_is_a_switch(models: PageBench) -> None:
+def test_the_rl_tuned_language_model_is_optional(models: PageBench) -> None:
     models.card._variant.setChecked(True)
     models.install()
     session = models.bench.session
@@ -153,34 +157,34 @@ def test_the_reinforced_language_model_is_a_switch(models: PageBench) -> None:
     folder = models.bench.session.models.status_of(NAME).folder  # type: ignore[union-attr]
     assert session.engine_options().variant is None
     session.settings[PREFERS_RL] = True
-    assert session.engine_options().variant is None  # the model in use has none
+    assert session.engine_options().variant is None  # the model in use has no RL-tuned variant
     session.model_folder = lambda: folder  # type: ignore[method-assign]
     assert session.engine_options().variant == "rl"
 
 
-def test_damage_is_found_and_repaired(models: PageBench, hub: HubServer) -> None:
+def test_a_damaged_file_is_found_and_repaired(models: PageBench, hub: HubServer) -> None:
     models.install()
     path = models.bench.session.models.status_of(NAME).folder / "flow.pt"  # type: ignore[union-attr,operator]
     path.write_bytes(path.read_bytes()[::-1])
     models.choose("Verify")
     models.until(ModelState.DAMAGED)
-    assert "flow.pt damaged" in models.page.message
+    assert "flow.pt damaged" in models.message
     assert models.card._main.text() == "Repair"
     hub.served_bytes.clear()
     models.click("Repair")
     models.until(ModelState.INSTALLED)
     assert set(hub.served_bytes) == {"flow.pt"}
     models.choose("Verify")
-    models.bench.until(lambda: "intact" in models.page.message)
+    models.bench.until(lambda: "intact" in models.message)
 
 
-def test_a_refusal_is_shown_on_the_page_with_its_remedy(models: PageBench, hub: HubServer) -> None:
+def test_an_error_is_shown_once_on_the_page_with_its_remedy(models: PageBench, hub: HubServer) -> None:
     hub.faults["llm.pt"] = 5 * [Fault(403, at_hub=True)]
     models.click("Download")
-    models.bench.until(lambda: models.page.message)
-    assert "restricts access" in models.page.message
-    assert "another source" in models.page.message
-    assert models.window.notices.words == ""  # once is enough
+    models.bench.until(lambda: models.message)
+    assert "restricts access" in models.message
+    assert "another source" in models.message
+    assert models.window.notices.words == ""  # the page shows it
 
 
 def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
@@ -208,7 +212,7 @@ def test_export_and_import_by_archive(models: PageBench, tmp_path: Path) -> None
     models.until(ModelState.INSTALLED)
 
 
-def test_a_model_is_chosen_to_speak(models: PageBench) -> None:
+def test_the_use_button_chooses_the_model(models: PageBench) -> None:
     chosen: list[str] = []
     models.bench.parts.models.model_chosen.disconnect()
     models.bench.parts.models.model_chosen.connect(chosen.append)
@@ -217,22 +221,22 @@ def test_a_model_is_chosen_to_speak(models: PageBench) -> None:
     assert chosen == [NAME]
 
 
-def test_what_is_installed_while_the_page_is_closed_is_offered(models: PageBench) -> None:
+def test_a_notice_offers_a_model_installed_while_the_page_is_closed(models: PageBench) -> None:
     models.page.close()
     models.bench.loop.call_soon(lambda: models.bench.session.models.install(NAME))
     models.bench.until(lambda: models.window.notices.words)
     assert models.window.notices.words == f"{NAME} is installed."
 
 
-def test_two_things_asked_for_are_done_one_after_the_other(models: PageBench) -> None:
+def test_tasks_run_one_after_the_other(models: PageBench) -> None:
     work = models.bench.session.models
 
-    def ask() -> None:
+    def add_tasks() -> None:
         work.check("studio-mini")
         work.install(NAME)
-        work.install(NAME)  # once is enough
+        work.install(NAME)  # dropped as a duplicate
 
-    models.bench.loop.call_soon(ask)
+    models.bench.loop.call_soon(add_tasks)
     models.bench.until(lambda: models.card._work.text().endswith("queued"))
     models.until(ModelState.INSTALLED)
 
@@ -248,6 +252,6 @@ def test_every_control_of_the_page_has_a_name(models: PageBench) -> None:
     assert unnamed == []
 
 
-def test_the_page_is_one_and_the_engine_menu_leads_there(models: PageBench) -> None:
+def test_opening_the_page_again_shows_the_same_dialog(models: PageBench) -> None:
     models.bench.trigger("file.models")
     assert len(models.window.findChildren(ModelsPage)) == 1
