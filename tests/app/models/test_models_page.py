@@ -88,7 +88,7 @@ def test_the_page_describes_the_models_without_network_requests(models: PageBenc
 def test_a_download_shows_its_progress_and_ends_with_an_installed_model(models: PageBench, hub: HubServer) -> None:
     hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     models.click("Download")
-    models.bench.until(lambda: "kB of " in models.card._work.text())
+    models.bench.until(lambda: "kB of " in models.card._task.text())
     assert "Downloading Small-CosyVoice3" in models.window.status.task_text
     assert models.card._bar.maximum() > 0
     assert models.card._main.text() == "Pause"
@@ -237,7 +237,7 @@ def test_tasks_run_one_after_the_other(models: PageBench) -> None:
         work.install(NAME)  # dropped as a duplicate
 
     models.bench.loop.call_soon(add_tasks)
-    models.bench.until(lambda: models.card._work.text().endswith("queued"))
+    models.bench.until(lambda: models.card._task.text().endswith("queued"))
     models.until(ModelState.INSTALLED)
 
 
