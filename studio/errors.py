@@ -175,7 +175,7 @@ class WorkerDied(StudioError, code="worker-died", exit_status=9):
 
 
 class WorkerBusy(StudioError, code="worker-busy", exit_status=9):
-    """The worker process does not respond in time."""
+    """The worker process has no model loaded."""
 
 
 class EngineDied(StudioError, code="engine-died", exit_status=9):

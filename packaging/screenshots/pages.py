@@ -59,8 +59,7 @@ from studio.setting_kinds import Page
 from studio.settings_store import Settings
 from studio.system.installation import how_to_read_media
 from studio.voices.library import VoiceLibrary
-from studio.worker.connection import Worker
-from studio.worker.process import WorkerProcess
+from studio.worker.process import Worker, WorkerProcess
 
 _RATE = 24_000
 _SIZE = (1440, 900)

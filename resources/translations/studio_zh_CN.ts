@@ -2827,16 +2827,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请用录音创建音色。</translation>
     </message>
     <message>
-        <source>See the log for details.</source>
-        <translation>详情请见日志。</translation>
-    </message>
-    <message>
         <source>{file} contains no voices.</source>
         <translation>{file} 中没有音色。</translation>
-    </message>
-    <message>
-        <source>The speech process did not respond within {seconds:g} seconds.</source>
-        <translation>朗读进程在 {seconds:g} 秒内没有响应。</translation>
     </message>
     <message>
         <source>The speech process ended unexpectedly ({how}).</source>
@@ -2849,10 +2841,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The stored voice {name} contains only a speaker embedding, which is not enough for these models.</source>
         <translation>预存音色 {name} 只包含说话人向量，不足以供这些模型使用。</translation>
-    </message>
-    <message>
-        <source>The text could not be normalised ({reason}).</source>
-        <translation>无法规范化文本（{reason}）。</translation>
     </message>
     <message>
         <source>There was not enough memory.</source>
@@ -2869,10 +2857,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Try again; it is restarted automatically.{log}</source>
         <translation>请重试，朗读进程会自动重启。{log}</translation>
-    </message>
-    <message>
-        <source>Wait a moment, or restart the program.</source>
-        <translation>请稍候，或重启程序。</translation>
     </message>
     <message>
         <source>before the request</source>
@@ -3915,10 +3899,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音的采样率低于模型的要求。</translation>
     </message>
     <message>
-        <source>The speech process does not respond.</source>
-        <translation>朗读进程无响应。</translation>
-    </message>
-    <message>
         <source>The speech process ended: it crashed, or the system ended it for lack of memory.</source>
         <translation>朗读进程已结束：进程崩溃，或因内存不足被系统终止。</translation>
     </message>
@@ -3989,10 +3969,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Wait until it has finished, or stop it there.</source>
         <translation>请等待其完成，或在原处停止。</translation>
-    </message>
-    <message>
-        <source>Wait, or stop it and try again.</source>
-        <translation>请稍候，或停止后重试。</translation>
     </message>
     <message>
         <source>Write it in pinyin or with the sounds that the dictionary offers.</source>
@@ -4397,6 +4373,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The log file contains the reason. Try again, or write to a file.</source>
         <translation>原因请查看日志文件。请重试，或改为写入文件。</translation>
+    </message>
+    <message>
+        <source>Load a model and try again.</source>
+        <translation>请先加载模型，然后重试。</translation>
+    </message>
+    <message>
+        <source>The speech process has no model loaded.</source>
+        <translation>朗读进程尚未加载模型。</translation>
     </message>
 </context>
 <context>

@@ -13,7 +13,7 @@ from studio.catalog.installed import installed_models
 
 if TYPE_CHECKING:
     from studio.voices.library import VoiceLibrary
-    from studio.worker.connection import Worker
+    from studio.worker.process import Worker
 
 
 def _start_process() -> Worker:

@@ -10,8 +10,7 @@ from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.resampling import Samples
 from studio.errors import NoAudioDevice
 from studio.voices.library import VoiceLibrary
-from studio.worker.connection import Worker
-from studio.worker.process import WorkerProcess
+from studio.worker.process import Worker, WorkerProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,8 +174,8 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("Try again; it is restarted automatically. If it happens again, send the report and the worker's log."),
     ),
     "worker-busy": (
-        wording("The speech process does not respond."),
-        wording("Wait, or stop it and try again."),
+        wording("The speech process has no model loaded."),
+        wording("Load a model and try again."),
     ),
     "engine-died": (
         wording("A process in which a library runs a part of the model ended or does not respond."),

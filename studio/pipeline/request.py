@@ -185,5 +185,4 @@ class VoiceSummary:
     clip_seconds: float
     prompt_tokens: int
     first_hop_tokens: int
-    state_bytes: int
     warnings: tuple[str, ...] = ()

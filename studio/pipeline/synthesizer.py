@@ -129,49 +129,56 @@ class Synthesizer:
             max_concurrent_lines=self.stages.speech_lm.max_concurrent_lines,
         )
 
-    def prepare_voice(
-        self, voice: VoiceReference, *, progress: Callable[[str, float], None] | None = None
-    ) -> VoiceSummary:
-        """Prepare a voice for synthesis, unless it is cached."""
-        report = progress or (lambda _stage, _done: None)
+    def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
+        """Prepare a voice for synthesis, unless it is cached. Raise ``Cancelled`` and ``StudioError``."""
         with self._prompt_cache.writes_afterwards():
-            prepared = self._prompt_cache.prepared(self._prompt(voice), progress=lambda done: report("voice", done))
+            prepared = self._prompt_cache.prepared(self._prompt(voice), progress=partial(_report_voice, control))
         return VoiceSummary(
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
             prompt_tokens=prepared.prompt.num_tokens,
             first_hop_tokens=ChunkSchedule(prepared.prompt.num_tokens, self.stages.flow.chunk_tokens).end_tokens,
-            state_bytes=prepared.flow_state.num_bytes,
             warnings=prepared.prompt.warnings,
         )
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
-        """Yield audio chunks in playback order; the generator returns the report.
+    def stream(
+        self,
+        request: SynthesisRequest,
+        *,
+        control: RequestControl,
+        pieces: Iterator[str] | None = None,
+        in_batch: bool = False,
+    ) -> Chunks:
+        """Yield audio chunks in playback order; the generator returns the report. Raise ``Cancelled`` and ``StudioError``.
 
-        ``in_batch``: one of ``EngineDescription.max_concurrent_lines`` concurrent requests, each in its own thread.
-        Raise ``Cancelled`` and ``StudioError``.
+        Args:
+            pieces: the text, if it arrives in pieces. Each sentence is synthesized as soon as it is complete.
+            in_batch: whether the request is one of at most ``EngineDescription.max_concurrent_lines`` concurrent
+                requests, each in its own thread.
         """
         started = time.perf_counter()
-        items = prepare_text(
-            request.text,
-            form=self.checkpoint.generation.text,
-            tokenizer=self.stages.text_tokenizer,
-            normalize=not request.text_is_normalized,
+        form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
+        normalize = not request.text_is_normalized
+        items: Iterable[Sentence | Pause] = (
+            prepare_text(request.text, form=form, tokenizer=tokenizer, normalize=normalize)
+            if pieces is None
+            else IncrementalText(form=form, tokenizer=tokenizer, normalize=normalize).items(pieces)
         )
+        text_seconds = time.perf_counter() - started
         decoder = self._decoder.in_batch(self._slots) if in_batch else self._decoder
-        return (yield from self._speak(request, items, control, decoder=decoder, started=started))
-
-    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
-        """Synthesize text that arrives in pieces, each sentence as soon as it is complete. See ``stream``."""
-        started = time.perf_counter()
-        arriving = IncrementalText(
-            form=self.checkpoint.generation.text,
-            tokenizer=self.stages.text_tokenizer,
-            normalize=not request.text_is_normalized,
-        )
-        return (
-            yield from self._speak(request, arriving.items(pieces), control, decoder=self._decoder, started=started)
-        )
+        with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
+            voice = self._voice(request, decoder, control)
+            voice_seconds = time.perf_counter() - started - text_seconds
+            check = LengthCheck()
+            open_part = self._part_opener(request, voice, check, control)
+            options = SpeechOptions(
+                request.speed, request.is_streaming, request.first_hop_tokens, request.trims_leading_silence
+            )
+            speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
+            parts = (open_part(index, item) for index, item in enumerate(items))
+            yield from speech.stream(list(parts) if pieces is None else parts)
+        report = self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
+        return replace(report, odd_lengths=check.findings)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""
@@ -198,34 +205,6 @@ class Synthesizer:
 
     def close(self) -> None:
         self._prompt_cache.close()
-
-    def _speak(
-        self,
-        request: SynthesisRequest,
-        items: Iterable[Sentence | Pause],
-        control: RequestControl,
-        *,
-        decoder: DecoderStages,
-        started: float,
-    ) -> Chunks:
-        text_seconds = time.perf_counter() - started
-        with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
-            voice = self._voice(request, decoder, control)
-            voice_seconds = time.perf_counter() - started - text_seconds
-            check = LengthCheck()
-            open_part = self._part_opener(request, voice, check, control)
-            options = SpeechOptions(
-                request.speed, request.is_streaming, request.first_hop_tokens, request.trims_leading_silence
-            )
-            speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
-            parts = (
-                [open_part(index, item) for index, item in enumerate(items)]
-                if isinstance(items, list)
-                else (open_part(index, item) for index, item in enumerate(items))
-            )
-            yield from speech.stream(parts)
-        report = self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
-        return replace(report, odd_lengths=check.findings)
 
     def _part_opener(
         self, request: SynthesisRequest, voice: SpeakingVoice, check: LengthCheck, control: RequestControl
@@ -303,11 +282,7 @@ class Synthesizer:
         self, request: SynthesisRequest | ConversionRequest, decoder: DecoderStages, control: RequestControl
     ) -> SpeakingVoice:
         """Return the voice of ``request``, with its flow state if it is needed at once."""
-        prompt = self._prompt(request.voice)
-
-        def progress(done: float) -> None:
-            control.report_progress("voice", done)
-
+        prompt, progress = self._prompt(request.voice), partial(_report_voice, control)
         if request.is_streaming and decoder.slots is None:
             return self._prompt_cache.prepared(prompt, progress=progress)
         return self._prompt_cache.on_demand(prompt, progress=progress)
@@ -362,6 +337,11 @@ class Synthesizer:
             spoken_text=tuple(speech.spoken_text),
             warnings=speech.voice.prompt.warnings,
         )
+
+
+def _report_voice(control: RequestControl, done: float) -> None:
+    control.raise_if_cancelled()
+    control.report_progress("voice", done)
 
 
 def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:

@@ -1,7 +1,7 @@
-"""Asyncio client of the worker: requests go in, audio and reports come out. Does not import torch.
+"""Asyncio client of the worker process. Does not import torch.
 
-If a worker ends unexpectedly, its requests fail with ``WorkerDied``; the next request starts another worker.
-Events arrive on a reading thread (``connection.py``) and are passed to the loop; ``Callbacks.on_audio`` is called
+If a worker ends unexpectedly, its requests fail with ``WorkerDied``, and the next request starts another worker.
+Events arrive on a reading thread (``WorkerConnection``) and are passed to the loop. ``Callbacks.on_audio`` is called
 on the reading thread.
 """
 
@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from studio.engines.overview import EngineAction, EngineStatus
-from studio.errors import WorkerBusy, WorkerDied, from_record
+from studio.errors import WorkerDied, from_record
 from studio.messages import Message, wording
 from studio.pipeline.control import Cancelled
 from studio.pipeline.request import (
@@ -31,41 +31,30 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.worker import protocol
-from studio.worker.connection import Worker, WorkerConnection
-from studio.worker.process import WorkerProcess
-from studio.worker.protocol import Command, Event
+from studio.worker.process import Worker, WorkerConnection, WorkerProcess
+from studio.worker.protocol import Command, Event, RequestCommand
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
 
 _CLOSE_GRACE_SECONDS = 5.0
-# A cancelled request ends within a chunk; a worker that takes longer than any chunk is killed.
+# A cancelled request ends within one chunk, so a worker that takes longer than any chunk is killed.
 _CANCEL_GRACE_SECONDS = 120.0
 
-_Answer = TypeVar("_Answer", bound=Event)
-_Ask = (
-    protocol.Load
-    | protocol.Unload
-    | protocol.PrepareVoice
-    | protocol.ImportStoredVoices
-    | protocol.FinishWrites
-    | protocol.NormalizeText
-    | protocol.EngineCommand
-    | protocol.Ping
-)
+_Result = TypeVar("_Result", bound=Event)
 OnProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    answer: asyncio.Future[Event]
+class _PendingCall:
+    result: asyncio.Future[Event]
     on_progress: OnProgress | None
 
 
 class WorkerClient:
-    """Client for one model. Use it with ``async with`` or ``close`` it; a closed client may be used again.
+    """Client for one model. Use it with ``async with``, or call ``close``. A closed client may be used again.
 
-    ``start_worker`` returns a worker that is not started yet (tests run one in a thread).
+    ``start_worker`` returns a worker that has not been started. Tests run it in a thread.
     """
 
     def __init__(
@@ -74,24 +63,20 @@ class WorkerClient:
         options: EngineOptions | None = None,
         *,
         start_worker: Callable[[], Worker] = WorkerProcess,
-        close_grace_seconds: float = _CLOSE_GRACE_SECONDS,
-        cancel_grace_seconds: float = _CANCEL_GRACE_SECONDS,
     ) -> None:
         self.model_folder = model_folder
         self.options = options or EngineOptions()
         self._start_worker = start_worker
-        self._close_grace_seconds = close_grace_seconds
-        self._cancel_grace_seconds = cancel_grace_seconds
         self._ids = itertools.count(1)
-        self._link: WorkerConnection | None = None
-        self._link_ended = asyncio.Event()
+        self._connection: WorkerConnection | None = None
+        self._connection_ended = asyncio.Event()
         self._is_closing = False
-        self._on_engine_news: Callable[[EngineStatus], None] | None = None
+        self._on_engine_status: Callable[[EngineStatus], None] | None = None
         self._loading: asyncio.Task[EngineDescription] | None = None
         self._submitting: set[asyncio.Task[None]] = set()
         # Requests that were sent to the worker and have not ended.
         self._running: dict[int, RequestHandle] = {}
-        self._questions: dict[int, _Question] = {}
+        self._pending_calls: dict[int, _PendingCall] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -101,26 +86,20 @@ class WorkerClient:
     ) -> None:
         await self.close()
 
-    # Requests. Every coroutine raises StudioError.
+    # Requests. Every coroutine may raise StudioError.
 
     async def load(self) -> EngineDescription:
         """Start the worker and load the model, unless both are done. Requests call this themselves."""
         while True:
             loading = self._loading or self._begin_loading()
             description = await asyncio.shield(loading)
-            if self._loading is loading:  # otherwise the worker has ended since
+            if self._loading is loading:  # otherwise the worker has ended in the meantime
                 return description
-
-    async def unload(self) -> None:
-        """Release the model's memory and keep the process, so that the next load is faster than the first."""
-        if self._link is not None:
-            self._loading = None
-            await self._ask(protocol.Unload(next(self._ids)), protocol.Unloaded)
 
     async def prepare_voice(self, voice: VoiceReference, *, on_progress: OnProgress | None = None) -> VoiceSummary:
         await self.load()
         command = protocol.PrepareVoice(next(self._ids), voice)
-        return (await self._ask(command, protocol.VoiceReady, on_progress)).summary
+        return (await self._call(command, protocol.VoiceReady, on_progress)).summary
 
     def synthesize(
         self,
@@ -130,57 +109,50 @@ class WorkerClient:
         hooks: Callbacks | None = None,
         in_batch: bool = False,
     ) -> RequestHandle:
-        """Start a synthesis; needs a running loop. ``pieces`` supplies the text as it arrives.
+        """Start a synthesis on the running loop.
 
-        ``in_batch``: a background request; may run concurrently with others and yields to interactive ones.
+        Args:
+            request: the text and the voice.
+            pieces: the text, if it arrives in pieces; the text of ``request`` is empty then.
+            hooks: functions that are called while the request runs.
+            in_batch: whether this is a background request, which may run concurrently with others. Interactive
+                requests start before it.
         """
         command = protocol.Synthesize(next(self._ids), request, text_arrives=pieces is not None, in_batch=in_batch)
         return self._begin(command, hooks, pieces)
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
-        """Start converting a recording to another voice; needs a running loop."""
+        """Start the conversion of a recording to another voice, on the running loop."""
         return self._begin(protocol.Convert(next(self._ids), request), hooks)
 
     async def import_stored_voices(self, path: Path, destination: Path) -> protocol.StoredVoicesWritten:
         """Extract the voices of an official ``spk2info.pt`` into ``destination``, without loading the model."""
         command = protocol.ImportStoredVoices(next(self._ids), path, self.model_folder, destination)
-        return await self._ask(command, protocol.StoredVoicesWritten)
+        return await self._call(command, protocol.StoredVoicesWritten)
 
     async def finish_writes(self, *, on_progress: OnProgress | None = None) -> None:
-        """Wait until the prompt states of new voices are on disk, or no longer advance. Before ``close``."""
-        if self._link is not None:
+        """Wait until the prompt states of new voices are on disk, or until writing stalls. Call this before ``close``."""
+        if self._connection is not None:
             command = protocol.FinishWrites(next(self._ids))
             with contextlib.suppress(WorkerDied):  # a worker that has ended writes nothing more
-                await self._ask(command, protocol.WritesFinished, on_progress)
+                await self._call(command, protocol.WritesFinished, on_progress)
 
     async def spell_out(self, text: str) -> str:
-        """Return the normalised text, with numbers and signs in words. Does not wait for running requests."""
+        """Return ``text`` with numbers and signs in words. Does not wait for running requests."""
         command = protocol.NormalizeText(next(self._ids), text, self.model_folder)
-        return (await self._ask(command, protocol.NormalizedText)).text
+        return (await self._call(command, protocol.NormalizedText)).text
 
-    def watch_engines(self, on_news: Callable[[EngineStatus], None]) -> None:
-        """Call ``on_news`` on the loop with every new status of the loaded model's engines."""
-        self._on_engine_news = on_news
-        if self._link is not None:
-            self._link.send(protocol.WatchEngines(next(self._ids)))
+    def watch_engines(self, on_status: Callable[[EngineStatus], None]) -> None:
+        """Call ``on_status`` on the loop with every new engine status of the loaded model."""
+        self._on_engine_status = on_status
+        if self._connection is not None:
+            self._connection.send(protocol.WatchEngines(next(self._ids)))
 
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
         """Start ``action`` and return the number of bytes freed. Does not wait for running requests."""
         await self.load()
         command = protocol.EngineCommand(next(self._ids), action, keys)
-        return (await self._ask(command, protocol.EnginesManaged)).freed_bytes
-
-    async def ping(self, *, timeout_seconds: float = 10.0) -> None:
-        """Return when the worker answers. Raises ``WorkerBusy`` after ``timeout_seconds``."""
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await self._ask(protocol.Ping(next(self._ids)), protocol.Pong)
-        except TimeoutError:
-            raise WorkerBusy(
-                "The speech process did not respond within {seconds:g} seconds.",
-                remedy="Wait a moment, or restart the program.",
-                seconds=timeout_seconds,
-            ) from None
+        return (await self._call(command, protocol.EnginesManaged)).freed_bytes
 
     async def close(self) -> None:
         """End the worker, and kill it if it does not end in time. Never hangs."""
@@ -189,20 +161,20 @@ class WorkerClient:
         for task in self._submitting:
             task.cancel()
         await asyncio.gather(*self._submitting, return_exceptions=True)
-        if self._link is None:
+        if self._connection is None:
             return
-        link, link_ended = self._link, self._link_ended
+        connection, connection_ended = self._connection, self._connection_ended
         self._is_closing = True
-        link.send(protocol.Shutdown())
+        connection.send(protocol.Shutdown())
         try:
-            async with asyncio.timeout(self._close_grace_seconds):
-                await link_ended.wait()
+            async with asyncio.timeout(_CLOSE_GRACE_SECONDS):
+                await connection_ended.wait()
         except TimeoutError:
             _log.warning("the worker did not end in time and is killed")
-            link.kill()
-            await link_ended.wait()
+            connection.kill()
+            await connection_ended.wait()
         except asyncio.CancelledError:
-            link.kill()
+            connection.kill()
             raise
 
     # Commands to the worker.
@@ -219,7 +191,7 @@ class WorkerClient:
 
     async def _load(self) -> EngineDescription:
         command = protocol.Load(next(self._ids), self.model_folder, self.options)
-        return (await self._ask(command, protocol.Ready)).description
+        return (await self._call(command, protocol.Ready)).description
 
     def _forget_failed_loading(self, loading: asyncio.Task[EngineDescription]) -> None:
         has_failed = loading.cancelled() or loading.exception() is not None
@@ -237,7 +209,7 @@ class WorkerClient:
         self._submitting.add(task)
         task.add_done_callback(self._submitting.discard)
         running.when_over(task.cancel)
-        running.when_over(partial(self._stop_working_on, command.request_id))
+        running.when_over(partial(self._cancel_in_worker, command.request_id))
         return running
 
     async def _submit(
@@ -263,20 +235,22 @@ class WorkerClient:
         except Exception as error:  # noqa: BLE001 - raised again by the request's handle
             running.end(error=error)
 
-    async def _ask(self, command: _Ask, kind: type[_Answer], on_progress: OnProgress | None = None) -> _Answer:
+    async def _call(
+        self, command: RequestCommand, kind: type[_Result], on_progress: OnProgress | None = None
+    ) -> _Result:
         request_id = command.request_id
-        question = _Question(asyncio.get_running_loop().create_future(), on_progress)
-        self._open_link()
-        self._questions[request_id] = question
+        pending = _PendingCall(asyncio.get_running_loop().create_future(), on_progress)
+        self._open_connection()
+        self._pending_calls[request_id] = pending
         self._send(command)
         try:
-            event = await question.answer
+            event = await pending.result
         except asyncio.CancelledError:
-            if self._link is not None:
-                self._link.send(protocol.Cancel(request_id))
+            if self._connection is not None:
+                self._connection.send(protocol.Cancel(request_id))
             raise
         finally:
-            self._questions.pop(request_id, None)
+            self._pending_calls.pop(request_id, None)
         match event:
             case protocol.Failed(_, error):
                 raise from_record(error)
@@ -285,39 +259,39 @@ class WorkerClient:
         assert isinstance(event, kind)
         return event
 
-    def _open_link(self) -> None:
-        if self._link is None:
+    def _open_connection(self) -> None:
+        if self._connection is None:
             loop = asyncio.get_running_loop()
-            self._link_ended = asyncio.Event()
+            self._connection_ended = asyncio.Event()
             self._is_closing = False
             try:
                 worker = self._start_worker()
             except OSError as error:
                 raise self._death(wording("could not be started: {reason}", reason=error)) from error
-            self._link = WorkerConnection(
-                worker, on_event=partial(self._receive, loop), on_exit=partial(self._hear_of_end, loop)
+            self._connection = WorkerConnection(
+                worker, on_event=partial(self._receive, loop), on_exit=partial(self._on_worker_exit, loop)
             )
-            if self._on_engine_news is not None:
-                self._link.send(protocol.WatchEngines(next(self._ids)))
+            if self._on_engine_status is not None:
+                self._connection.send(protocol.WatchEngines(next(self._ids)))
 
     def _send(self, command: Command) -> None:
-        if self._link is None:
+        if self._connection is None:
             raise self._death(wording("before the request"))
-        self._link.send(command)
+        self._connection.send(command)
 
-    def _stop_working_on(self, request_id: int) -> None:
+    def _cancel_in_worker(self, request_id: int) -> None:
         """Cancel a request that is over here, and kill the worker if it does not react."""
-        if request_id not in self._running or self._link is None:
+        if request_id not in self._running or self._connection is None:
             return
-        link = self._link
-        link.send(protocol.Cancel(request_id))
+        connection = self._connection
+        connection.send(protocol.Cancel(request_id))
 
         def kill_if_stuck() -> None:
-            if self._link is link and request_id in self._running:
+            if self._connection is connection and request_id in self._running:
                 _log.warning("the worker does not cancel request %d and is killed", request_id)
-                link.kill()
+                connection.kill()
 
-        asyncio.get_running_loop().call_later(self._cancel_grace_seconds, kill_if_stuck)
+        asyncio.get_running_loop().call_later(_CANCEL_GRACE_SECONDS, kill_if_stuck)
 
     # Events of the worker, on the reading thread.
 
@@ -334,53 +308,53 @@ class WorkerClient:
         except RuntimeError:  # the loop is closed
             raise EOFError from None
 
-    def _hear_of_end(self, loop: asyncio.AbstractEventLoop, how: Message) -> None:
+    def _on_worker_exit(self, loop: asyncio.AbstractEventLoop, reason: Message) -> None:
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._worker_ended, how)
+            loop.call_soon_threadsafe(self._worker_ended, reason)
 
     # Events of the worker, on the loop.
 
     def _deliver(self, event: Event) -> None:
         request_id = event.request_id
         if isinstance(event, protocol.EngineStatusChanged):
-            if self._on_engine_news is not None:
-                self._on_engine_news(event.overview)
-        elif question := self._questions.get(request_id):
-            self._answer(question, event)
+            if self._on_engine_status is not None:
+                self._on_engine_status(event.overview)
+        elif pending := self._pending_calls.get(request_id):
+            self._resolve(pending, event)
         elif running := self._running.get(request_id):
             if isinstance(event, protocol.Finished | protocol.Failed | protocol.Cancelled):
                 del self._running[request_id]
             running.receive(event)
 
-    def _answer(self, question: _Question, event: Event) -> None:
+    def _resolve(self, pending: _PendingCall, event: Event) -> None:
         match event:
             case protocol.Progress(_, stage, share):
-                if question.on_progress:
-                    question.on_progress(stage, share)
+                if pending.on_progress:
+                    pending.on_progress(stage, share)
             case _:
-                if not question.answer.done():
-                    question.answer.set_result(event)
+                if not pending.result.done():
+                    pending.result.set_result(event)
 
-    def _worker_ended(self, how: Message) -> None:
-        error = self._death(how)
+    def _worker_ended(self, reason: Message) -> None:
+        error = self._death(reason)
         running, self._running = self._running, {}
-        questions, self._questions = self._questions, {}
-        self._link = None
+        pendings, self._pending_calls = self._pending_calls, {}
+        self._connection = None
         self._loading = None
         for request in running.values():
             request.end(error=error)
-        for question in questions.values():
-            if not question.answer.done():
-                question.answer.set_exception(error)
-        self._link_ended.set()
+        for pending in pendings.values():
+            if not pending.result.done():
+                pending.result.set_exception(error)
+        self._connection_ended.set()
 
-    def _death(self, how: Message) -> WorkerDied:
+    def _death(self, reason: Message) -> WorkerDied:
         if self._is_closing:
             return WorkerDied("The speech process was closed.", remedy="Try again; it is restarted automatically.")
-        log = wording(" Log: {path}", path=self._link.worker.log_path) if self._link else ""
+        log = wording(" Log: {path}", path=self._connection.worker.log_path) if self._connection else ""
         return WorkerDied(
             "The speech process ended unexpectedly ({how}).",
             remedy="Try again; it is restarted automatically.{log}",
-            how=how,
+            how=reason,
             log=log,
         )

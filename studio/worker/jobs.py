@@ -1,54 +1,31 @@
-"""Queue of the requests a worker has received, and the order in which they run."""
+"""Queue of the requests that a worker has received, the order in which they run, and threads for concurrent ones."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from studio.pipeline.control import RequestControl
 from studio.worker import protocol
 
-Work = (
-    protocol.Load
-    | protocol.Unload
-    | protocol.PrepareVoice
-    | protocol.Synthesize
-    | protocol.Convert
-    | protocol.ImportStoredVoices
-    | protocol.FinishWrites
-)
-
-
-class TextStream:
-    """Text that arrives in pieces from another process. Iteration blocks until the next piece or the end."""
-
-    def __init__(self) -> None:
-        self._pieces: SimpleQueue[str | None] = SimpleQueue()
-
-    def feed(self, text: str) -> None:
-        self._pieces.put(text)
-
-    def end(self) -> None:
-        self._pieces.put(None)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._pieces.get, None)
+_Task = Callable[[], None]
 
 
 @dataclass(eq=False)
 class Job:
     """One request, from its command to its last event."""
 
-    command: Work
+    command: protocol.QueuedCommand
     control: RequestControl
-    text: TextStream = field(default_factory=TextStream)
+    # Text that arrives in pieces; None ends it.
+    text: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
     started: float = 0.0
     _claim: threading.Lock = field(default_factory=threading.Lock)
 
     def try_claim(self) -> bool:
-        """Return True once: for the thread that runs the job, or for the one that cancels it before that."""
+        """Return True for the first caller: the thread that runs the job, or the one that cancels it before that."""
         return self._claim.acquire(blocking=False)
 
     @property
@@ -57,7 +34,7 @@ class Job:
 
     @property
     def changes_model(self) -> bool:
-        return isinstance(self.command, protocol.Load | protocol.Unload)
+        return isinstance(self.command, protocol.Load)
 
 
 class JobQueue:
@@ -81,15 +58,16 @@ class JobQueue:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Declare that no further job is put."""
+        """Make ``next`` return None after the last waiting job."""
         with self._changed:
             self._has_ended = True
             self._changed.notify_all()
 
     def next(self) -> tuple[Job, bool] | None:
-        """Wait for a job that may start; return it and whether it runs concurrently, or None after the last.
+        """Wait for a job that may start; return it and whether it runs concurrently, or None after the last job.
 
-        ``done`` must follow a concurrent job; any other job ends before the next call. Raises the error of ``fail``.
+        Call ``done`` at the end of a concurrent job; any other job must end before the next call. Raise the error
+        that was passed to ``fail``.
         """
         with self._changed:
             while True:
@@ -130,3 +108,40 @@ class JobQueue:
                 return job if may_start else None
             first_of_batch = first_of_batch or job
         return first_of_batch if self._num_concurrent < max(1, max_concurrent_lines) else None
+
+
+class WorkerThreadPool:
+    """Threads for concurrent lines. A new one is started only if none is idle.
+
+    Reason: torch keeps GPU memory for every thread that has multiplied matrices, and for each stream of the thread.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[tuple[_Task, _Task] | None] = SimpleQueue()
+        self._num_threads = 0
+        self._num_idle = 0
+        self._lock = threading.Lock()
+
+    def begin(self, work: _Task, then: _Task) -> None:
+        """Run ``work`` on a thread, then ``then`` when that thread counts as idle again. Neither may raise."""
+        with self._lock:
+            if self._num_idle:
+                self._num_idle -= 1
+            else:
+                self._num_threads += 1
+                threading.Thread(target=self._run, name="line", daemon=True).start()
+        self._tasks.put((work, then))
+
+    def end(self) -> None:
+        """End all threads after their current work."""
+        for _ in range(self._num_threads):
+            self._tasks.put(None)
+
+    def _run(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            work, then = task
+            work()
+            with self._lock:
+                self._num_idle += 1
+            then()
+            del task, work, then  # releases the line's memory while the thread waits

@@ -12,7 +12,7 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,21 +25,17 @@ from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
-    AudioChunk,
     ConversionRequest,
     EngineDescription,
     EngineOptions,
-    SynthesisReport,
     SynthesisRequest,
     VoiceReference,
     VoiceSummary,
 )
-from studio.pipeline.synthesizer import Synthesizer
-from studio.worker.shared_resource import SharedResource
+from studio.pipeline.synthesizer import Chunks, Synthesizer
 from studio.worker.stage_loader import STAGE_KEYS, StageLoader
 
 _log = logging.getLogger(__name__)
-Chunks = Generator[AudioChunk, None, SynthesisReport]
 OnStatus = Callable[[EngineStatus], None]
 
 # Idle time required before benchmarking starts; user requests take priority.
@@ -51,8 +47,55 @@ _MIN_SECONDS_BETWEEN_UPDATES = 0.2
 _JOIN_SECONDS = 3.0
 
 
+class SharedResource:
+    """Calls ``first_in`` before its first user, and ``last_out`` after its last user or if ``first_in`` raises."""
+
+    def __init__(self, *, first_in: Callable[[], None], last_out: Callable[[], None]) -> None:
+        self._first_in = first_in
+        self._last_out = last_out
+        self._num_users = 0
+        self._changed = threading.Condition()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is neither used nor being set up."""
+        if not self._changed.acquire(blocking=False):
+            return False
+        try:
+            return not self._num_users
+        finally:
+            self._changed.release()
+
+    @contextlib.contextmanager
+    def acquire(self) -> Iterator[None]:
+        """Use the resource, after waiting for ``exclusive`` blocks. Raise the errors of ``first_in``."""
+        with self._changed:
+            if not self._num_users:
+                try:
+                    self._first_in()
+                except BaseException:
+                    self._last_out()
+                    raise
+            self._num_users += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._num_users -= 1
+                if not self._num_users:
+                    self._last_out()
+                    self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Wait until the resource is unused, and block new users for the duration of the block."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._num_users)
+            yield
+
+
 class ModelHost:
-    """A ``worker.server.Model`` with engines; made by ``open_accelerated``."""
+    """The model that a ``Server`` runs, created by ``open_accelerated``."""
 
     def __init__(
         self,
@@ -88,17 +131,20 @@ class ModelHost:
 
     # Requests, on the threads of the server.
 
-    def prepare_voice(self, voice: VoiceReference, *, progress: Callable[[str, float], None]) -> VoiceSummary:
+    def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
         with self._in_use() as synthesizer:
-            return synthesizer.prepare_voice(voice, progress=progress)
+            return synthesizer.prepare_voice(voice, control=control)
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
+    def stream(
+        self,
+        request: SynthesisRequest,
+        *,
+        control: RequestControl,
+        pieces: Iterator[str] | None = None,
+        in_batch: bool = False,
+    ) -> Chunks:
         with self._in_use() as synthesizer:
-            return (yield from synthesizer.stream(request, control=control, in_batch=in_batch))
-
-    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
-        with self._in_use() as synthesizer:
-            return (yield from synthesizer.stream_pieces(request, pieces, control=control))
+            return (yield from synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         with self._in_use() as synthesizer:
@@ -119,7 +165,7 @@ class ModelHost:
 
     @contextlib.contextmanager
     def _in_use(self) -> Iterator[Synthesizer]:
-        """The model for one request; benchmarks pause. Concurrent requests share the engines of the first of them."""
+        """Provide the model for one request, and pause benchmarks. Concurrent requests use the same engines."""
         with self._requests.acquire():
             assert self._synthesizer is not None
             yield self._synthesizer
@@ -169,11 +215,11 @@ class ModelHost:
         on_status(self.engines())
 
     def engines(self) -> EngineStatus:
-        """Return the manager's overview and what is loaded."""
+        """Return the manager's overview, with the engines in use."""
         return self._with_use(self._manager.overview())
 
     def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:
-        """Start ``action`` and return the number of bytes freed. ``keys`` of candidates; empty for all of this model."""
+        """Start ``action`` for the candidates with ``keys``, or for all if empty. Return the number of bytes freed."""
         freed = 0
         match action:
             case EngineAction.IMPROVE:
@@ -228,7 +274,7 @@ class ModelHost:
                 if self._should_improve and self._is_quiet():
                     self._improve()
                 self._release_when_idle()
-            except Exception:  # noqa: BLE001 - the border of a thread: the model works without it
+            except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
                 _log.exception("benchmarking engines failed")
                 self._should_improve = False
 
@@ -256,7 +302,7 @@ class ModelHost:
 
 
 def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> ModelHost:
-    """Load the model of ``folder`` with the fastest engines verified so far. Raises as ``load_synthesizer`` does."""
+    """Load the model of ``folder`` with the fastest engines verified so far. Raise as ``load_synthesizer`` does."""
     device = device_named(options.device, num_threads=options.num_threads)
     target = EngineTarget(open_checkpoint(folder), device, options.variant)
     return ModelHost(

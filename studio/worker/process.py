@@ -1,9 +1,12 @@
-"""Starts and ends the worker process. Everything that needs torch is behind this module.
+"""The worker process and the client's connection to it. Only the process imports torch.
 
 Decision: a spawned ``multiprocessing`` process with a private pipe. Reason: it works the same way on Linux, macOS
-and Windows. Alternative: a fork (CUDA and threads do not survive it), a local port (anyone can connect).
+and Windows. Alternatives: a fork (CUDA and threads do not survive it), a local port (any program can connect to it).
 The process is not daemonic because it has child processes. It never outlives the program: it ends when its pipe
 closes, when this interpreter exits, and on ``kill``.
+
+The event loop neither reads nor writes the pipe, because a process that is stopped, busy or starting does not empty
+it; two threads do.
 """
 
 from __future__ import annotations
@@ -19,10 +22,14 @@ import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Protocol
 
-from studio.messages import Message
+from studio.messages import Message, wording
 from studio.system.child_process import describe_exit, init_child, new_log_path
 from studio.worker.protocol import Command, Event
+
+_log = logging.getLogger(__name__)
 
 ENGINE = "studio.worker.model_host:open_accelerated"
 
@@ -32,6 +39,23 @@ _EXIT_GRACE_SECONDS = 1.0
 _POLL_SECONDS = 1.0
 
 _alive: set[WorkerProcess] = set()
+
+
+class Worker(Protocol):
+    """A worker that can be started: a ``WorkerProcess``, or a thread in tests."""
+
+    def start(self) -> None: ...
+
+    def send(self, message: Command) -> None: ...
+
+    def receive(self) -> Event: ...
+
+    def kill(self) -> None: ...
+
+    def wait_exit(self) -> Message: ...
+
+    @property
+    def log_path(self) -> Path: ...
 
 
 class WorkerProcess:
@@ -49,7 +73,7 @@ class WorkerProcess:
         )
 
     def start(self) -> None:
-        """Raises ``OSError`` if the process cannot be started."""
+        """Start the process. Raise ``OSError`` if that fails."""
         try:
             self._process.start()
         finally:
@@ -57,11 +81,11 @@ class WorkerProcess:
         _alive.add(self)
 
     def send(self, message: Command) -> None:
-        """Raises ``OSError`` after the process has ended."""
+        """Send ``message``. Raise ``OSError`` after the process has ended."""
         self._connection.send(message)
 
     def receive(self) -> Event:
-        """Wait for the next message. Raises ``EOFError`` or ``OSError`` after the process has ended."""
+        """Wait for the next message. Raise ``EOFError`` or ``OSError`` after the process has ended."""
         while not wait([self._connection, self._process.sentinel], _POLL_SECONDS):
             if self._process.exitcode is not None:
                 break
@@ -94,6 +118,63 @@ def _end_all() -> None:
     """Kill workers before ``multiprocessing`` joins them: they would wait for commands forever."""
     for process in list(_alive):
         process.kill()
+
+
+class WorkerConnection:
+    """A reading and a writing thread for one worker.
+
+    ``on_event`` is called for each event, and finally ``on_exit`` with the reason for the end, on the reading thread.
+    """
+
+    def __init__(
+        self, worker: Worker, *, on_event: Callable[[Event], None], on_exit: Callable[[Message], None]
+    ) -> None:
+        self.worker = worker
+        self._on_event = on_event
+        self._on_exit = on_exit
+        self._commands: SimpleQueue[Command | None] = SimpleQueue()
+        self._is_killed = threading.Event()
+        threading.Thread(target=self._read, name="worker-events", daemon=True).start()
+
+    def send(self, command: Command) -> None:
+        """Queue ``command``; never blocks. Commands to a worker that has ended are dropped."""
+        self._commands.put(command)
+
+    def kill(self) -> None:
+        self._is_killed.set()
+        self.worker.kill()
+
+    def _read(self) -> None:
+        try:
+            self.worker.start()
+        except OSError as error:
+            self._on_exit(wording("could not be started: {reason}", reason=error))
+            return
+        if self._is_killed.is_set():  # before the process existed
+            self.worker.kill()
+        threading.Thread(target=self._write, name="worker-commands", daemon=True).start()
+        try:
+            while True:
+                self._on_event(self.worker.receive())
+        except (EOFError, OSError):
+            pass
+        except Exception:  # noqa: BLE001 - the end of a thread: an unreadable event ends this worker, not the program
+            _log.exception("the worker's events cannot be read")
+            self.worker.kill()
+        finally:
+            self._commands.put(None)
+            self._on_exit(self.worker.wait_exit())
+
+    def _write(self) -> None:
+        while (command := self._commands.get()) is not None:
+            try:
+                self.worker.send(command)
+            except OSError:
+                return
+            except Exception:  # noqa: BLE001 - the end of a thread: no request may wait for a command that was not sent
+                _log.exception("%s cannot be sent", type(command).__name__)
+                self.worker.kill()
+                return
 
 
 # In the worker process.

@@ -1,9 +1,8 @@
 """Messages between the program and its worker: commands go in, events come out.
 
 They are sent through a private pipe between the two processes (``process.py``), not through a port. The client
-chooses the ``request_id``; every event of the request carries it. Each request ends with exactly one event: its
-own (``Ready``, ``Unloaded``, ``VoiceReady``,
-``StoredVoicesWritten``, ``WritesFinished``, ``NormalizedText``, ``EnginesManaged``, ``Pong``, ``Finished``), or ``Failed``, or ``Cancelled``.
+chooses the ``request_id``, and every event of the request carries it. Each request ends with exactly one event: any
+of them except ``Progress``, ``PlaybackStartEstimate``, ``AudioReady`` and ``EngineStatusChanged``.
 """
 
 from __future__ import annotations
@@ -27,111 +26,82 @@ from studio.pipeline.request import (
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class _RequestMessage:
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load(_RequestMessage):
     """Load a model, after closing the loaded one."""
 
-    request_id: int
     folder: Path
     options: EngineOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Unload:
-    """Release the model's memory; the process keeps running."""
-
-    request_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class PrepareVoice:
-    request_id: int
+class PrepareVoice(_RequestMessage):
     voice: VoiceReference
 
 
 @dataclass(frozen=True, slots=True)
-class Synthesize:
-    """``text_arrives``: the request's text is empty and follows in ``AppendText`` until ``EndText``.
-
-    ``in_batch``: background request; may run concurrently and yields to interactive ones.
-    """
-
-    request_id: int
+class Synthesize(_RequestMessage):
     request: SynthesisRequest
+    # The text of ``request`` is empty. It follows in ``AppendText`` commands and ends with ``EndText``.
     text_arrives: bool = False
+    # A background request, which may run concurrently with others. Interactive requests start before it.
     in_batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class AppendText:
-    request_id: int
+class AppendText(_RequestMessage):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class EndText:
-    request_id: int
+class EndText(_RequestMessage):
+    """The text of the request is complete."""
 
 
 @dataclass(frozen=True, slots=True)
-class Convert:
-    request_id: int
+class Convert(_RequestMessage):
     request: ConversionRequest
 
 
 @dataclass(frozen=True, slots=True)
-class ImportStoredVoices:
+class ImportStoredVoices(_RequestMessage):
     """Write each voice of an official ``spk2info.pt`` into ``destination`` as a file of prompt features."""
 
-    request_id: int
     path: Path
     model_folder: Path
     destination: Path
 
 
-@dataclass(frozen=True, slots=True)
-class FinishWrites:
-    """Wait until the prompt states of new voices are on disk, or no longer advance; progress comes as stage "save"."""
-
-    request_id: int
+class FinishWrites(_RequestMessage):
+    """Wait until the prompt states of new voices are on disk, or until writing stalls. The stage of progress is "save"."""
 
 
 @dataclass(frozen=True, slots=True)
-class NormalizeText:
-    """Normalise ``text`` for the model of that folder. Answered even while requests run."""
+class NormalizeText(_RequestMessage):
+    """Normalise ``text`` for the model in ``model_folder``. Answered even while requests run."""
 
-    request_id: int
     text: str
     model_folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class WatchEngines:
-    """Subscribe to ``EngineStatusChanged``: sent now and after every change, for every model loaded from now on."""
-
-    request_id: int
+class WatchEngines(_RequestMessage):
+    """Request an ``EngineStatusChanged`` now and after every change, for this model and those loaded later."""
 
 
 @dataclass(frozen=True, slots=True)
-class EngineCommand:
-    """``keys`` of candidates; empty for all of the loaded model. Answered even while requests run."""
+class EngineCommand(_RequestMessage):
+    """Start ``action``. Answered even while requests run."""
 
-    request_id: int
     action: EngineAction
+    # Keys of the candidates; empty for all candidates of the loaded model.
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(_RequestMessage):
     """End a running or waiting request. Unknown and finished requests are ignored."""
-
-    request_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """Answered even while requests run."""
-
-    request_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,139 +109,97 @@ class Shutdown:
     """Cancel everything, release memory and end the process."""
 
 
-Command = (
-    Load
-    | Unload
-    | PrepareVoice
-    | Synthesize
-    | AppendText
-    | EndText
-    | Convert
-    | ImportStoredVoices
-    | FinishWrites
-    | NormalizeText
-    | WatchEngines
-    | EngineCommand
-    | Cancel
-    | Ping
-    | Shutdown
-)
+# Commands that run in the order of their arrival.
+QueuedCommand = Load | PrepareVoice | Synthesize | Convert | ImportStoredVoices | FinishWrites
+RequestCommand = QueuedCommand | AppendText | EndText | NormalizeText | WatchEngines | EngineCommand | Cancel
+Command = RequestCommand | Shutdown
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    request_id: int
+class Ready(_RequestMessage):
     description: EngineDescription
 
 
 @dataclass(frozen=True, slots=True)
-class Unloaded:
-    request_id: int
+class Progress(_RequestMessage):
+    """A share of ``stage``, from 0 to 1, is done."""
 
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """``share`` (0..1) of ``stage`` is done, as measured."""
-
-    request_id: int
     stage: str
     share: float
 
 
 @dataclass(frozen=True, slots=True)
-class PlaybackStartEstimate:
-    """Playback that starts ``seconds_from_now`` will not have to wait for audio.
+class PlaybackStartEstimate(_RequestMessage):
+    """The earliest start of playback without gaps."""
 
-    ``seconds_after_start`` is the same moment counted from when the worker started the request.
-    """
-
-    request_id: int
-    seconds_after_start: float
+    seconds_after_start: float  # after the worker started the request
     seconds_from_now: float
 
 
 @dataclass(frozen=True, slots=True)
-class AudioReady:
-    request_id: int
+class AudioReady(_RequestMessage):
     chunk: AudioChunk
 
 
 @dataclass(frozen=True, slots=True)
-class VoiceReady:
-    request_id: int
+class VoiceReady(_RequestMessage):
     summary: VoiceSummary
 
 
 @dataclass(frozen=True, slots=True)
 class StoredVoice:
-    """A voice of a ``spk2info.pt``; ``features`` is a file that can serve as ``VoiceReference.clip``."""
+    """A voice of a ``spk2info.pt``."""
 
     name: str
-    features: Path
+    features: Path  # a file that can be used as ``VoiceReference.clip``
     transcript: str | None
     generation: str
     clip_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class StoredVoicesWritten:
-    """``refused``: one sentence for each voice that could not be extracted."""
-
-    request_id: int
+class StoredVoicesWritten(_RequestMessage):
     voices: tuple[StoredVoice, ...]
-    refused: tuple[Message, ...] = ()
+    refused: tuple[Message, ...] = ()  # a sentence for each voice that could not be extracted
+
+
+class WritesFinished(_RequestMessage):
+    """Answer to ``FinishWrites``."""
 
 
 @dataclass(frozen=True, slots=True)
-class WritesFinished:
-    request_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class NormalizedText:
-    request_id: int
+class NormalizedText(_RequestMessage):
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class EngineStatusChanged:
-    """Pushed to subscribers; never the end of a request, not even of ``WatchEngines``."""
+class EngineStatusChanged(_RequestMessage):
+    """Sent after ``WatchEngines``. Does not end a request."""
 
-    request_id: int
     overview: EngineStatus
 
 
 @dataclass(frozen=True, slots=True)
-class EnginesManaged:
-    request_id: int
+class EnginesManaged(_RequestMessage):
     freed_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Pong:
-    request_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    request_id: int
+class Finished(_RequestMessage):
     report: SynthesisReport
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
-    request_id: int
+class Failed(_RequestMessage):
     error: ErrorRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    request_id: int
+class Cancelled(_RequestMessage):
+    """The request was cancelled before its end."""
 
 
 Event = (
     Ready
-    | Unloaded
     | Progress
     | PlaybackStartEstimate
     | AudioReady
@@ -281,7 +209,6 @@ Event = (
     | NormalizedText
     | EngineStatusChanged
     | EnginesManaged
-    | Pong
     | Finished
     | Failed
     | Cancelled

@@ -133,7 +133,7 @@ def test_the_worker_s_death_is_reported_and_the_next_line_is_spoken(bench: Bench
     bench.until(lambda: bench.session.transport.position_seconds > 0.05)
     from thread_worker import ThreadWorker
 
-    ThreadWorker.made[-1].kill()
+    ThreadWorker.created[-1].kill()
     bench.until(lambda: bench.session.queue.current is None)
     assert "ended unexpectedly" in window.notices.words
     (stopped,) = bench.session.editor.project.takes_of(bench.lines[0].id)

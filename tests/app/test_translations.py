@@ -17,7 +17,7 @@ from studio.app.models.model_text import progress_text
 from studio.app.translation import use_language
 from studio.audio.encoding import encoding_named
 from studio.catalog.progress import Phase, Progress
-from studio.errors import CannotWrite, UnusableSetting, WorkerBusy, from_record
+from studio.errors import CannotWrite, UnusableSetting, from_record
 from studio.settings import EXPORT_TRUE_PEAK
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -70,9 +70,9 @@ def test_an_error_is_translated(qapp: Any, chinese: None) -> None:
 
 
 def test_an_error_of_the_worker_is_translated(chinese: None) -> None:
-    error = WorkerBusy("The speech process did not respond within {seconds:g} seconds.", seconds=2.5)
+    error = UnusableSetting("A speed of {speed:g} is not possible.", speed=2.5)
     copy = from_record(pickle.loads(pickle.dumps(error.to_record())))
-    assert format_error(copy) == "朗读进程在 2.5 秒内没有响应。"
+    assert format_error(copy) == "语速不能设为 2.5。"
 
 
 def test_an_error_about_a_setting_uses_its_translated_title(chinese: None) -> None:

@@ -174,11 +174,11 @@ def test_speech_is_played_from_the_promised_moment(timbre: Terminal, clip: Path)
 
 def test_a_long_wait_is_announced_and_kept(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
-    FakeModel.promised_seconds = 2.0
+    FakeModel.estimated_seconds = 2.0
     try:
         ran = timbre("say", "one " + "rest " * 24, "--voice", clip, "--play", "--json")
     finally:
-        FakeModel.promised_seconds = 0.25
+        FakeModel.estimated_seconds = 0.25
     assert "about 2 s until playback can start without gaps" in ran.err
     assert ran.json["promised_start_seconds"] == 2.0
     assert ran.json["play_start_seconds"] == pytest.approx(2.0, rel=0.15)

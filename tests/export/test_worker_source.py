@@ -18,7 +18,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import NothingToSpeak, OutOfMemory, StudioError, WorkerDied
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
-from studio.pipeline.request import AudioChunk, EngineOptions, Mode, SynthesisRequest, VoiceReference
+from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisRequest, VoiceReference
 from studio.worker.client import WorkerClient
 
 pytestmark = pytest.mark.timeout(60)
@@ -37,8 +37,7 @@ class Choir(FakeModel):
         self._meeting = threading.Barrier(3)
         self.has_met = False
 
-    def _say(self, pieces: Iterator[str], mode: Mode, control: RequestControl) -> Iterator[AudioChunk]:
-        (text,) = pieces
+    def _speak(self, text: str, control: RequestControl, start: int = 0) -> Iterator[AudioChunk]:
         with self._lock:
             self._at_work += 1
             self.most = max(self.most, self._at_work)
@@ -48,7 +47,7 @@ class Choir(FakeModel):
                 self.has_met = True
             if "crowded" in text and self._at_work > 1:
                 raise MemoryError
-            yield from super()._say(iter([text]), mode, control)
+            yield from super()._speak(text, control, start)
         finally:
             with self._lock:
                 self._at_work -= 1
@@ -147,11 +146,11 @@ def test_a_line_out_of_memory_alone_is_a_failure() -> None:
 
 def test_a_line_that_kills_the_worker_is_the_only_failure() -> None:
     class Deadly(Choir):
-        def _obey(self, word: str, control: RequestControl) -> None:
+        def _execute(self, word: str, control: RequestControl) -> None:
             if word == "poison":
                 bench.workers[-1].kill()
                 word = "wait"
-            super()._obey(word, control)
+            super()._execute(word, control)
 
     bench = Bench("three-at-once", ["meet wait-no", "meet poison", "meet", "one two", "one"], Deadly)
     answers = bench.all_in_turn()

@@ -1,20 +1,21 @@
-"""A model of a few dozen lines for tests of the worker, the client and the command line.
+"""A small fake model for tests of the worker, the client and the command line.
 
-It says one chunk a word: 0.1 s of the constant 0.1 x (position of the word). What else it does is
-asked for in the text, see ``_say``; how it opens, by the folder's name, see ``open_fake``.
+It returns one chunk for each word: 0.1 s of the constant 0.1 times the position of the word. Some words have special
+effects (see ``_execute``), and so have some folder names (see ``open_fake``).
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from studio.audio.files import read_audio
+from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import ModelNotFound, NothingToSpeak
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
@@ -53,9 +54,9 @@ def open_talkative(folder: Path, options: EngineOptions) -> FakeModel:
 
 
 class FakeModel:
-    """``requests``: all it was asked. Of a folder named three-at-once, it gains by speaking three lines at once."""
+    """Records all ``requests``. In a folder named three-at-once, it runs three lines concurrently."""
 
-    promised_seconds = 0.25
+    estimated_seconds = 0.25
     warnings: tuple[str, ...] = ()
 
     def __init__(self, folder: Path, options: EngineOptions) -> None:
@@ -75,32 +76,41 @@ class FakeModel:
             max_concurrent_lines=3 if folder.name == "three-at-once" else 1,
         )
 
-    def prepare_voice(self, voice: VoiceReference, *, progress: Callable[[str, float], None]) -> VoiceSummary:
+    def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
         for share in (0.5, 1.0):
-            progress("voice", share)
-        return VoiceSummary(voice.name, 3.0, 75, 10, 1000, warnings=("a little quiet",))
+            control.raise_if_cancelled()
+            control.report_progress("voice", share)
+        return VoiceSummary(voice.name, 3.0, 75, 10, warnings=("a little quiet",))
 
-    def stream(self, request: SynthesisRequest, *, control: RequestControl, in_batch: bool = False) -> Chunks:
-        self.requests.append(request)
-        yield from self._say(iter([request.text]), request.mode, control)
-        is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
-        odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
-        return replace(self._report(request.mode, request.text), odd_lengths=odd)
-
-    def stream_pieces(self, request: SynthesisRequest, pieces: Iterator[str], *, control: RequestControl) -> Chunks:
+    def stream(
+        self,
+        request: SynthesisRequest,
+        *,
+        control: RequestControl,
+        pieces: Iterator[str] | None = None,
+        in_batch: bool = False,
+    ) -> Chunks:
         self.requests.append(request)
         spoken: list[str] = []
-        heard = (spoken.append(piece) or piece for piece in pieces)
-        yield from self._say(heard, request.mode, control)
-        return self._report(request.mode, "".join(spoken))
+        for piece in [request.text] if pieces is None else pieces:
+            yield from self._speak(piece, control, start=len("".join(spoken).split()))
+            spoken.append(piece)
+        is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
+        odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
+        return replace(self._report(request.mode, "".join(spoken)), odd_lengths=odd)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         self.requests.append(request)
         if request.source.is_file():
             read_audio(request.source)
         words = "converted speech wait" if "wait" in request.source.stem else "converted speech"
-        yield from self._say(iter([words]), Mode.CONVERSION, control)
+        yield from self._speak(words, control)
         return self._report(Mode.CONVERSION, "")
+
+    def watch_engines(self, on_status: Callable[[EngineStatus], None]) -> None: ...
+
+    def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:
+        return 0
 
     def finish_writes(self, control: RequestControl) -> None:
         self.num_finished_writes += 1
@@ -110,18 +120,15 @@ class FakeModel:
     def close(self) -> None:
         self.is_closed = True
 
-    def _say(self, pieces: Iterator[str], mode: Mode, control: RequestControl) -> Iterator[AudioChunk]:
-        position = 0
-        for piece in pieces:
-            for word in piece.split():
-                self._obey(word, control)
-                position += 1
-                yield AudioChunk(np.full(CHUNK_SAMPLES, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
-                if position == 1:
-                    control.report_estimate(self.promised_seconds)
-                control.report_progress("speech", position / 10)
+    def _speak(self, text: str, control: RequestControl, start: int = 0) -> Iterator[AudioChunk]:
+        for position, word in enumerate(text.split(), start + 1):
+            self._execute(word, control)
+            yield AudioChunk(np.full(CHUNK_SAMPLES, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
+            if position == 1:
+                control.report_estimate(self.estimated_seconds)
+            control.report_progress("speech", position / 10)
 
-    def _obey(self, word: str, control: RequestControl) -> None:
+    def _execute(self, word: str, control: RequestControl) -> None:
         match word:
             case "nothing":
                 raise NothingToSpeak("There is nothing to speak.", remedy="Write a word.")

@@ -11,24 +11,24 @@ from multiprocessing import Pipe
 from pathlib import Path
 from typing import ClassVar
 
-from fake_model import open_fake
+from fake_model import FakeModel, open_fake
 
 from studio.pipeline.request import EngineOptions
 from studio.worker.protocol import Command, Event
-from studio.worker.server import Model, Server
+from studio.worker.server import Server
 
 
 class ThreadWorker:
-    """Made by ``WorkerClient(..., start_worker=ThreadWorker)``; keeps count of how many were made."""
+    """Created by ``WorkerClient(..., start_worker=ThreadWorker)``. ``created`` lists all instances."""
 
-    made: ClassVar[list[ThreadWorker]] = []
+    created: ClassVar[list[ThreadWorker]] = []
 
-    def __init__(self, open_model: Callable[[Path, EngineOptions], Model] = open_fake) -> None:
+    def __init__(self, open_model: Callable[[Path, EngineOptions], FakeModel] = open_fake) -> None:
         self.log_path = Path("worker.log")
         self._near, self._far = Pipe(duplex=True)
         self.server = Server(self._far, open_model)
         self._thread = threading.Thread(target=self.server.serve, daemon=True)
-        ThreadWorker.made.append(self)
+        ThreadWorker.created.append(self)
 
     def start(self) -> None:
         self._thread.start()
@@ -41,14 +41,14 @@ class ThreadWorker:
         return event
 
     def kill(self) -> None:
-        """Cuts the line, as a death does. (Closing it under a reading thread would not wake that thread.)
+        """Shut the pipe down, as the end of a process does. Does nothing after the end of the worker.
 
-        Of one that has ended already, there is nothing to kill: a process may end just before it is killed, too.
+        Closing the pipe would not wake a thread that reads from it.
         """
         with contextlib.suppress(OSError):
-            line = socket.socket(fileno=os.dup(self._near.fileno()))
-            line.shutdown(socket.SHUT_RDWR)
-            line.close()
+            pipe = socket.socket(fileno=os.dup(self._near.fileno()))
+            pipe.shutdown(socket.SHUT_RDWR)
+            pipe.close()
 
     def wait_exit(self) -> str:
         self._near.close()

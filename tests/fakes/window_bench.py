@@ -37,7 +37,7 @@ from studio.project.takes import Take, TakeParameters
 from studio.settings import FIRST_RUN_IS_OVER
 from studio.settings_store import Settings
 from studio.voices.library import VoiceLibrary
-from studio.worker.connection import Worker
+from studio.worker.process import Worker
 
 MODEL = noise_models.V3
 

@@ -46,7 +46,7 @@ def test_every_request_has_a_stream_of_its_own_on_a_card(
     for chunks in (
         synthesizer.stream(request, control=control),
         synthesizer.stream(request, control=control, in_batch=True),
-        synthesizer.stream_pieces(request, iter(["One."]), control=control),
+        synthesizer.stream(request, pieces=iter(["One."]), control=control),
         synthesizer.convert(recording, control=control),
     ):
         list(chunks)

@@ -122,7 +122,7 @@ def test_a_report_tells_what_it_cost_and_what_was_said(synthesizer: Synthesizer,
 
 
 def test_streamed_is_one_streaming_run_however_it_is_cut(synthesizer: Synthesizer, voice: VoiceReference) -> None:
-    first_hop = synthesizer.prepare_voice(voice).first_hop_tokens
+    first_hop = synthesizer.prepare_voice(voice, control=RequestControl()).first_hop_tokens
     request = short(voice, text="One sentence only.", forced_tokens=90)
     ours, _ = speak(synthesizer, request)
     other, _ = speak(
@@ -205,7 +205,7 @@ def test_typed_text_is_spoken_sentence_by_sentence_as_it_arrives(
             typed.append(piece)
             yield piece
 
-    stream = synthesizer.stream_pieces(short(voice, text=""), typing(), control=RequestControl())
+    stream = synthesizer.stream(short(voice, text=""), pieces=typing(), control=RequestControl())
     next(stream)
     assert len(typed) < 5, "sound came before the text was complete"
     _, report = run(stream)
@@ -214,7 +214,7 @@ def test_typed_text_is_spoken_sentence_by_sentence_as_it_arrives(
 
 def test_typed_text_without_words_is_nothing_to_speak(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     with pytest.raises(NothingToSpeak):
-        run(synthesizer.stream_pieces(short(voice, text=""), iter(["... ", "--"]), control=RequestControl()))
+        run(synthesizer.stream(short(voice, text=""), pieces=iter(["... ", "--"]), control=RequestControl()))
 
 
 def test_a_recording_is_spoken_in_another_voice(
@@ -261,11 +261,12 @@ def test_a_voice_is_computed_once_in_its_life(
     assert np.array_equal(fresh, rebuilt)
 
 
-def test_a_mended_transcript_costs_no_new_voice(synthesizer: Synthesizer, voice: VoiceReference) -> None:
-    synthesizer.prepare_voice(voice)
+def test_a_changed_transcript_reuses_the_prepared_voice(synthesizer: Synthesizer, voice: VoiceReference) -> None:
+    synthesizer.prepare_voice(voice, control=RequestControl())
     heard: list[str] = []
-    mended = VoiceReference(voice.clip, transcript="Another transcript.", name="a")
-    synthesizer.prepare_voice(mended, progress=lambda stage, _done: heard.append(stage))
+    changed = VoiceReference(voice.clip, transcript="Another transcript.", name="a")
+    control = RequestControl(on_progress=lambda stage, _done: heard.append(stage))
+    synthesizer.prepare_voice(changed, control=control)
     assert heard == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from fake_model import SAMPLE_RATE
 from thread_worker import ThreadWorker
 
-from studio.errors import CannotWrite, InternalError, ModelNotFound, NothingToSpeak, WorkerBusy, WorkerDied
+from studio.errors import CannotWrite, InternalError, ModelNotFound, NothingToSpeak, WorkerDied
 from studio.pipeline.request import AudioChunk, ConversionRequest, SynthesisRequest, VoiceReference
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, StartTime
@@ -25,16 +24,20 @@ _Result = TypeVar("_Result")
 
 
 @pytest.fixture(autouse=True)
-def made() -> list[ThreadWorker]:
-    ThreadWorker.made.clear()
-    return ThreadWorker.made
+def short_grace_periods(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.worker.client._CLOSE_GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("studio.worker.client._CANCEL_GRACE_SECONDS", 0.3)
+
+
+@pytest.fixture(autouse=True)
+def workers() -> list[ThreadWorker]:
+    ThreadWorker.created.clear()
+    return ThreadWorker.created
 
 
 def run(work: Callable[[WorkerClient], Awaitable[_Result]], *, folder: str = "fake") -> _Result:
     async def with_client() -> _Result:
-        async with WorkerClient(
-            Path(folder), start_worker=ThreadWorker, close_grace_seconds=0.5, cancel_grace_seconds=0.3
-        ) as client:
+        async with WorkerClient(Path(folder), start_worker=ThreadWorker) as client:
             return await work(client)
 
     return asyncio.run(asyncio.wait_for(with_client(), 30))
@@ -108,16 +111,15 @@ def test_a_hook_that_fails_ends_its_request_only() -> None:
     run(work)
 
 
-def test_one_worker_serves_many_requests(made: list[ThreadWorker]) -> None:
+def test_one_worker_serves_many_requests(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         assert await asyncio.gather(*(heard(client, "one two") for _ in range(4))) == [2] * 4
         assert (await client.prepare_voice(VOICE)).prompt_tokens == 75
         report = await client.convert(ConversionRequest(Path("source.wav"), VOICE)).finished()
         assert report is not None
-        await client.ping()
 
     run(work)
-    assert len(made) == 1
+    assert len(workers) == 1
 
 
 def test_a_request_after_load_does_not_load_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +167,7 @@ def test_an_error_of_the_text_source_fails_the_request() -> None:
     run(work)
 
 
-def test_cancel_stops_at_once_without_an_error(made: list[ThreadWorker]) -> None:
+def test_cancel_stops_at_once_without_an_error(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         speech = client.synthesize(text("one wait two"))
         chunks = []
@@ -177,7 +179,7 @@ def test_cancel_stops_at_once_without_an_error(made: list[ThreadWorker]) -> None
         assert await heard(client, "one") == 1
 
     run(work)
-    assert len(made) == 1
+    assert len(workers) == 1
 
 
 def test_leaving_early_cancels() -> None:
@@ -226,7 +228,7 @@ def test_errors_arrive_as_their_own_class() -> None:
     run(work)
 
 
-def test_a_model_that_does_not_load_fails_each_request(made: list[ThreadWorker]) -> None:
+def test_a_model_that_does_not_load_fails_each_request(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         for _ in range(2):
             with pytest.raises(ModelNotFound):
@@ -235,72 +237,60 @@ def test_a_model_that_does_not_load_fails_each_request(made: list[ThreadWorker])
             await client.load()
 
     run(work, folder="missing")
-    assert len(made) == 1
+    assert len(workers) == 1
 
 
-def test_unload_and_load_again_in_one_process(made: list[ThreadWorker]) -> None:
-    async def work(client: WorkerClient) -> None:
-        await client.unload()
-        assert (await client.load()).model_name == "fake"
-        await client.unload()
-        assert await heard(client, "one") == 1
-
-    run(work)
-    assert len(made) == 1
-
-
-def test_a_death_fails_requests_and_the_next_starts_a_new_worker(made: list[ThreadWorker]) -> None:
+def test_a_death_fails_requests_and_the_next_starts_a_new_worker(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         running, queued = client.synthesize(text("one wait")), client.synthesize(text("two"))
         async for _ in running:
             break
-        made[0].kill()
+        workers[0].kill()
         for speech in (running, queued):
             with pytest.raises(WorkerDied, match="ended unexpectedly"):
                 await speech.finished()
         assert await heard(client, "one two") == 2
 
     run(work)
-    assert len(made) == 2
+    assert len(workers) == 2
 
 
-def test_death_between_requests_is_not_noticed(made: list[ThreadWorker]) -> None:
+def test_death_between_requests_is_not_noticed(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         assert await heard(client, "one") == 1
-        made[0].kill()
-        with contextlib.suppress(WorkerDied):  # in the very moment of the death
-            await client.ping()
+        workers[0].kill()
+        await client.finish_writes()
         assert await heard(client, "one") == 1
 
     run(work)
-    assert len(made) == 2
+    assert len(workers) == 2
 
 
-def test_a_death_while_loading_fails_all_requests(made: list[ThreadWorker]) -> None:
+def test_a_death_while_loading_fails_all_requests(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         waiting = [asyncio.create_task(heard(client, "one")) for _ in range(3)]
         await asyncio.sleep(0.1)
-        made[0].kill()
+        workers[0].kill()
         outcomes = await asyncio.gather(*waiting, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [WorkerDied] * 3
 
     run(work, folder="slow-load")
 
 
-def test_death_during_a_preparation(made: list[ThreadWorker]) -> None:
+def test_death_during_a_preparation(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         await client.load()
         client.synthesize(text("wait"))
         preparing = asyncio.create_task(client.prepare_voice(VOICE))
         await asyncio.sleep(0.1)
-        made[0].kill()
+        workers[0].kill()
         with pytest.raises(WorkerDied):
             await preparing
 
     run(work)
 
 
-def test_a_worker_that_ignores_cancel_is_replaced(made: list[ThreadWorker]) -> None:
+def test_a_worker_that_ignores_cancel_is_replaced(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         speech = client.synthesize(text("one stuck"))
         async for _ in speech:
@@ -310,7 +300,7 @@ def test_a_worker_that_ignores_cancel_is_replaced(made: list[ThreadWorker]) -> N
         assert await heard(client, "one") == 1
 
     run(work)
-    assert len(made) == 2
+    assert len(workers) == 2
 
 
 def test_close_does_not_wait_for_a_stuck_worker() -> None:
@@ -324,44 +314,30 @@ def test_close_does_not_wait_for_a_stuck_worker() -> None:
     run(work)
 
 
-def test_writes_are_finished_only_where_a_worker_runs(made: list[ThreadWorker]) -> None:
+def test_writes_are_finished_only_where_a_worker_runs(workers: list[ThreadWorker]) -> None:
     shares: list[tuple[str, float]] = []
 
     async def work(client: WorkerClient) -> None:
         await client.finish_writes()
-        assert made == []
+        assert workers == []
         await client.load()
         await client.finish_writes(on_progress=lambda stage, share: shares.append((stage, share)))
-        made[0].kill()
+        workers[0].kill()
         await client.finish_writes()
 
     run(work)
     assert shares == [("save", 0.5), ("save", 1.0)]
 
 
-def test_a_closed_client_can_be_used_again(made: list[ThreadWorker]) -> None:
+def test_a_closed_client_can_be_used_again(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         assert await heard(client, "one") == 1
         await client.close()
-        assert made[0].server is not None
+        assert workers[0].server is not None
         assert await heard(client, "one") == 1
 
     run(work)
-    assert len(made) == 2
-
-
-def test_a_ping_without_an_answer_is_worker_busy() -> None:
-    class Silent(ThreadWorker):
-        def start(self) -> None:
-            pass
-
-    async def work() -> None:
-        client = WorkerClient(Path("fake"), start_worker=Silent, close_grace_seconds=0.1)
-        with pytest.raises(WorkerBusy, match="did not respond"):
-            await client.ping(timeout_seconds=0.1)
-        await client.close()
-
-    asyncio.run(asyncio.wait_for(work(), 10))
+    assert len(workers) == 2
 
 
 def test_a_worker_that_cannot_start_is_an_error() -> None:

@@ -193,10 +193,11 @@ def test_ctrl_c_in_the_terminal_does_not_reach_the_worker() -> None:
     assert len(run(work)) == 1
 
 
-def test_a_stopped_process_does_not_hang_the_close() -> None:
+def test_a_stopped_process_does_not_hang_the_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.worker.client._CLOSE_GRACE_SECONDS", 0.5)
+
     async def work(client: WorkerClient, workers: Workers) -> None:
         await client.load()
-        client._close_grace_seconds = 0.5
         os.kill(await workers.pid(), signal.SIGSTOP)
 
     started = time.monotonic()

@@ -81,6 +81,11 @@ def synthesize(request_id: int, text: str) -> protocol.Synthesize:
     return protocol.Synthesize(request_id, SynthesisRequest(text, VOICE))
 
 
+def pause_engines(request_id: int) -> protocol.EngineCommand:
+    """Return a command that is answered even while a request runs."""
+    return protocol.EngineCommand(request_id, EngineAction.PAUSE)
+
+
 def test_a_model_is_loaded_and_described(caller: Caller) -> None:
     caller.say(protocol.Load(7, Path("fake"), EngineOptions(device="cpu", speech_lm_precision="int8")))
     match caller.hear():
@@ -119,8 +124,8 @@ def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
 
 
 def test_text_of_an_unknown_request_is_ignored(loaded: Caller) -> None:
-    loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), protocol.Ping(2))
-    assert loaded.hear() == protocol.Pong(2)
+    loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), pause_engines(2))
+    assert loaded.hear() == protocol.EnginesManaged(2, 0)
 
 
 def test_a_recording_is_converted(loaded: Caller) -> None:
@@ -209,14 +214,6 @@ def test_the_old_model_is_closed_before_the_new_one_opens(loaded: Caller) -> Non
     assert [model.is_closed for model in loaded.opened] == [True]
 
 
-def test_unload_closes_the_model(loaded: Caller) -> None:
-    loaded.say(protocol.Unload(2))
-    assert loaded.hear() == protocol.Unloaded(2)
-    assert loaded.opened[0].is_closed
-    loaded.say(synthesize(3, "one"))
-    assert isinstance(loaded.hear(), protocol.Failed)
-
-
 @pytest.mark.parametrize("is_polite", [True, False])
 def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) -> None:
     loaded.say(synthesize(2, "one wait"))
@@ -230,9 +227,9 @@ def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) 
     assert loaded.opened[0].is_closed
 
 
-def test_a_ping_is_answered_while_work_is_done(loaded: Caller) -> None:
-    loaded.say(synthesize(2, "wait"), protocol.Ping(3))
-    assert loaded.hear() == protocol.Pong(3)
+def test_a_short_command_is_answered_while_a_request_runs(loaded: Caller) -> None:
+    loaded.say(synthesize(2, "wait"), pause_engines(3))
+    assert loaded.hear() == protocol.EnginesManaged(3, 0)
     loaded.say(protocol.Cancel(2))
 
 
@@ -345,8 +342,8 @@ def test_an_interactive_request_overtakes_a_batch(three_at_once: Caller) -> None
 def test_another_model_is_loaded_when_the_batch_has_ended(three_at_once: Caller) -> None:
     three_at_once.say(line_of_a_batch(2, "one wait"), protocol.Load(3, Path("fake"), EngineOptions()))
     assert ids_of_sound(three_at_once, 1) == {2}
-    three_at_once.say(protocol.Ping(4))
-    assert three_at_once.hear_until_end_of(4) == [protocol.Pong(4)]
+    three_at_once.say(pause_engines(4))
+    assert three_at_once.hear_until_end_of(4) == [protocol.EnginesManaged(4, 0)]
     assert not three_at_once.opened[0].is_closed
     three_at_once.say(protocol.Cancel(2))
     assert isinstance(three_at_once.hear_until_end_of(3)[-1], protocol.Ready)
@@ -373,8 +370,8 @@ def test_a_client_that_disconnects_ends_the_batch(three_at_once: Caller) -> None
 
 
 def test_a_model_without_concurrency_runs_a_batch_line_by_line(loaded: Caller) -> None:
-    loaded.say(line_of_a_batch(2, "one wait"), line_of_a_batch(3, "one"), protocol.Ping(4))
-    assert loaded.hear_until_end_of(4) == [protocol.Pong(4)]
+    loaded.say(line_of_a_batch(2, "one wait"), line_of_a_batch(3, "one"), pause_engines(4))
+    assert loaded.hear_until_end_of(4) == [protocol.EnginesManaged(4, 0)]
     assert len(loaded.opened[0].requests) <= 1
     loaded.say(protocol.Cancel(2))
     assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)

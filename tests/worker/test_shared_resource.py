@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from studio.worker.shared_resource import SharedResource
+from studio.worker.model_host import SharedResource
 
 
 class Users:
@@ -45,27 +45,27 @@ def test_a_failing_setup_is_torn_down(users: Users) -> None:
 
 
 def test_exclusive_use_waits_for_users_and_blocks_new_ones(users: Users) -> None:
-    is_inside, may_leave, was_shut = threading.Event(), threading.Event(), threading.Event()
+    is_in_use, may_end, had_exclusive_use = threading.Event(), threading.Event(), threading.Event()
 
-    def live_there() -> None:
+    def use() -> None:
         with users.shared_resource.acquire():
-            is_inside.set()
-            may_leave.wait(60)
+            is_in_use.set()
+            may_end.wait(60)
 
-    def shut() -> None:
+    def use_exclusively() -> None:
         with users.shared_resource.exclusive():
-            users.events.append("shut")
-            was_shut.set()
+            users.events.append("exclusive")
+            had_exclusive_use.set()
 
-    threads = [threading.Thread(target=live_there), threading.Thread(target=shut)]
+    threads = [threading.Thread(target=use), threading.Thread(target=use_exclusively)]
     threads[0].start()
-    assert is_inside.wait(60)
+    assert is_in_use.wait(60)
     threads[1].start()
-    assert not was_shut.wait(0.1)
-    may_leave.set()
+    assert not had_exclusive_use.wait(0.1)
+    may_end.set()
     for thread in threads:
         thread.join(60)
-    assert users.events == ["opened", "closed", "shut"]
+    assert users.events == ["opened", "closed", "exclusive"]
 
 
 def test_it_is_not_empty_during_setup(users: Users) -> None:
@@ -77,11 +77,11 @@ def test_it_is_not_empty_during_setup(users: Users) -> None:
 
     shared_resource = SharedResource(first_in=open_slowly, last_out=lambda: None)
 
-    def come_in() -> None:
+    def use() -> None:
         with shared_resource.acquire():
             pass
 
-    thread = threading.Thread(target=come_in)
+    thread = threading.Thread(target=use)
     thread.start()
     assert is_opening.wait(60)
     seen.append(shared_resource.is_empty)

@@ -13,7 +13,7 @@ from studio.model.detection import detect_generation
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import suggest_name
 from studio.worker.client import WorkerClient
-from studio.worker.connection import Worker
+from studio.worker.process import Worker
 
 
 async def import_spk2info(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog
     from studio.app.voices.clip_suggestion import ClipSuggestion
     from studio.app.voices.recorder_dialog import RecorderDialog
-    from studio.worker.connection import Worker
+    from studio.worker.process import Worker
 
 
 Then = Callable[[Voice], object] | None

@@ -33,18 +33,18 @@ class Deadly(FakeModel):
     num_at_work = 0
     has_killed = False
 
-    def _obey(self, word: str, control: RequestControl) -> None:
+    def _execute(self, word: str, control: RequestControl) -> None:
         match word:
             case "poison":
                 while not Deadly.has_killed and Deadly.num_at_work < 2:
                     control.raise_if_cancelled()
                 Deadly.has_killed = True
-                ThreadWorker.made[-1].kill()
+                ThreadWorker.created[-1].kill()
                 word = "wait"
             case "beside":
                 Deadly.num_at_work += 1
                 word = "one" if Deadly.has_killed else "wait"
-        super()._obey(word, control)
+        super()._execute(word, control)
 
 
 def written(make_bench: Callable[..., Bench], model: Path, words: Sequence[str] = WORDS, **options: object) -> Bench:
@@ -191,8 +191,8 @@ class Mortal(FakeModel):
         Mortal.lives += 1
         self._is_first = Mortal.lives == 1
 
-    def _obey(self, word: str, control: RequestControl) -> None:
-        super()._obey("go" if word == "wait" and not self._is_first else word, control)
+    def _execute(self, word: str, control: RequestControl) -> None:
+        super()._execute("go" if word == "wait" and not self._is_first else word, control)
 
 
 @pytest.fixture
@@ -208,7 +208,7 @@ def test_script_playback_continues_with_a_retried_line(mortal: Bench) -> None:
     mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
     session.script_player.start(mortal.lines[1].id)
     mortal.until(lambda: heard)
-    ThreadWorker.made[-1].kill()
+    ThreadWorker.created[-1].kill()
     mortal.until(lambda: not session.script_player.is_active)
     ids = [line.id for line in mortal.lines]
     assert heard == [ids[1], ids[1], *ids[2:5]]
@@ -222,7 +222,7 @@ def test_an_urgent_job_is_played_when_retried(mortal: Bench) -> None:
     session.speak([mortal.lines[3].id])
     session.speak([mortal.lines[1].id])
     mortal.until(lambda: mortal.session.queue.current and heard)
-    ThreadWorker.made[-1].kill()
+    ThreadWorker.created[-1].kill()
     mortal.until(lambda: not speaking(mortal) and not session.queue.waiting and not session.transport.is_playing)
     assert heard[-1] == session.editor.project.takes_of(mortal.lines[1].id)[-1].id
 
@@ -235,7 +235,7 @@ def test_stop_ends_the_played_job_after_the_worker_died(mortal: Bench) -> None:
     mortal.until(lambda: session.transport.is_playing and all_have_sound(mortal))
     heard = next(job for job in session.queue.running if job.is_urgent)
     session.queue.set_paused(True)
-    ThreadWorker.made[-1].kill()
+    ThreadWorker.created[-1].kill()
     mortal.until(lambda: len(session.queue.waiting) == 3)
     assert session.stop()
     assert heard.state is JobState.CANCELLED
@@ -288,10 +288,10 @@ def test_jobs_stopped_by_a_model_change_are_cancelled(bench: Bench) -> None:
 class Held(FakeModel):
     may_go = threading.Event()
 
-    def _obey(self, word: str, control: RequestControl) -> None:
+    def _execute(self, word: str, control: RequestControl) -> None:
         if word == "held":
             Held.may_go.wait(60)
-        super()._obey(word, control)
+        super()._execute(word, control)
 
 
 def test_an_export_stops_when_a_pending_line_is_deleted(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_job_cancelled_as_the_worker_dies_is_not_retried(mortal: Bench) -> Non
     mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
     jobs = session.queue.jobs
     session.bridge.engine_changed.connect(session.queue.cancel_all, Qt.ConnectionType.SingleShotConnection)
-    ThreadWorker.made[-1].kill()
+    ThreadWorker.created[-1].kill()
     mortal.until(lambda: all(job.state.is_over for job in jobs) and not session.queue._tasks)
     assert [take_lengths(mortal, row) for row in range(3)] == [[1], [2], [3]], "what was said of each before"
 

@@ -51,7 +51,7 @@ def test_the_setting_keeps_leading_silence(make_bench: Callable[..., Bench]) -> 
         window.script.set_field("text", "one", "Edit")
         bench.trigger("speak.line")
         bench.until(lambda: bench.session.queue.jobs and bench.session.queue.current is None)
-        model = ThreadWorker.made[-1].server._model
+        model = ThreadWorker.created[-1].server._model
         assert isinstance(model, FakeModel)
         request = model.requests[-1]
         assert isinstance(request, SynthesisRequest)

@@ -45,7 +45,7 @@ class Preparer:
             raise ZeroDivisionError
         if voice.name == "broken":
             raise ClipTooShort("Too short.", remedy="Another.")
-        return VoiceSummary(voice.name, 4.0, 100, 10, 1000)
+        return VoiceSummary(voice.name, 4.0, 100, 10)
 
 
 async def settle() -> None:

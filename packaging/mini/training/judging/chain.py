@@ -93,7 +93,7 @@ class Program:
         return self._said[key]
 
     def first_hop_tokens(self, clip: Clip) -> int:
-        return self.synthesizer.prepare_voice(_voice(clip, hears=True)).first_hop_tokens
+        return self.synthesizer.prepare_voice(_voice(clip, hears=True), control=RequestControl()).first_hop_tokens
 
     def tokens(self, text: str, wish: str | None, seed: int = 0) -> IntArray:
         stages, form = self.synthesizer.stages, self.synthesizer.checkpoint.generation.text
