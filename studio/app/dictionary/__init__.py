@@ -1,1 +1,1 @@
-"""Editing of the pronunciation dictionaries: that of the project and the one shared by all projects."""
+"""Editing of the pronunciation dictionaries: the one of the project and the one that all projects share."""

@@ -1,14 +1,29 @@
-"""Dialog with both dictionaries. Accepting it outdates the takes of lines that contain a changed word."""
+"""Dialog for the pronunciation dictionaries, with one page for each of them."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTabWidget, QVBoxLayout, QWidget
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableView,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.app.dictionary.global_words import GlobalWords
-from studio.app.dictionary.pronunciation_page import PronunciationPage
-from studio.app.dictionary.word_model import Row
+from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD, Row, WordModel
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.theme.icons import icon
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -16,20 +31,133 @@ from studio.project.changes import EditDictionary
 from studio.project.dictionary import DictionaryEntry, lines_using
 
 
+class PronunciationPage(QWidget):
+    """One dictionary: a table of its words, buttons, and how the current word is sent to the model."""
+
+    hear_clicked = Signal(object)  # the DictionaryEntry of the current row
+
+    def __init__(self, name: str, count_lines: Callable[[DictionaryEntry], int]) -> None:
+        """``count_lines`` returns the number of lines that use an entry."""
+        super().__init__()
+        self.model = WordModel(self)
+        self._count_lines = count_lines
+        self.table = QTableView()
+        self.table.setModel(self.model)
+        self.table.setAccessibleName(name)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        # Selecting a row does not start editing, so that the Delete key removes rows.
+        self.table.setEditTriggers(
+            QAbstractItemView.EditTrigger.AllEditTriggers & ~QAbstractItemView.EditTrigger.CurrentChanged
+        )
+        self.table.setTabKeyNavigation(False)
+        self.table.verticalHeader().hide()
+        header = self.table.horizontalHeader()
+        for column in (WORD, ALIAS, PRONUNCIATION):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(CASE, QHeaderView.ResizeMode.ResizeToContents)
+        self.add_button = QPushButton(icon("add"), self.tr("Add word"))
+        self.remove_button = QPushButton(icon("remove"), self.tr("Remove"))
+        self.hear_button = QPushButton(icon("play"), self.tr("Play"))
+        self.hear_button.setToolTip(self.tr("Play this word in the current line's voice"))
+        self._hint = QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._hint.setProperty("role", "quiet")
+        self._problem = ErrorLine()
+        self._lay_out()
+        # Table.
+        self.model.edited.connect(self._update_row)
+        self.table.selectionModel().currentRowChanged.connect(lambda *_: self._update_row())
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._update_row())
+        self.model.modelReset.connect(self._update_row)
+        # Buttons and keys.
+        self.add_button.clicked.connect(self.add_word)
+        self.remove_button.clicked.connect(self.remove_selected)
+        self.hear_button.clicked.connect(self._hear)
+        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table)
+        keys.setContext(Qt.ShortcutContext.WidgetShortcut)
+        keys.activated.connect(self.remove_selected)
+        self._update_row()
+
+    def add_word(self) -> None:
+        """Start to edit the blank row at the end, and append one if there is none."""
+        number = self.model.rowCount() - 1
+        if number < 0 or not self.model.row(number).is_blank:
+            number = self.model.append()
+        self.go_to(number)
+        self.table.setFocus()
+        self.table.edit(self.model.index(number, WORD))
+
+    def remove_selected(self) -> None:
+        self.model.remove({index.row() for index in self.table.selectionModel().selectedRows()})
+        self._update_row()
+
+    def go_to(self, number: int) -> None:
+        self.table.selectionModel().setCurrentIndex(
+            self.model.index(number, WORD),
+            QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows,
+        )
+
+    def current_entry(self) -> DictionaryEntry | None:
+        """Return the entry of the current row if it is valid."""
+        number = self.table.currentIndex().row()
+        if number < 0 or self.model.row(number).is_blank or self.model.problem(number):
+            return None
+        return self.model.row(number).entry()
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        for button in (self.add_button, self.remove_button, self.hear_button):
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self._hint)
+        layout.addWidget(self._problem)
+        layout.addLayout(buttons)
+        # Reserve two lines, so that the table does not move when the text gets longer.
+        self._hint.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self._problem.setMinimumHeight(self._hint.minimumHeight())
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
+
+    def _update_row(self) -> None:
+        number = self.table.currentIndex().row()
+        entry = self.current_entry()
+        problem = self.model.problem(number) if number >= 0 else None
+        self._problem.show_error(problem)
+        self._hint.setVisible(problem is None)
+        self._hint.setText(self._hint_for(entry))
+        self.remove_button.setEnabled(self.table.selectionModel().hasSelection())
+        self.hear_button.setEnabled(entry is not None)
+
+    def _hint_for(self, entry: DictionaryEntry | None) -> str:
+        if entry is None:
+            return self.tr("Add a mispronounced word and how to read it.")
+        sent = [words for words in (entry.alias, entry.spoken(speaks_phones=True)) if words]
+        return self.tr(
+            "Sent to the model as {words}. Used in %n line(s) of this script.", "", self._count_lines(entry)
+        ).format(words=" / ".join(dict.fromkeys(sent)))
+
+    def _hear(self) -> None:
+        entry = self.current_entry()
+        if entry is not None:
+            self.hear_clicked.emit(entry)
+
+
 class DictionaryDialog(QDialog):
-    """``hear_clicked`` carries the DictionaryEntry to play."""
+    """Edits the dictionary of the project and the one shared by all projects.
 
-    hear_clicked = Signal(object)
+    Accepting it outdates the takes of all lines that contain a changed word.
+    """
 
-    def __init__(
-        self, editor: ProjectEditor, global_words: GlobalWords, *, can_hear: bool = True, parent: QWidget | None = None
-    ) -> None:
+    hear_clicked = Signal(object)  # the DictionaryEntry to play
+
+    def __init__(self, editor: ProjectEditor, global_words: GlobalWords, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Pronunciation"))
         self._editor = editor
         self._global_words = global_words
-        self.project_page = PronunciationPage(self.tr("Project dictionary"), self._count_lines, can_hear=can_hear)
-        self.global_page = PronunciationPage(self.tr("Shared dictionary"), self._count_lines, can_hear=can_hear)
+        self.project_page = PronunciationPage(self.tr("Project dictionary"), self._count_lines)
+        self.global_page = PronunciationPage(self.tr("Shared dictionary"), self._count_lines)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Pronunciation"))
         self.tabs.addTab(self.project_page, self.tr("This project"))

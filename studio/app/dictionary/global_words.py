@@ -1,4 +1,4 @@
-"""The user's dictionary for all projects, loaded once and passed to every project that is opened."""
+"""The pronunciation dictionary that all projects share. Each opened project receives it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ from studio.project.global_dictionary import load_global_dictionary, save_global
 
 
 class GlobalWords(QObject):
-    """The dictionary of all projects, its file and its undo steps.
+    """The shared dictionary, its file and its undo steps."""
 
-    ``failed`` reports a file that cannot be read or written; the dictionary in memory stays as it is.
-    """
-
-    failed = Signal(object)  # StudioError
+    failed = Signal(object)  # StudioError: the file cannot be read or written; the dictionary in memory is unchanged
 
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None, *, path: Path | None = None) -> None:
         super().__init__(parent)
@@ -29,6 +26,7 @@ class GlobalWords(QObject):
         editor.project_replaced.connect(self._update_project)
 
     def load(self) -> None:
+        """Read the file. Call it once."""
         try:
             self.dictionary = load_global_dictionary(self._path)
         except StudioError as error:
@@ -37,7 +35,7 @@ class GlobalWords(QObject):
             self._update_project()
 
     def change(self, dictionary: PronunciationDictionary) -> None:
-        """Replace the dictionary, as an undo step. Raises ``DiskFull`` and ``CannotWrite``."""
+        """Replace the dictionary as an undoable step. Raises ``DiskFull`` and ``CannotWrite``."""
         before = self.dictionary
         if dictionary != before:
             self.save(dictionary)
@@ -57,7 +55,7 @@ class GlobalWords(QObject):
 
 
 class _DictionaryCommand(UndoCommand):
-    """A change of the dictionary that has already been made."""
+    """A change of the dictionary that has already been saved."""
 
     def __init__(
         self, words: GlobalWords, before: PronunciationDictionary, after: PronunciationDictionary, title: str

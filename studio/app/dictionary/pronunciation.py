@@ -1,19 +1,28 @@
-"""Entry point of the dictionary for the window: the shared dictionary and its dialog."""
+"""The pronunciation dictionary in the window: its dialog, and playback of single words."""
 
 from __future__ import annotations
+
+import asyncio
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from studio.app.background import in_background
 from studio.app.dictionary.dialog import DictionaryDialog
-from studio.app.dictionary.word_preview import WordPreview
+from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
-from studio.errors import VoiceNotFound
-from studio.project.dictionary import DictionaryEntry
+from studio.audio.streaming_audio import StreamingAudio
+from studio.errors import StudioError, VoiceNotFound
+from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.lines import Line, new_id
+from studio.project.requests import synthesis_request
+from studio.worker.request_handle import Callbacks
+
+_SEED = 0
 
 
 class Pronunciation(QObject):
-    """Exists as long as the window; call ``load`` once."""
+    """Opens the dialog and plays words from it, without creating takes. Exists as long as the window."""
 
     failed = Signal(object)  # StudioError
 
@@ -21,27 +30,27 @@ class Pronunciation(QObject):
         super().__init__(window)
         self._session = session
         self._window = window
-        self._words = session.global_words
-        self._preview = WordPreview(session.bridge, session.transport, session.find_voice, self)
-        self._words.failed.connect(self.failed)
-        self._preview.failed.connect(self.failed)
+        self._playback: asyncio.Task[None] | None = None
+        session.global_words.failed.connect(self.failed)
 
     def load(self) -> None:
-        """Load the shared dictionary."""
-        self._words.load()
+        """Load the shared dictionary. Call it once."""
+        self._session.global_words.load()
 
     def open(self, voice_name: str | None, selected: str = "") -> DictionaryDialog:
-        """Open the dialog. Words are played in ``voice_name``; ``selected`` is added as a new word."""
-        dialog = DictionaryDialog(self._session.editor, self._words, parent=self._window)
-        dialog.hear_clicked.connect(lambda entry: self._hear(entry, voice_name))
-        dialog.finished.connect(self._preview.stop)
+        """Open the dialog. Words are played in ``voice_name``. ``selected`` is added as a new word."""
+        dialog = DictionaryDialog(self._session.editor, self._session.global_words, self._window)
+        dialog.hear_clicked.connect(lambda entry: self.hear(entry, voice_name))
+        dialog.finished.connect(self._stop)
         dialog.finished.connect(dialog.deleteLater)
         if selected.strip():
             dialog.add_word(selected)
         dialog.open()
         return dialog
 
-    def _hear(self, entry: DictionaryEntry, voice_name: str | None) -> None:
+    def hear(self, entry: DictionaryEntry, voice_name: str | None) -> None:
+        """Play ``entry`` instead of the current word, in the first voice of the script if ``voice_name`` is None."""
+        self._stop()
         voices = (voice_name, *(line.voice for line in self._session.editor.script.lines))
         name = next((voice for voice in voices if voice), None)
         if name is None:
@@ -52,4 +61,34 @@ class Pronunciation(QObject):
                 )
             )
             return
-        self._preview.hear(entry, name)
+        self._playback = self._session.bridge.run(self._hear(entry, name))
+
+    def _stop(self) -> None:
+        if self._playback is not None:
+            self._playback.cancel()
+            self._playback = None
+
+    async def _hear(self, entry: DictionaryEntry, voice_name: str) -> None:
+        try:
+            audio = await self._synthesize(entry, voice_name)
+        except StudioError as error:
+            self.failed.emit(error)
+        else:
+            self._session.transport.play(NowPlaying("", "", audio))
+
+    async def _synthesize(self, entry: DictionaryEntry, voice_name: str) -> StreamingAudio:
+        """Return the complete audio. A word is so short that playing it while it arrives would only risk gaps."""
+        description = await self._session.bridge.ready()
+        voice = await in_background(self._session.find_voice, voice_name)
+        request = synthesis_request(
+            Line(id=new_id(), text=entry.written, voice=voice_name),
+            PronunciationDictionary((entry,)),
+            voice=voice.reference,
+            generation=description.generation,
+            seed=_SEED,
+        )
+        audio = StreamingAudio(description.sample_rate)
+        running = self._session.bridge.speak(request, Callbacks(on_audio=lambda chunk: audio.append(chunk.samples)))
+        await running.finished()  # cancelling this wait cancels the request
+        audio.complete()
+        return audio

@@ -1,4 +1,4 @@
-"""Table model of a dictionary. Invalid rows are kept and marked."""
+"""Table model of a pronunciation dictionary. Rows with an invalid pronunciation stay in it and are marked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOWHERE = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as typed. Blank rows are ignored."""
+    """A row as the user typed it. Blank rows are ignored."""
 
     written: str = ""
     alias: str = ""
@@ -32,24 +32,16 @@ class Row:
     def is_blank(self) -> bool:
         return not (self.written.strip() or self.alias.strip() or self.pronunciation.strip())
 
-    def with_text(self, column: int, text: str) -> Row:
-        match column:
-            case 0:
-                return replace(self, written=text)
-            case 1:
-                return replace(self, alias=text)
-        return replace(self, pronunciation=text)
-
     def entry(self) -> DictionaryEntry:
-        """Raises ``BadPronunciation``."""
+        """Return the dictionary entry. Raises ``BadPronunciation``."""
         return DictionaryEntry(self.written, self.alias or None, self.pronunciation or None, self.is_case_sensitive)
 
 
 @paints_safely
 class WordModel(QAbstractTableModel):
-    """``edited`` is emitted after changes by the user, not by ``show_dictionary``."""
+    """Rows of a dictionary that is being edited."""
 
-    edited = Signal()
+    edited = Signal()  # the user changed or removed a row
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +82,7 @@ class WordModel(QAbstractTableModel):
             key = row.entry().key
         except BadPronunciation as error:
             return error
-        if any(other.entry().key == key for other in self._rows[:number] if _is_usable(other)):
+        if any(_key_of(other) == key for other in self._rows[:number]):
             return BadPronunciation(
                 "“{word}” is already in the dictionary.",
                 remedy="Remove one of the two entries.",
@@ -154,24 +146,26 @@ class WordModel(QAbstractTableModel):
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
         column = index.column()
+        changed: Any
+        match role:
+            case Qt.ItemDataRole.CheckStateRole if column == CASE:
+                changed = Qt.CheckState(value) is Qt.CheckState.Checked
+            case Qt.ItemDataRole.EditRole if column != CASE:
+                changed = str(value)
+            case _:
+                return False
         before = self._rows[index.row()]
-        if role == Qt.ItemDataRole.CheckStateRole and column == CASE:
-            row = replace(before, is_case_sensitive=Qt.CheckState(value) is Qt.CheckState.Checked)
-        elif role == Qt.ItemDataRole.EditRole and column != CASE:
-            row = before.with_text(column, str(value))
-        else:
-            return False
-        self._rows[index.row()] = row
-        # Whether another row is valid can depend on this one.
+        self._rows[index.row()] = row = replace(before, **{_FIELDS[column]: changed})
+        # The other rows may be duplicates of this one.
         self.dataChanged.emit(self.index(0, WORD), self.index(len(self._rows) - 1, CASE))
         if row != before:
             self.edited.emit()
         return True
 
 
-def _is_usable(row: Row) -> bool:
+def _key_of(row: Row) -> object:
+    """Return the key of the row's entry, or None if the row is invalid."""
     try:
-        row.entry()
+        return row.entry().key
     except BadPronunciation:
-        return False
-    return True
+        return None

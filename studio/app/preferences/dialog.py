@@ -1,27 +1,31 @@
-"""Settings dialog. Changes apply together when it is accepted."""
+"""Settings dialog. All changes are saved together when it is accepted."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QDialog,
     QDialogButtonBox,
+    QFormLayout,
     QHBoxLayout,
+    QLabel,
     QListWidget,
+    QScrollArea,
     QStackedWidget,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.app.background import run_in_background
-from studio.app.preferences.editors import DeviceEditor, translated
-from studio.app.preferences.page import SettingsPage
+from studio.app.preferences.editors import DeviceEditor, SettingEditor, editor_for, translated
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
@@ -31,12 +35,80 @@ from studio.settings_store import Settings
 
 _log = logging.getLogger(__name__)
 
-# Returns the names of the output devices. Slow; called on a background thread.
+# Returns the names of the "input" or "output" devices. It is slow and called on a background thread.
 DeviceNames = Callable[[str], tuple[str, ...]]
 
 
+class SettingsPage(QScrollArea):
+    """Page of the dialog: the editors of ``settings`` with their help texts."""
+
+    edited = Signal()  # the user changed a value
+
+    def __init__(self, settings: Iterable[Setting[Any]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.editors = {setting: editor_for(setting) for setting in settings}
+        content = QWidget()
+        form = QFormLayout(content)
+        form.setContentsMargins(16, 12, 16, 12)
+        form.setVerticalSpacing(14)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        for editor in self.editors.values():
+            self._add(form, editor)
+            editor.changed.connect(self._on_changed)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._enable()
+
+    def values(self) -> dict[Setting[Any], Any]:
+        return {setting: editor.value() for setting, editor in self.editors.items()}
+
+    def show_values(self, values: Mapping[Setting[Any], Any]) -> None:
+        """Show ``values``; settings of other pages are ignored."""
+        for setting, editor in self.editors.items():
+            if setting in values:
+                editor.set_value(values[setting])
+        self._enable()
+
+    def show_defaults(self) -> None:
+        self.show_values({setting: setting.default for setting in self.editors})
+        self.edited.emit()
+
+    def _add(self, form: QFormLayout, editor: SettingEditor) -> None:
+        explanation = QLabel(translated(editor.setting.help), wordWrap=True)
+        explanation.setProperty("role", "quiet")
+        field = QWidget()
+        column = QVBoxLayout(field)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3)
+        column.addWidget(editor.control)
+        column.addWidget(explanation)
+        if isinstance(editor.control, QCheckBox):  # a checkbox has its own label
+            style = editor.control.style()
+            indicator = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
+            spacing = style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
+            explanation.setContentsMargins(indicator + spacing, 0, 0, 0)
+            form.addRow(field)
+            return
+        title = QLabel(translated(editor.setting.title))
+        title.setBuddy(editor.control.focusProxy() or editor.control)
+        form.addRow(title, field)
+
+    def _on_changed(self) -> None:
+        self._enable()
+        self.edited.emit()
+
+    def _enable(self) -> None:
+        """Enable a setting that depends on another one only while that one is on."""
+        for setting, editor in self.editors.items():
+            if setting.needs is not None:
+                editor.control.setEnabled(bool(self.editors[setting.needs].value()))
+
+
 class PreferencesDialog(QDialog):
-    """Pages of settings. Other pages are added with :meth:`add_page`."""
+    """Shows all pages of settings. Use ``add_page`` for pages of another kind, such as the shortcuts."""
 
     def __init__(self, settings: Settings, device_names: DeviceNames, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +135,7 @@ class PreferencesDialog(QDialog):
         self._list.setCurrentRow(0)
 
     def add_page(self, title: str, content: QWidget) -> None:
-        """Append a page that saves its own changes and has its own defaults."""
+        """Append a page that saves its changes and restores its defaults itself."""
         self._list.addItem(title)
         self._stack.addWidget(content)
         self._list.setFixedWidth(self._list.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth() + 24)
@@ -95,7 +167,7 @@ class PreferencesDialog(QDialog):
         if not self._has_asked_for_devices:
             self._has_asked_for_devices = True
             run_in_background(
-                self, partial(_names, self._device_names), done=self._show_devices, failed=self._error.show_error
+                self, partial(_output_names, self._device_names), done=self._show_devices, failed=self._error.show_error
             )
 
     def _lay_out(self) -> None:
@@ -110,12 +182,12 @@ class PreferencesDialog(QDialog):
         self.resize(fit_to_screen(110 * width, 72 * width))
 
     def _connect_signals(self) -> None:
-        # pages
+        # Pages.
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.currentRowChanged.connect(self._on_page_changed)
         for page in self.pages.values():
             page.edited.connect(self._error.clear)
-        # buttons
+        # Buttons.
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         self.defaults_button.clicked.connect(self._show_defaults)
@@ -124,11 +196,7 @@ class PreferencesDialog(QDialog):
         """Keep the buttons last in the Tab order after a page is added."""
         standard = QDialogButtonBox.StandardButton
         last: QWidget | None = self.previousInFocusChain()
-        for button in (
-            self.defaults_button,
-            self._buttons.button(standard.Ok),
-            self._buttons.button(standard.Cancel),
-        ):
+        for button in (self.defaults_button, *map(self._buttons.button, (standard.Ok, standard.Cancel))):
             if last is not None and button is not last:
                 self.setTabOrder(last, button)
             last = button
@@ -148,8 +216,8 @@ class PreferencesDialog(QDialog):
                     editor.set_names(names)
 
 
-def _names(device_names: DeviceNames) -> tuple[str, ...]:
-    """Runs on a background thread, because PortAudio is slow."""
+def _output_names(device_names: DeviceNames) -> tuple[str, ...]:
+    """Return the names of the output devices, or an empty tuple if they cannot be listed."""
     try:
         return device_names("output")
     except StudioError as error:

@@ -1,12 +1,12 @@
-"""Editors for each kind of setting."""
+"""Editors of settings, one for each kind of setting."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.preferences.ignore_wheel import ignore_wheel
 from studio.setting_kinds import BoolSetting, Choice, Device, Folder, IntSetting, Number, Setting, StringSetting
 
 _CONTEXT = "Settings"
+_Control = TypeVar("_Control", bound=QWidget)
 
 
 def translated(text: str) -> str:
@@ -31,193 +31,174 @@ def translated(text: str) -> str:
 
 
 class SettingEditor(QObject):
-    """``control`` is the widget. ``changed`` is not emitted by :meth:`set_value`."""
+    """Editor of ``setting`` with the widget ``control``.
+
+    ``value`` returns the value in the widget. ``changed`` is emitted when the user changes it.
+    """
 
     changed = Signal()
 
-    def __init__(self, setting: Setting[Any], control: QWidget) -> None:
+    def __init__(
+        self,
+        setting: Setting[Any],
+        control: QWidget,
+        *,
+        value: Callable[[], Any],
+        show: Callable[[Any], object],
+        edited: SignalInstance,
+    ) -> None:
+        """``show`` puts a value into the widget, which emits ``edited`` when its value changes."""
         super().__init__(control)
         self.setting = setting
         self.control = control
+        self.value = value
+        self._show = show
         self._is_being_set = False
         focus = control.focusProxy() or control
         focus.setObjectName(setting.key)
         focus.setAccessibleName(translated(setting.title))
         focus.setAccessibleDescription(translated(setting.help))
-
-    def value(self) -> Any:
-        raise NotImplementedError
+        edited.connect(self._on_edited)
 
     def set_value(self, value: Any) -> None:
+        """Show ``value`` without emitting ``changed``."""
         self._is_being_set = True
         try:
             self._show(value)
         finally:
             self._is_being_set = False
 
-    def _show(self, value: Any) -> None:
-        raise NotImplementedError
-
-    def _emit_changed(self, *_: object) -> None:
+    def _on_edited(self) -> None:
         if not self._is_being_set:
             self.changed.emit()
 
 
-class BoolEditor(SettingEditor):
-    def __init__(self, setting: BoolSetting) -> None:
-        self._box = QCheckBox(translated(setting.title))
-        super().__init__(setting, self._box)
-        self._box.toggled.connect(self._emit_changed)
-
-    def value(self) -> bool:
-        return self._box.isChecked()
-
-    def _show(self, value: bool) -> None:
-        self._box.setChecked(value)
+def editor_for(setting: Setting[Any]) -> SettingEditor:
+    """Create the editor for the kind of ``setting``."""
+    return _EDITORS[type(setting)](setting)
 
 
-class IntEditor(SettingEditor):
-    def __init__(self, setting: IntSetting) -> None:
-        self._box = ignore_wheel(QSpinBox())
-        self._box.setRange(setting.low, setting.high)
-        self._box.setSuffix(_suffix(setting.unit))
-        self._box.setSpecialValueText(translated(setting.name_of_low))
-        super().__init__(setting, self._box)
-        self._box.valueChanged.connect(self._emit_changed)
-
-    def value(self) -> int:
-        return self._box.value()
-
-    def _show(self, value: int) -> None:
-        self._box.setValue(value)
+def _bool_editor(setting: BoolSetting) -> SettingEditor:
+    box = QCheckBox(translated(setting.title))
+    return SettingEditor(setting, box, value=box.isChecked, show=box.setChecked, edited=box.toggled)
 
 
-class NumberEditor(SettingEditor):
-    def __init__(self, setting: Number) -> None:
-        self._box = ignore_wheel(QDoubleSpinBox())
-        self._decimals = max(0, math.ceil(-math.log10(setting.step)))
-        self._box.setDecimals(self._decimals)
-        self._box.setRange(setting.low, setting.high)
-        self._box.setSingleStep(setting.step)
-        self._box.setSuffix(_suffix(setting.unit))
-        super().__init__(setting, self._box)
-        self._box.valueChanged.connect(self._emit_changed)
-
-    def value(self) -> float:
-        return round(self._box.value(), self._decimals)
-
-    def _show(self, value: float) -> None:
-        self._box.setValue(value)
+def _int_editor(setting: IntSetting) -> SettingEditor:
+    box = _ignore_wheel(QSpinBox())
+    box.setRange(setting.low, setting.high)
+    box.setSuffix(_suffix(setting.unit))
+    box.setSpecialValueText(translated(setting.name_of_low))
+    return SettingEditor(setting, box, value=box.value, show=box.setValue, edited=box.valueChanged)
 
 
-class ChoiceEditor(SettingEditor):
-    def __init__(self, setting: Choice[Any]) -> None:
-        self._box = ignore_wheel(QComboBox())
-        for option in setting.options:
-            self._box.addItem(translated(option.title), option.value)
-        super().__init__(setting, self._box)
-        self._box.currentIndexChanged.connect(self._emit_changed)
+def _number_editor(setting: Number) -> SettingEditor:
+    decimals = max(0, math.ceil(-math.log10(setting.step)))
+    box = _ignore_wheel(QDoubleSpinBox(decimals=decimals, singleStep=setting.step))
+    box.setRange(setting.low, setting.high)
+    box.setSuffix(_suffix(setting.unit))
 
-    def value(self) -> Any:
-        return self._box.currentData()
+    def value() -> float:
+        return round(box.value(), decimals)
 
-    def _show(self, value: Any) -> None:
-        self._box.setCurrentIndex(self._box.findData(value))
+    return SettingEditor(setting, box, value=value, show=box.setValue, edited=box.valueChanged)
 
 
-class TextEditor(SettingEditor):
-    def __init__(self, setting: StringSetting) -> None:
-        self._field = QLineEdit()
-        self._field.setMaxLength(setting.longest)
-        super().__init__(setting, self._field)
-        self._field.textEdited.connect(self._emit_changed)
+def _choice_editor(setting: Choice[Any]) -> SettingEditor:
+    box = _ignore_wheel(QComboBox())
+    for option in setting.options:
+        box.addItem(translated(option.title), option.value)
 
-    def value(self) -> str:
-        return self._field.text()
+    def show(value: object) -> None:
+        box.setCurrentIndex(box.findData(value))
 
-    def _show(self, value: str) -> None:
-        self._field.setText(value)
+    return SettingEditor(setting, box, value=box.currentData, show=show, edited=box.currentIndexChanged)
 
 
-class FolderEditor(SettingEditor):
-    """Path field with a button that opens a folder dialog."""
+def _text_editor(setting: StringSetting) -> SettingEditor:
+    field = QLineEdit(maxLength=setting.longest)
+    return SettingEditor(setting, field, value=field.text, show=field.setText, edited=field.textEdited)
 
-    def __init__(self, setting: Folder) -> None:
-        control = QWidget()
-        self._field = QLineEdit()
-        self._field.setPlaceholderText(translated(setting.name_of_empty))
-        self._field.setMaxLength(setting.longest)
-        self._field.setClearButtonEnabled(True)
-        button = QPushButton(QCoreApplication.translate("Preferences", "Choose…"))
-        button.setAutoDefault(False)
-        button.clicked.connect(self._choose)
-        row = QHBoxLayout(control)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._field, 1)
-        row.addWidget(button)
-        control.setFocusProxy(self._field)
-        super().__init__(setting, control)
-        self._field.textChanged.connect(self._emit_changed)  # textEdited is not emitted by the clear button
 
-    def value(self) -> str:
-        return self._field.text().strip()
+def _folder_editor(setting: Folder) -> SettingEditor:
+    """Create a field for a path, with a button that opens a folder dialog."""
+    control = QWidget()
+    field = QLineEdit(maxLength=setting.longest, clearButtonEnabled=True)
+    field.setPlaceholderText(translated(setting.name_of_empty))
+    button = QPushButton(QCoreApplication.translate("Preferences", "Choose…"), autoDefault=False)
+    row = QHBoxLayout(control)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(field, 1)
+    row.addWidget(button)
+    control.setFocusProxy(field)
 
-    def _show(self, value: str) -> None:
-        self._field.setText(value)
-
-    def _choose(self) -> None:
-        title = translated(self.setting.title)
-        folder = QFileDialog.getExistingDirectory(self.control, title, self._field.text())
+    def choose() -> None:
+        folder = QFileDialog.getExistingDirectory(control, translated(setting.title), field.text())
         if folder:
-            self._field.setText(folder)
+            field.setText(folder)
+
+    def value() -> str:
+        return field.text().strip()
+
+    button.clicked.connect(choose)
+    # The clear button emits only textChanged.
+    return SettingEditor(setting, control, value=value, show=field.setText, edited=field.textChanged)
 
 
 class DeviceEditor(SettingEditor):
-    """List of devices, including the chosen one if it is disconnected."""
+    """List of the audio devices. It contains the chosen device even if that is not connected."""
 
     def __init__(self, setting: Device) -> None:
-        self._box = ignore_wheel(QComboBox())
-        self._names: tuple[str, ...] = ()
-        self._are_names_known = False
-        super().__init__(setting, self._box)
+        self._box = _ignore_wheel(QComboBox())
+        self._names: Sequence[str] | None = None  # None until ``set_names`` is called
         self._fill("")
-        self._box.currentIndexChanged.connect(self._emit_changed)
-
-    def value(self) -> str:
-        return str(self._box.currentData() or "")
+        super().__init__(setting, self._box, value=self._chosen, show=self._fill, edited=self._box.currentIndexChanged)
 
     def set_names(self, names: Sequence[str]) -> None:
-        self._names, self._are_names_known = tuple(names), True
-        self.set_value(self.value())
+        """List the devices that are connected."""
+        self._names = names
+        self.set_value(self._chosen())
 
-    def _show(self, value: str) -> None:
-        self._fill(value)
+    def _chosen(self) -> str:
+        return str(self._box.currentData() or "")
 
     def _fill(self, chosen: str) -> None:
+        names = self._names or ()
         self._box.clear()
         self._box.addItem(QCoreApplication.translate("Preferences", "System default"), "")
-        for name in self._names:
+        for name in names:
             self._box.addItem(name, name)
-        if chosen and chosen not in self._names:
+        if chosen and chosen not in names:
             words = QCoreApplication.translate("Preferences", "{device} (not connected)")
-            self._box.addItem(words.format(device=chosen) if self._are_names_known else chosen, chosen)
+            self._box.addItem(chosen if self._names is None else words.format(device=chosen), chosen)
         self._box.setCurrentIndex(self._box.findData(chosen))
 
 
-_EDITORS: tuple[tuple[type[Setting[Any]], Callable[[Any], SettingEditor]], ...] = (
-    (BoolSetting, BoolEditor),
-    (IntSetting, IntEditor),
-    (Number, NumberEditor),
-    (Choice, ChoiceEditor),
-    (Device, DeviceEditor),
-    (Folder, FolderEditor),
-    (StringSetting, TextEditor),
-)
-
-
-def editor_for(setting: Setting[Any]) -> SettingEditor:
-    return next(make(setting) for kind, make in _EDITORS if isinstance(setting, kind))
+_EDITORS: dict[type[Setting[Any]], Callable[[Any], SettingEditor]] = {
+    BoolSetting: _bool_editor,
+    IntSetting: _int_editor,
+    Number: _number_editor,
+    Choice: _choice_editor,
+    Device: DeviceEditor,
+    Folder: _folder_editor,
+    StringSetting: _text_editor,
+}
 
 
 def _suffix(unit: str) -> str:
     return f" {translated(unit)}" if unit else ""
+
+
+def _ignore_wheel(control: _Control) -> _Control:
+    """Return ``control``, which now passes wheel events to the page unless it has the focus."""
+    control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    control.installEventFilter(_WheelGuard(control))
+    return control
+
+
+class _WheelGuard(QObject):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        assert isinstance(watched, QWidget)
+        if event.type() != QEvent.Type.Wheel or watched.hasFocus():
+            return False
+        event.ignore()  # Qt then passes it to the parent
+        return True

@@ -12,11 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.app.dictionary.dialog import DictionaryDialog
+from studio.app.dictionary.dialog import DictionaryDialog, PronunciationPage
 from studio.app.dictionary.global_words import GlobalWords
-from studio.app.dictionary.pronunciation_page import PronunciationPage
+from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD
-from studio.app.dictionary.word_preview import WordPreview
 from studio.app.script.project_editor import ProjectEditor
 from studio.errors import CannotWrite
 from studio.project import global_dictionary
@@ -83,7 +82,7 @@ def test_both_dictionaries_are_shown(dialog: DictionaryDialog) -> None:
     assert dialog.project_page.table.accessibleName() == "Project dictionary"
 
 
-def test_the_request_text_of_a_word_is_shown(dialog: DictionaryDialog) -> None:
+def test_the_text_sent_to_the_model_is_shown(dialog: DictionaryDialog) -> None:
     dialog.project_page.go_to(0)
     assert "[ch][óng][q][ìng]" in visible_text(dialog, "quiet")
     assert "2" in visible_text(dialog, "quiet")
@@ -265,15 +264,16 @@ def test_a_failed_undo_is_reported_and_its_command_removed(
 def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
-    preview = WordPreview(session.bridge, session.transport, session.find_voice)
+    window = QWidget()
+    pronunciation = Pronunciation(session, window)
     failures: list[object] = []
-    preview.failed.connect(failures.append)
-    bench.loop.call_soon(preview.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")
+    pronunciation.failed.connect(failures.append)
+    bench.loop.call_soon(pronunciation.hear, DictionaryEntry("SQL", alias="one two three"), "Anna")
     bench.until(lambda: session.transport.is_playing)
     bench.until(lambda: not session.transport.is_playing)
     assert len(bench.card.heard) == 3 * 2_400
     assert not session.editor.script.takes
-    bench.loop.call_soon(preview.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
+    bench.loop.call_soon(pronunciation.hear, DictionaryEntry("SQL", alias="x"), "Nobody")
     bench.until(lambda: failures)
     assert "no voice named Nobody" in str(failures[0])
 
