@@ -1,1 +1,1 @@
-"""Appearance of the window: colours for light and dark, icons, and style rules."""
+"""Appearance of the window: light and dark colours, icons and style rules."""

@@ -1,7 +1,8 @@
-"""Application style: Fusion, the chosen palette, and rules that a palette cannot express."""
+"""Style of the application: Fusion, the chosen palette, and rules that a palette cannot express."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from enum import Enum
 
 from PySide6.QtCore import Qt
@@ -9,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from studio import paths
-from studio.app.theme.colors import DARK, LIGHT, ThemeColors, palette_of
+from studio.app.theme.colors import DARK, LIGHT, palette_of
 
 _STYLE = """
 QToolTip {{ color: {ink}; background: {raised}; border: 1px solid {border}; padding: 4px; }}
@@ -52,22 +53,12 @@ class Appearance(Enum):
 
 
 def apply_theme(application: QApplication, appearance: Appearance) -> None:
-    """Apply the appearance to all windows. May be called again."""
-    colors = _colors_of(appearance)
+    """Apply ``appearance`` to all windows, also when it changes while they are open."""
+    has_dark_system = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+    is_dark = appearance is Appearance.DARK or (appearance is Appearance.SYSTEM and has_dark_system)
+    colors = DARK if is_dark else LIGHT
     application.setStyle("Fusion")
     application.setPalette(palette_of(colors))
-    colours = {name: getattr(colors, name) for name in ThemeColors.__dataclass_fields__}
     marks = (paths.resources() / "icons" / "marks").as_posix()
-    shade = "dark" if colors is DARK else "light"
-    application.setStyleSheet(_STYLE.format(marks=marks, shade=shade, **colours))
-
-
-def _colors_of(appearance: Appearance) -> ThemeColors:
-    match appearance:
-        case Appearance.LIGHT:
-            return LIGHT
-        case Appearance.DARK:
-            return DARK
-        case Appearance.SYSTEM:
-            scheme = QGuiApplication.styleHints().colorScheme()
-            return DARK if scheme == Qt.ColorScheme.Dark else LIGHT
+    shade = "dark" if is_dark else "light"
+    application.setStyleSheet(_STYLE.format(marks=marks, shade=shade, **asdict(colors)))

@@ -1,7 +1,6 @@
-"""Light and dark colours. The contrast of text is tested against WCAG's 4.5.
+"""Light and dark colours. A test checks that all text has the contrast of at least 4.5 that WCAG requires.
 
-Decision: Fusion with custom palettes. Reason: Qt's colour schemes have no effect on many desktops (only GNOME's
-platform theme follows them).
+Decision: the Fusion style with our own palettes. Reason: on many desktops, Qt's colour schemes have no effect.
 """
 
 from __future__ import annotations
@@ -13,25 +12,22 @@ from PySide6.QtGui import QColor, QPalette
 
 @dataclass(frozen=True, slots=True)
 class ThemeColors:
-    """``ink`` is the text colour on ``ground`` and ``surface``; ``good``, ``warn``, ``bad``, ``busy`` are text colours too.
+    """Colours by role. Text in ``ink``, ``quiet`` and the four colours of states is readable on every background."""
 
-    ``found`` is the background of search matches.
-    """
-
-    ground: str
-    surface: str
-    raised: str
+    ground: str  # of windows
+    surface: str  # of lists and fields
+    raised: str  # of buttons and tool tips
     border: str
-    ink: str
-    quiet: str
-    faint: str
-    accent: str
-    on_accent: str
+    ink: str  # text
+    quiet: str  # secondary text
+    faint: str  # disabled text
+    accent: str  # the selection, links and waveforms
+    on_accent: str  # text on ``accent``
     good: str
     warn: str
     bad: str
     busy: str
-    found: str
+    found: str  # the background of search matches
 
 
 LIGHT = ThemeColors(

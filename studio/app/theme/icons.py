@@ -1,6 +1,6 @@
 """Icons from ``resources/icons``: SVG line drawings in the text colour.
 
-They are drawn with the current palette when painted, so a change between light and dark needs no new icons.
+Icons use the palette that is current when they are painted, so they follow a change between light and dark.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from PySide6.QtSvg import QSvgRenderer
 from studio import paths
 from studio.app.widgets.painting_guard import paints_safely
 
-# WORKAROUND: Qt owns what ``clone`` returns, but PySide would delete it.
+# WORKAROUND: Qt owns the result of ``clone``, but PySide would delete it.
 _engines: list[QIconEngine] = []
 
 
 @cache
 def icon(name: str, colour: str | None = None) -> QIcon:
-    """Return the icon from the file ``name``, in ``colour`` or the text colour."""
+    """Return the icon in the file ``name``, drawn in ``colour`` or, by default, in the text colour."""
     engine = _LineIcon(name, colour)
     _engines.append(engine)
     return QIcon(engine)

@@ -1,1 +1,1 @@
-"""Widgets independent of voices and scripts: waveforms, meters, the drop overlay, labels."""
+"""Widgets for general use: waveform view, level meter, drop overlay, labels and error messages."""

@@ -1,4 +1,4 @@
-"""Panel above the script that collapses to one row when the window is small."""
+"""Panel above the script that can be collapsed to one row in a small window."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ from studio.app.widgets.focus import holds_focus
 _STEPS = 1000
 _BAR_PIXELS = 10
 _SMALL_BAR_PIXELS = 72
-_SIDES = (12, 8)
-_WHOLE_MARGINS = (6, 8)  # above and below
+_SIDES = (12, 8)  # left and right
+# Above and below.
+_WHOLE_MARGINS = (6, 8)
 _FOLDED_MARGINS = (1, 1)
 _SPACING = 6
 _LEAST_TITLE_LETTERS = 8
 
 
 class CollapsiblePanel(QFrame):
-    """Panel with its contents in ``body``.
+    """Panel with a title, a progress bar and its contents in ``body``."""
 
-    ``more_wanted``: the user opens the rest of a collapsed panel. ``focus_left``: the panel with the keyboard focus
-    was hidden.
-    """
-
-    more_wanted = Signal()
+    more_wanted = Signal()  # show the contents of the collapsed panel
     close_wanted = Signal()
-    focus_left = Signal()
+    focus_left = Signal()  # the panel was hidden while it had the keyboard focus
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +70,7 @@ class CollapsiblePanel(QFrame):
         self._title.setText(words)
 
     def show_progress(self, is_busy: bool, share: float | None = None) -> None:
-        """Show ``share`` (0..1) of the work as done; None is indeterminate."""
+        """Show the finished ``share`` of the work, from 0 to 1, or None if it is unknown."""
         self._is_busy = is_busy
         for bar in (self._bar, self._small_bar):
             bar.setMaximum(_STEPS if share is not None else 0)
@@ -82,12 +79,12 @@ class CollapsiblePanel(QFrame):
         self._small_bar.setVisible(is_busy and self._is_folded)
 
     def put_back(self, body: QWidget) -> None:
-        """Take back the ``body`` after it was shown elsewhere."""
+        """Show ``body`` in the panel again, after it was shown elsewhere."""
         self._column.addWidget(body)
         body.setVisible(not self._is_folded)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
-        if self.isHidden() and holds_focus(self):  # the panel is hidden, not just the minimised window
+        if self.isHidden() and holds_focus(self):  # the panel itself is hidden; the window is not minimised
             self.focus_left.emit()
         super().hideEvent(event)
 
@@ -100,7 +97,7 @@ class CollapsiblePanel(QFrame):
         return QSize(words + buttons + 4 * _SPACING + sum(_SIDES), height)
 
     def whole_size(self, width: int) -> QSize:
-        """Return the minimum width of the whole panel, and its height at ``width``."""
+        """Return the minimum width of the expanded panel, and its height at ``width``."""
         around = sum(_SIDES) + self._frame
         least_width = self.body.minimumSizeHint().width() + around
         body_height = self.body.heightForWidth(max(width, least_width) - around)
@@ -124,8 +121,7 @@ class CollapsiblePanel(QFrame):
         self._small_bar.setVisible(self._is_busy and self._is_folded)
 
     def _make_bar(self) -> QProgressBar:
-        bar = QProgressBar(maximum=_STEPS)
-        bar.setTextVisible(False)
+        bar = QProgressBar(maximum=_STEPS, textVisible=False)
         bar.setMaximumHeight(_BAR_PIXELS)
         bar.setAccessibleName(self.tr("Progress"))
         return bar

@@ -1,4 +1,4 @@
-"""Button next to an error that copies its report to the clipboard."""
+"""Button that copies a report of the error next to it to the clipboard."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from studio.errors import StudioError
 
 
 class CopyReportButton(QPushButton):
-    """Hidden until there is an error. The report contains no file names, voices or texts of the user."""
+    """Hidden while there is no error. The report contains no file names, voices or texts of the user."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._error: StudioError | None = None
-        self._asked_for: StudioError | None = None
+        self._requested: StudioError | None = None
         self.setToolTip(self.tr("For a bug report; contains no texts, voices or personal data"))
         self.setAutoDefault(False)
         self.clicked.connect(self._begin)
         self.offer_for(None)
 
     def offer_for(self, error: StudioError | None) -> None:
+        """Offer a report of ``error``, or hide the button if it is None."""
         if error is not None and error is self._error:
             return
         self._error = error
@@ -37,9 +38,9 @@ class CopyReportButton(QPushButton):
             super().keyPressEvent(event)
 
     def join(self, box: QMessageBox, error: StudioError) -> None:
-        """Add the button to a message box about an error."""
+        """Add the button to the message box ``box``, which shows ``error``."""
         box.addButton(self, QMessageBox.ButtonRole.ActionRole)
-        # The message box would close on the click.
+        # A message box connects its buttons to close itself.
         self.clicked.disconnect()
         self.clicked.connect(self._begin)
         self.offer_for(error)
@@ -51,20 +52,20 @@ class CopyReportButton(QPushButton):
         error = self._error
         if error is None:
             return
-        self._asked_for = error
+        self._requested = error
         self.setText(self.tr("Copying…"))
         self.setEnabled(False)
         run_in_background(
             self,
             lambda: error_report(error),
             done=lambda report: self._finish(error, report),
-            # At least the error code, if the facts about the computer cannot be read.
+            # If the facts about the computer cannot be read, at least the error code is copied.
             failed=lambda _: self._finish(error, f"error: {error.code}"),
         )
 
     def _finish(self, error: StudioError, report: str) -> None:
-        if error is self._asked_for:  # the last request wins, whichever report is ready first
+        if error is self._requested:  # otherwise, a later report has been requested
             QGuiApplication.clipboard().setText(report)
-        if error is self._error:  # not replaced in the meantime
+        if error is self._error:  # otherwise, another error is shown now
             self.setText(self.tr("Copied"))
             self.setEnabled(True)

@@ -1,4 +1,4 @@
-"""Overlay that covers the window while files are dragged over it, and describes the effect of dropping them."""
+"""Overlay that covers the window while files are dragged over it and describes what dropping them does."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
     QPainter,
-    QPainterPath,
     QPaintEvent,
     QPalette,
     QPen,
+    QRegion,
 )
 from PySide6.QtWidgets import QWidget
 
@@ -26,13 +26,13 @@ from studio.app.widgets.painting_guard import paints_safely
 
 _MARGIN_PIXELS = 24
 _CORNER_PIXELS = 12
-# A change of the Ctrl key without a mouse movement sends no drag event, so it is polled.
+# Pressing Ctrl without moving the mouse sends no drag event, so the key is polled.
 _KEY_POLL_MILLISECONDS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class DraggedFiles:
-    """Files and folders over the window; ``place`` is in window coordinates."""
+    """Files and folders that are dragged over the window, at ``place`` in window coordinates."""
 
     paths: tuple[Path, ...]
     place: QPoint = QPoint()
@@ -41,13 +41,13 @@ class DraggedFiles:
 
 @dataclass(frozen=True, slots=True)
 class DropPrompt:
-    """Description of the drop; ``area`` is the part of the window it applies to."""
+    """Description of what a drop does, and the part of the window that it applies to."""
 
     words: str
     area: QRect | None = None
 
 
-# Returns None for files that cannot be used.
+# Returns None if the files cannot be used.
 Describe = Callable[[DraggedFiles], DropPrompt | None]
 
 
@@ -58,7 +58,7 @@ def local_paths(mime: QMimeData) -> list[Path]:
 
 @paints_safely
 class DropOverlay(QWidget):
-    """Makes ``window`` accept files; children that accept drops themselves come first."""
+    """Makes ``window`` accept files. Children that accept drops themselves take precedence."""
 
     dropped = Signal(object)  # DraggedFiles
 
@@ -100,7 +100,7 @@ class DropOverlay(QWidget):
         dragged = self._dragged_at(event, tuple(local_paths(event.mimeData())))
         self._leave()
         _accept(event)
-        # The other program waits until this returns: a dialog opened from here would freeze it.
+        # The other program waits until this method returns, so a dialog opened here would freeze it.
         QTimer.singleShot(0, self, lambda: self.dropped.emit(dragged))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
@@ -109,13 +109,9 @@ class DropOverlay(QWidget):
         palette, area = self.palette(), self._prompt.area
         ground = QColor(palette.color(QPalette.ColorRole.Window))
         ground.setAlphaF(0.88)
-        covered = QPainterPath()
-        covered.addRect(QRectF(self.rect()))
-        if area is not None:
-            target = QPainterPath()
-            target.addRect(QRectF(area))
-            covered -= target
-        painter.fillPath(covered, ground)
+        painter.setClipRegion(QRegion(self.rect()) - QRegion(area or QRect()))
+        painter.fillRect(self.rect(), ground)
+        painter.setClipping(False)
         frame = QRectF(self.rect()).adjusted(_MARGIN_PIXELS, _MARGIN_PIXELS, -_MARGIN_PIXELS, -_MARGIN_PIXELS)
         painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 3, Qt.PenStyle.DashLine))
         painter.drawRoundedRect(frame, _CORNER_PIXELS, _CORNER_PIXELS)
@@ -174,7 +170,7 @@ def _control_is_down(modifiers: Qt.KeyboardModifier) -> bool:
 
 
 def _accept(event: QDropEvent) -> None:
-    """Accept as a copy: after a move, the other program might remove the file."""
+    """Accept the files as copies, because the other program might delete a file that was moved."""
     if event.possibleActions() & Qt.DropAction.CopyAction:
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()

@@ -1,4 +1,4 @@
-"""Single-line label that elides text that does not fit, and shows the full text as its tool tip."""
+"""Single-line label that elides a text that is too long and shows all of it as a tool tip."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.app.widgets.painting_guard import paints_safely
 
 @paints_safely
 class ElidedLabel(QWidget):
-    """Use ``Qt.TextElideMode.ElideMiddle`` for paths."""
+    """Label with one line of text. ``Qt.TextElideMode.ElideMiddle`` is the best mode for paths."""
 
     def __init__(
         self,
@@ -29,10 +29,10 @@ class ElidedLabel(QWidget):
     def text(self) -> str:
         return self._text
 
-    def setText(self, text: str) -> None:  # noqa: N802 - as QLabel's
+    def setText(self, text: str) -> None:  # noqa: N802 - the name in QLabel
         self._text = text
         self.setAccessibleName(text)
-        self._explain()
+        self._update_tool_tip()
         self.updateGeometry()
         self.update()
 
@@ -49,7 +49,7 @@ class ElidedLabel(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.FontChange):
-            self._explain()
+            self._update_tool_tip()
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
@@ -58,6 +58,5 @@ class ElidedLabel(QWidget):
         alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(self.rect(), alignment, self.shown_text)
 
-    def _explain(self) -> None:
-        is_cut = self.shown_text != self._text
-        self.setToolTip(self._text if is_cut else "")
+    def _update_tool_tip(self) -> None:
+        self.setToolTip(self._text if self.shown_text != self._text else "")

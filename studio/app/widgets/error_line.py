@@ -1,4 +1,4 @@
-"""Inline error message with a button that copies its report."""
+"""Error message in a dialog, with a button that copies a report of the error."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from studio.health.log_file import note_shown
 
 
 class ErrorLine(QWidget):
-    """Hidden without an error. Each error that is shown is recorded for the doctor."""
+    """Hidden while there is no error. Each shown error is recorded for the diagnostics."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._error: StudioError | None = None
-        self._words = QLabel(wordWrap=True)
+        self._words = QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
         self._words.setProperty("role", "bad")
-        self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.copy_report = CopyReportButton()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -29,13 +28,13 @@ class ErrorLine(QWidget):
 
     @property
     def words(self) -> str:
-        """The text shown, or an empty string."""
+        """The shown text, or an empty string."""
         return self._words.text()
 
     def show_error(self, error: StudioError | None) -> None:
         """Show ``error`` instead of the current one; None clears it."""
         before = self._error
-        # Typing and dragging repeat the same kind of error: record it once.
+        # While the user types or drags, the same kind of error appears again and again; record it once.
         if error is not None and (before is None or before.code != error.code):
             note_shown(error)
         if error is not None and str(error) != str(before):

@@ -1,4 +1,4 @@
-"""Keyboard focus."""
+"""Query of the keyboard focus."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 def holds_focus(widget: QWidget) -> bool:
     """Return whether ``widget`` or one of its children has the focus.
 
-    Before hiding such a widget, move the focus explicitly: Qt moves it to the next control, and the next press of
-    Space activates a button the user did not choose.
+    Move the focus before such a widget is hidden. Otherwise, Qt moves it to the next control, and the next press of
+    Space activates a button that the user did not choose.
     """
     focus = QApplication.focusWidget()
     return focus is not None and (focus is widget or widget.isAncestorOf(focus))

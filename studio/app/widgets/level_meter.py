@@ -1,4 +1,4 @@
-"""Peak level meter with peak hold and a clipping warning."""
+"""Level meter that holds the peak for a moment and warns of clipping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Number field of the inspector: reports complete numbers, and shows when several lines differ."""
+"""Number field of the inspector, which reports only complete numbers and can show that several lines differ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
 
 class NumberField(QDoubleSpinBox):
-    """Spin box that reports a number once it is complete, and leaves digits alone while they are typed.
+    """Spin box that reports a number when it is complete and does not change digits while they are typed.
 
-    A number is complete after Enter, an arrow key or the wheel, when the focus leaves, and on ``commit``.
+    A number is complete after Enter, an arrow key or the wheel, when the focus leaves, and after ``commit``.
     """
 
     number_changed = Signal(float)
@@ -27,7 +27,7 @@ class NumberField(QDoubleSpinBox):
         self.editingFinished.connect(self.commit)
 
     def show_number(self, number: float, *, is_mixed: bool = False) -> None:
-        """Show ``number`` without reporting it. ``is_mixed``: the selected lines have different numbers."""
+        """Show ``number`` without reporting it. ``is_mixed`` means that the selected lines have different numbers."""
         if self._is_typed:
             return
         with QSignalBlocker(self), QSignalBlocker(self.lineEdit()):
@@ -43,7 +43,7 @@ class NumberField(QDoubleSpinBox):
             self._is_typed = False
             return
         self.interpretText()
-        if self._is_typed:  # unchanged for this line, but other lines may differ
+        if self._is_typed:  # the number of this line is the same, but other lines may differ
             self._report(self.value())
 
     def _show_mixed(self, is_mixed: bool) -> None:

@@ -1,7 +1,7 @@
-"""Guard against exceptions in Python code that Qt calls while it paints.
+"""Protection against exceptions in Python code that Qt calls while it paints.
 
 An exception that leaves a model's ``data``, a delegate or a ``paintEvent`` unwinds through Qt's C++ code, which is
-not exception-safe: the program may crash without a message. Every class whose methods Qt calls while painting is
+not exception-safe, so the program may crash without a message. Every class whose methods Qt calls while painting is
 decorated with ``paints_safely``.
 """
 
@@ -19,7 +19,7 @@ from PySide6.QtGui import QPainter, QPixmap
 _log = logging.getLogger(__name__)
 _Class = TypeVar("_Class", bound=type)
 
-# Methods that Qt calls while it paints or lays out, and their result after an error.
+# Methods that Qt calls while it paints or lays out widgets, with the result that each returns after an error.
 FALLBACKS: dict[str, Callable[[], object]] = {
     "columnCount": int,
     "data": lambda: None,
@@ -35,12 +35,12 @@ FALLBACKS: dict[str, Callable[[], object]] = {
     "sizeHint": QSize,
 }
 _PLACEHOLDER = "…"
-# Painting repeats many times a second: each defect is logged once.
+# Painting repeats many times a second, so each defect is logged only once.
 _logged: set[tuple[str, str]] = set()
 
 
 def paints_safely(guarded: _Class) -> _Class:
-    """Class decorator that logs errors in methods Qt calls while painting, and returns a neutral result."""
+    """Make the methods that Qt calls while painting log errors and return a neutral result. A class decorator."""
     for name, fallback in FALLBACKS.items():
         if name in vars(guarded):
             setattr(guarded, name, _guarded(vars(guarded)[name], fallback))
@@ -54,7 +54,7 @@ def _guarded(method: Callable[..., Any], fallback: Callable[[], object]) -> Call
             return method(self, *arguments, **options)
         except Exception as error:  # noqa: BLE001 - boundary to Qt, see the module's docstring
             _log_once(method.__qualname__, error)
-            # The frames hold painters, which must be destroyed before control returns to Qt.
+            # The frames refer to painters, which must be destroyed before control returns to Qt.
             traceback.clear_frames(error.__traceback__)
             _draw_placeholder(arguments)
             return fallback()
@@ -70,7 +70,7 @@ def _log_once(name: str, error: Exception) -> None:
 
 
 def _draw_placeholder(arguments: tuple[object, ...]) -> None:
-    """Draw a placeholder in a delegate's cell."""
+    """Draw a placeholder if ``arguments`` are those of a delegate's ``paint``."""
     if len(arguments) < 2 or not isinstance(arguments[0], QPainter):
         return
     rect = getattr(arguments[1], "rect", arguments[1])

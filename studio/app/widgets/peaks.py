@@ -1,7 +1,7 @@
-"""Peak pyramid of a waveform: minima and maxima at several block sizes, for drawing at any zoom. No Qt.
+"""Peak pyramid of a waveform: minima and maxima of blocks of several sizes, to draw it at any zoom. No Qt.
 
-Drawing a minute of audio must not read a million samples, and appending a chunk must not recompute everything: each
-level is computed from the one below, starting at the first changed block.
+Drawing a minute of audio must not read a million samples, and appending a chunk must not recompute everything.
+Therefore, each level is computed from the one below, starting at the first changed block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Samples = npt.NDArray[np.float32]
 # Columns of a waveform thumbnail.
 THUMBNAIL_COLUMNS = 96
 _LEVEL_RATIO = 8
-# Blocks of 64, 512, 4096 and 32 768 samples; ten minutes are a few hundred of the longest.
+# Blocks of 64, 512, 4096 and 32 768 samples. Ten minutes of audio have a few hundred of the longest blocks.
 _NUM_LEVELS = 4
 _SHORTEST_BLOCK_SAMPLES = 64
 _LEAST_CAPACITY = 1024
@@ -25,10 +25,10 @@ _ROUNDING = 1e-5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveformPeaks:
-    """Minimum and maximum sample of each pixel column: ``lows`` and ``highs``, (columns,) each."""
+    """Minimum and maximum of the samples in each pixel column."""
 
-    lows: Samples = field(repr=False)
-    highs: Samples = field(repr=False)
+    lows: Samples = field(repr=False)  # (columns,)
+    highs: Samples = field(repr=False)  # (columns,)
 
     def __len__(self) -> int:
         return len(self.lows)
@@ -39,7 +39,7 @@ class WaveformPeaks:
 
 
 class Peaks:
-    """Peak pyramid of a waveform that may still grow. ``samples`` is not copied."""
+    """Peak pyramid of a waveform, to which audio can be appended. The initial ``samples`` are not copied."""
 
     def __init__(self, sample_rate: int, samples: Samples | None = None) -> None:
         assert sample_rate > 0
@@ -47,7 +47,7 @@ class Peaks:
         self._samples = _Growing(samples if samples is not None else np.zeros(0, np.float32))
         self._lows = [_Growing(np.zeros(0, np.float32)) for _ in range(_NUM_LEVELS)]
         self._highs = [_Growing(np.zeros(0, np.float32)) for _ in range(_NUM_LEVELS)]
-        self._sum_up(first_changed=0)
+        self._update_levels(first_changed=0)
 
     @property
     def num_samples(self) -> int:
@@ -59,34 +59,34 @@ class Peaks:
 
     @property
     def samples(self) -> Samples:
-        """All samples so far, (n,); read-only."""
+        """All samples so far, (n,). Do not change them."""
         return self._samples.values
 
     def append(self, samples: Samples) -> None:
         first_changed = self.num_samples
         self._samples.replace_from(first_changed, samples)
-        self._sum_up(first_changed)
+        self._update_levels(first_changed)
 
     def outline(self, start_seconds: float, end_seconds: float, num_columns: int) -> WaveformPeaks:
-        """Return the peaks of ``num_columns`` equal time ranges; zero outside the waveform."""
+        """Return the peaks of ``num_columns`` equal time ranges. They are zero outside the waveform."""
         assert end_seconds > start_seconds
         edges = np.linspace(start_seconds, end_seconds, num_columns + 1) * self.sample_rate
         samples_per_column = (edges[-1] - edges[0]) / max(1, num_columns)
         block, low, high = self._level_for(samples_per_column)
         lows, highs = np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32)
-        has_sound = (edges[1:] > 0) & (edges[:-1] < self.num_samples)
-        if not len(low) or not has_sound.any():
+        has_samples = (edges[1:] > 0) & (edges[:-1] < self.num_samples)
+        if not len(low) or not has_samples.any():
             return WaveformPeaks(lows, highs)
-        # Rounding may place an edge slightly before the sample it stands for.
-        first = np.clip(((edges[:-1][has_sound] + _ROUNDING) // block).astype(np.int64), 0, len(low) - 1)
-        end = min(len(low), max(int(first[-1]) + 1, int(-(-(edges[1:][has_sound][-1] - _ROUNDING) // block))))
-        # A column shorter than a block shows the block that contains it: reduceat does this for equal indices.
-        lows[has_sound] = np.minimum.reduceat(low[:end], first)
-        highs[has_sound] = np.maximum.reduceat(high[:end], first)
+        # An edge may be rounded to a time slightly before its sample.
+        first = np.clip(((edges[:-1][has_samples] + _ROUNDING) // block).astype(np.int64), 0, len(low) - 1)
+        end = min(len(low), max(int(first[-1]) + 1, int(-(-(edges[1:][has_samples][-1] - _ROUNDING) // block))))
+        # If two indices are equal, reduceat returns the value at the index: a short column shows the block around it.
+        lows[has_samples] = np.minimum.reduceat(low[:end], first)
+        highs[has_samples] = np.maximum.reduceat(high[:end], first)
         return WaveformPeaks(lows, highs)
 
     def _level_for(self, samples_per_column: float) -> tuple[int, Samples, Samples]:
-        """Return the coarsest level with at least two blocks per column, whose edges are off by half a column at most."""
+        """Return block size, minima and maxima of the coarsest level that has at least two blocks per column."""
         block, low, high = 1, self._samples.values, self._samples.values
         for level in range(_NUM_LEVELS):
             block_samples = _SHORTEST_BLOCK_SAMPLES * _LEVEL_RATIO**level
@@ -95,7 +95,7 @@ class Peaks:
             block, low, high = block_samples, self._lows[level].values, self._highs[level].values
         return block, low, high
 
-    def _sum_up(self, first_changed: int) -> None:
+    def _update_levels(self, first_changed: int) -> None:
         ratio, lows_below, highs_below = _SHORTEST_BLOCK_SAMPLES, self._samples.values, self._samples.values
         for lows, highs in zip(self._lows, self._highs, strict=True):
             first_changed //= ratio
@@ -109,14 +109,14 @@ class Peaks:
 
 
 def outline_of(samples: Samples, num_columns: int) -> WaveformPeaks:
-    """Return the peaks of all ``samples`` (n,) in ``num_columns``."""
+    """Return the peaks of all ``samples``, (n,), in ``num_columns``."""
     if not len(samples):
         return WaveformPeaks(np.zeros(num_columns, np.float32), np.zeros(num_columns, np.float32))
     return Peaks(1, samples).outline(0.0, len(samples), num_columns)
 
 
 class _Growing:
-    """Growing array with amortised appends; the initial values are not copied until the first change."""
+    """Array with amortised appends. The initial values are copied at the first change."""
 
     def __init__(self, values: Samples) -> None:
         self._buffer = values

@@ -1,6 +1,6 @@
-"""Fitting dialogs and pages to small screens.
+"""Sizes of dialogs and pages on small screens.
 
-A laptop screen of 1280 x 800 pixels at 200 % has 640 x 400 logical pixels.
+A laptop screen of 1280 x 800 pixels has only 640 x 400 logical pixels at a scale of 200 %.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from studio.app.widgets.painting_guard import paints_safely
 
 _FRAME_PIXELS = 40  # estimate of the title bar and borders, whose size is unknown before a window is shown
 _LEAST_SIZE = QSize(200, 120)
-# Minimum height of lists and texts in a dock; Qt's default would keep the window from shrinking.
+# Minimum height of lists and texts in a dock. Qt's default is so large that the window could not be made small.
 LEAST_LIST_PIXELS = 36
 
 
@@ -23,20 +23,20 @@ def available_size() -> QSize:
 
 
 def fit_to_screen(width: int, height: int) -> QSize:
-    """Return the size, reduced to fit the screen."""
+    """Return ``width`` and ``height``, reduced to fit the screen."""
     return QSize(width, height).boundedTo(available_size())
 
 
 @paints_safely
 class ScrolledPage(QScrollArea):
-    """Scroll area around ``page`` for windows that are too small for it."""
+    """Scroll area that shows ``page`` in a window that may be too small for it."""
 
     def __init__(self, page: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._page = page
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused control by itself
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused control anyway
         self.setWidget(page)
 
     def sizeHint(self) -> QSize:  # noqa: N802

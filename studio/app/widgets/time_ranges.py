@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-# While audio arrives, the view extends beyond it in steps: rescaling at each chunk would flicker.
+# While audio arrives, the time axis is extended in steps, because rescaling at each chunk would flicker.
 _FIRST_ROOM_SECONDS = 4.0
 _ROOM_GROWTH = 1.5
 _SHORTEST_VIEW_SECONDS = 0.005
@@ -104,7 +104,7 @@ class ClipSelection:
         return self.start_seconds if handle is Handle.START else self.end_seconds
 
     def moved(self, handle: Handle, seconds: float) -> ClipSelection:
-        """Return the range with one handle as near to ``seconds`` as the limits allow."""
+        """Return the range with ``handle`` moved as close to ``seconds`` as the limits allow."""
         if handle is Handle.START:
             nearest, farthest = self.end_seconds - self.longest_seconds, self.end_seconds - self.shortest_seconds
             return self._with(min(max(seconds, nearest, 0.0), max(0.0, farthest)), self.end_seconds)
