@@ -1,4 +1,4 @@
-"""SQLite connections and transactions, and the kinds of errors they raise."""
+"""SQLite connections, transactions and schema migrations, and the kinds of errors they raise."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import contextlib
 import errno
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 # SQLite reports some failures on a full disk as a general I/O error. Less free space than this counts as full.
 _FULL_BYTES = 1 << 16
+_DAMAGE = (
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_TOOBIG,
+    sqlite3.SQLITE_INTERRUPT,
+)
 
 
 def connect(database: str | Path, *, busy_seconds: float = 5.0) -> sqlite3.Connection:
@@ -19,7 +26,11 @@ def connect(database: str | Path, *, busy_seconds: float = 5.0) -> sqlite3.Conne
     ``busy_seconds`` is how long a statement waits for the lock of another connection.
     """
     is_uri = str(database).startswith("file:")
-    return sqlite3.connect(database, timeout=busy_seconds, isolation_level=None, check_same_thread=False, uri=is_uri)
+    connection = sqlite3.connect(
+        database, timeout=busy_seconds, isolation_level=None, check_same_thread=False, uri=is_uri
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
 
 
 @contextlib.contextmanager
@@ -36,10 +47,33 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the number of migrations that :func:`migrate` has applied."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
+    """Apply those of ``migrations`` that were not applied before, within the caller's transaction.
+
+    Each is one or more statements, separated by semicolons. Never edit a migration that was released.
+    """
+    version = schema_version(connection)
+    for number, script in enumerate(migrations[version:], start=version + 1):
+        for statement in script.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number}")
+
+
 def error_kind(error: BaseException) -> int:
     """Return the primary result code of an SQLite error, such as ``sqlite3.SQLITE_BUSY``; 0 for other errors."""
     code: int = getattr(error, "sqlite_errorcode", 0)
     return code & 0xFF
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether a statement that is correct for a valid file failed because the file is damaged."""
+    return error_kind(error) in _DAMAGE
 
 
 def is_disk_full(error: sqlite3.Error | OSError, path: Path) -> bool:

@@ -1,7 +1,7 @@
-"""Selection of the best prompt segment of a recording, and its cut.
+"""Selection of the best prompt segment of a recording, and cutting of the segment.
 
-Models of this family are prompted with 3 to 10 seconds of one speaker. A good segment starts and ends in pauses and
-contains much speech, little silence and no clipping.
+A good prompt is 3 to 10 seconds of one speaker. It starts and ends in pauses, and contains much speech, little silence
+and no clipping.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from studio.voices.loudness import FRAME_SECONDS, FloatArray, frame_levels, loud
 
 SHORTEST_GOOD_SECONDS = 3.0
 LONGEST_GOOD_SECONDS = 10.0
-# The official program ends each prompt with this silence; it signals the end of the sentence to the language model.
+# The official program ends each prompt with this silence. For the language model, it marks the end of the sentence.
 TAIL_SECONDS = 0.2
 LEAD_SECONDS = 0.1
 
@@ -29,7 +29,7 @@ _ENOUGH_SPEECH_SECONDS = 6.0
 _TOLERATED_SILENCE_SHARE = 0.15
 _CUT_PENALTY = 0.3
 _CLIPPING_WEIGHT = 20.0
-# Prefer the earlier of otherwise equal segments.
+# Of otherwise equal segments, the earlier one is preferred.
 _LATENESS_WEIGHT = 0.02
 _FLOOR_QUANTILE = 0.05
 _GATE_ABOVE_FLOOR_DB = 6.0
@@ -50,7 +50,7 @@ class PromptWindow:
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """Speech between two pauses, in frames of 20 ms. ``is_cut``: one part of a longer phrase."""
+    """Speech between two pauses, or a part of it if ``is_cut``, in frames of 20 ms."""
 
     start: int
     end: int
@@ -58,7 +58,10 @@ class _Phrase:
 
 
 def best_segment(waveform: Waveform) -> PromptWindow:
-    """Return the best 3 to 10 seconds; less if there is less speech, and the start of a recording without speech."""
+    """Return the best 3 to 10 seconds, or less if there is less speech.
+
+    If there is no speech, return the start of the recording.
+    """
     levels = frame_levels(waveform.samples, waveform.sample_rate)
     is_speech = speech_mask(levels)
     phrases = _phrases(is_speech, levels)
@@ -69,9 +72,9 @@ def best_segment(waveform: Waveform) -> PromptWindow:
 
 
 def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
-    """Cut ``window`` out, trim silence at both ends and leave or add a tail of ``TAIL_SECONDS``.
+    """Return the audio in ``window`` without silence at its ends, except for a tail of ``TAIL_SECONDS``.
 
-    The result is at most ``LONGEST_SECONDS`` long.
+    If the tail is missing, it is added. The result is at most ``LONGEST_SECONDS`` long.
     """
     rate = waveform.sample_rate
     chosen = Waveform(waveform.samples[round(window.start_seconds * rate) : round(window.end_seconds * rate)], rate)
@@ -90,9 +93,9 @@ def cut_prompt(waveform: Waveform, window: PromptWindow) -> Waveform:
 
 
 def speech_mask(levels: FloatArray) -> npt.NDArray[np.bool_]:
-    """(frames,): whether a frame is speech, including short gaps between syllables and words.
+    """Return (frames,): whether a frame is speech or a short gap between syllables or words.
 
-    Unlike :func:`speech_frames`, the threshold also depends on the noise floor of the recording.
+    Unlike in :func:`speech_frames`, the threshold also depends on the noise floor of the recording.
     """
     if not len(levels):
         return np.zeros(0, bool)
@@ -113,7 +116,7 @@ def _runs(mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
 
 
 def _phrases(is_speech: npt.NDArray[np.bool_], levels: FloatArray) -> list[_Phrase]:
-    """Return the phrases in order; those too long for a segment are cut at their quietest frame."""
+    """Return the phrases in order. Phrases that are too long for a segment are cut at a quiet frame."""
     sounding = [
         (start, end)
         for start, end in zip(*_runs(is_speech), strict=True)
@@ -133,7 +136,7 @@ def _cut(start: int, end: int, levels: FloatArray) -> list[_Phrase]:
 
 
 def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[PromptWindow, bool]]:
-    """Return all runs of phrases that fit, and whether they cut speech; single phrases are always included."""
+    """Return all runs of phrases that are short enough, and all single phrases, each with whether it cuts speech."""
     found = []
     for number, first in enumerate(phrases):
         for last in phrases[number:]:
@@ -146,7 +149,7 @@ def _candidates(phrases: list[_Phrase], total_seconds: float) -> list[tuple[Prom
 
 
 class _SegmentScorer:
-    """Scores segments of one recording, using cumulative sums over its frames."""
+    """Computes scores of segments of one recording from cumulative sums over its frames."""
 
     def __init__(self, waveform: Waveform, is_speech: npt.NDArray[np.bool_]) -> None:
         self._total_seconds = waveform.seconds

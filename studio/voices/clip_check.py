@@ -1,6 +1,6 @@
-"""Checks whether a clip can be used as a voice prompt. Unusable clips raise errors, poor ones get warnings.
+"""Check whether a clip can be used as a voice prompt: an error for an unusable clip, warnings for a poor one.
 
-Limits: the speech tokenizer accepts at most 30 s. Half a second of speech is a dozen tokens, too few to identify a
+The speech tokenizer accepts at most 30 s. Half a second of speech is a dozen tokens, which is too few to identify a
 voice. Below 16 kHz, half of the spectrum that the networks use is missing.
 """
 
@@ -42,19 +42,19 @@ _BAND_ABOVE_HZ = (4600.0, 7600.0)  # the gap allows for resamplers without a ste
 _TELEPHONE_DB = -50.0
 _SPECTRUM_SAMPLES = 1024
 
-# Kept after the last speech frame: a fading vowel, an unreleased consonant, reverberation.
+# This much is kept after the last speech frame, for a fading vowel, an unreleased consonant or reverberation.
 _HANGOVER_SECONDS = 0.2
 _SILENT_BELOW_SPEECH_DB = 45.0
 _SILENT_ABOVE_FLOOR_DB = 4.0
-# If the noise is closer to the speech level than this, weak consonants cannot be distinguished from noise. They are
-# 30 dB below vowels, but almost as strong as vowels after differentiation.
+# If the noise is closer to the speech level than this, weak consonants cannot be distinguished from it. They are
+# 30 dB weaker than vowels, but almost as strong after differentiation.
 _FLOOR_BELOW_SPEECH_DB = 30.0
 _FLOOR_BELOW_BRIGHT_SPEECH_DB = 18.0
 
 
 @dataclass(frozen=True, slots=True)
 class ClipVerdict:
-    """Result for a usable clip: seconds of speech, and warnings as sentences."""
+    """Result for a usable clip: the seconds of speech, and warnings as sentences."""
 
     speech_seconds: float
     warnings: tuple[str, ...] = ()
@@ -116,15 +116,15 @@ def require_sound(waveform: Waveform) -> None:
 
 
 def trailing_silence_seconds(waveform: Waveform) -> float:
-    """Return how much can be cut from the end without cutting speech; a conservative estimate."""
+    """Return a conservative estimate of how much can be cut from the end without cutting speech."""
     return max(0.0, waveform.seconds - last_sound_seconds(waveform) - _HANGOVER_SECONDS)
 
 
 def last_sound_seconds(waveform: Waveform) -> float:
-    """Return where the last speech ends; an estimate that may be too late but not too early.
+    """Return an estimate of where the last speech ends, which may be too late but not too early.
 
-    Both the waveform and its derivative must have fallen to the noise floor of the clip. If the floor is not far below
-    the speech level, return the length of the clip.
+    From there on, both the waveform and its derivative are at the noise floor of the clip. If the floor is not far
+    below the speech level, return the length of the clip.
     """
     return max(
         _last_sound_seconds(waveform, _FLOOR_BELOW_SPEECH_DB),
@@ -150,7 +150,7 @@ def _warnings(waveform: Waveform, loud_dbfs: float, speech_seconds: float) -> li
         found.append("The clip is mostly silence; the voice may pause a lot.")
     if loud_dbfs < _QUIET_DBFS:
         found.append("The clip is very quiet; noise becomes part of the voice.")
-    if _is_clipped(waveform):
+    if clipped_samples(waveform).sum() > _CLIPPED_SHARE * len(waveform.samples):
         found.append("The clip is distorted: its peaks are clipped.")
     if sounds_like_a_telephone(waveform):
         found.append("The clip sounds like a telephone call: there is almost nothing above 4 kHz.")
@@ -158,7 +158,7 @@ def _warnings(waveform: Waveform, loud_dbfs: float, speech_seconds: float) -> li
 
 
 def clipped_samples(waveform: Waveform) -> npt.NDArray[np.bool_]:
-    """(n,): whether a sample starts a run of samples at full scale."""
+    """Return (n,): whether a run of samples at full scale starts at each sample."""
     is_full = np.abs(waveform.samples) >= _CLIPPED_ABOVE
     num_starts = max(0, len(is_full) - _CLIPPED_RUN_SAMPLES + 1)
     begins_run = np.zeros(len(is_full), bool)
@@ -166,10 +166,6 @@ def clipped_samples(waveform: Waveform) -> npt.NDArray[np.bool_]:
     for offset in range(_CLIPPED_RUN_SAMPLES):
         begins_run[:num_starts] &= is_full[offset : offset + num_starts]
     return begins_run
-
-
-def _is_clipped(waveform: Waveform) -> bool:
-    return bool(clipped_samples(waveform).sum() > _CLIPPED_SHARE * len(waveform.samples))
 
 
 def sounds_like_a_telephone(waveform: Waveform) -> bool:
@@ -184,7 +180,7 @@ def sounds_like_a_telephone(waveform: Waveform) -> bool:
 
 
 def mean_spectrum(waveform: Waveform) -> tuple[FloatArray, FloatArray]:
-    """Return (bins,) frequencies in Hz and (bins,) mean power over the clip; empty if shorter than a frame."""
+    """Return (bins,) frequencies in Hz and (bins,) mean power over the clip, both empty if it is shorter than a frame."""
     if len(waveform.samples) < _SPECTRUM_SAMPLES:
         return np.zeros(0), np.zeros(0)
     frames = np.lib.stride_tricks.sliding_window_view(waveform.samples, _SPECTRUM_SAMPLES)[:: _SPECTRUM_SAMPLES // 2]

@@ -1,4 +1,4 @@
-"""Validation of a file as the clip of a voice: audio usable as a prompt, or stored prompt features."""
+"""Validation of a file as the clip of a voice. It contains audio that can be a prompt, or stored prompt features."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from studio.errors import UnreadableClip
 from studio.storage.disk import require_regular_file
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip
 from studio.voices.clip_report import assess_clip
-from studio.voices.grades import Grade
+from studio.voices.voice import Grade
 
 FEATURES_SUFFIX = ".safetensors"
-# Rate of files without ``clip_seconds``, which early versions wrote.
+# The token rate of files from early versions, which have no ``clip_seconds``.
 _EARLY_TOKENS_PER_SECOND = 25
-# Longer clips are rejected before decoding; check_prompt_clip reports the length of those that are slightly too long.
+# Longer clips are rejected before they are decoded. Of clips that are slightly too long, check_prompt_clip reports the
+# length.
 _LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class UsableClip:
-    """Result of the validation. ``quality`` is None for stored features, which cannot be assessed."""
+    """Result of a successful validation. ``quality`` is None for stored features, which cannot be assessed."""
 
     seconds: float
     warnings: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ def validate_clip(path: Path) -> UsableClip:
 
 
 def clip_seconds(path: Path) -> float:
-    """Return the length in the header of an audio file, without decoding; 0 if it cannot be read."""
+    """Return the length in the header of an audio file, without decoding it, or 0 if it cannot be read."""
     try:
         require_regular_file(path)
         return float(soundfile.info(path).duration)
@@ -53,7 +54,7 @@ def clip_seconds(path: Path) -> float:
 
 
 def _features_seconds(path: Path) -> float:
-    """Return the seconds of speech of a file of prompt features (SPECIFICATION.md, B6 and C5)."""
+    """Return the length of the clip whose prompt features a file contains (SPECIFICATION.md, B6 and C5)."""
     try:
         require_regular_file(path)
         arrays = safetensors.numpy.load(path.read_bytes())

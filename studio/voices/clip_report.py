@@ -1,7 +1,7 @@
 """Quality report of a prompt clip: length, level, clipping, noise, bandwidth and silence, each with a grade and advice.
 
-``clip_check`` decides what is refused; the report grades everything else. Sentences and values are stored separately,
-so that the window can translate them.
+``clip_check`` decides which clips are unusable; the report grades the others. Sentences and values are stored
+separately, so that the window can translate the sentences.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from studio.voices.clip_check import (
     mean_spectrum,
     sounds_like_a_telephone,
 )
-from studio.voices.grades import Grade
 from studio.voices.loudness import FRAME_SECONDS, frame_levels, loud_level
+from studio.voices.voice import Grade
 
 
 class Aspect(Enum):
@@ -38,7 +38,7 @@ class Aspect(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A graded finding. ``sentence`` and ``advice`` may contain fields such as ``{seconds:.1f}``."""
+    """A grade with its explanation. ``sentence`` and ``advice`` may contain fields such as ``{seconds:.1f}``."""
 
     grade: Grade
     sentence: str
@@ -47,7 +47,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class ClipIssue:
-    """A verdict on one aspect of a clip, with the values of its fields."""
+    """The verdict on one aspect of a clip, and the values for the fields of its texts."""
 
     aspect: Aspect
     verdict: Verdict
@@ -68,7 +68,7 @@ class ClipIssue:
 
 @dataclass(frozen=True, slots=True)
 class ClipReport:
-    """All findings. ``refusal``: why the clip cannot be used, or None."""
+    """The findings on all aspects of a clip. ``refusal`` is the error of an unusable clip, or None."""
 
     findings: tuple[ClipIssue, ...]
     refusal: StudioError | None = None
@@ -173,9 +173,10 @@ _SOME_SILENCE_SHARE, _MUCH_SILENCE_SHARE = 0.4, 0.6
 
 
 def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -> ClipReport:
-    """Assess ``clip``. ``speech_above_noise_db`` is that of the whole recording, if known.
+    """Assess ``clip``. An error of ``check_prompt_clip`` is stored in ``refusal``, not raised.
 
-    Errors of ``check_prompt_clip`` are stored in ``refusal``, not raised.
+    ``speech_above_noise_db`` is the value of :func:`speech_above_noise` for the whole recording. If it is None, the
+    value for the clip is used.
     """
     refusal: StudioError | None = None
     try:
@@ -186,13 +187,22 @@ def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -
         return ClipReport((), refusal)
     levels = frame_levels(clip.samples, clip.sample_rate)
     is_speech = speech_mask(levels)
+    loud_dbfs = loud_level(levels)
+    noise_db = speech_above_noise(clip) if speech_above_noise_db is None else speech_above_noise_db
+    clipped_share = float(clipped_samples(clip).mean())
+    silence_share = 1.0 - float(is_speech.mean())
+    clipping = _amount(clipped_share, some=_SOME_CLIPPED_SHARE, much=_MUCH_CLIPPED_SHARE)
+    noise = _amount(-noise_db, some=-_SOME_NOISE_DB, much=-_MUCH_NOISE_DB)
+    silence = _amount(silence_share, some=_SOME_SILENCE_SHARE, much=_MUCH_SILENCE_SHARE)
     findings = (
         _length(clip, float(is_speech.sum()) * FRAME_SECONDS),
-        _level(loud_level(levels)),
-        _clipping(clip),
-        _noise(speech_above_noise(clip) if speech_above_noise_db is None else speech_above_noise_db),
+        _finding(
+            Aspect.LEVEL, "very low" if loud_dbfs < _VERY_LOW_DBFS else "low" if loud_dbfs < _LOW_DBFS else "good"
+        ),
+        _finding(Aspect.CLIPPING, clipping),
+        _finding(Aspect.NOISE, noise),
         _bandwidth(clip),
-        _silence(is_speech),
+        _finding(Aspect.SILENCE, silence, percent=100 * silence_share),
     )
     return ClipReport(findings, refusal)
 
@@ -200,7 +210,8 @@ def assess_clip(clip: Waveform, *, speech_above_noise_db: float | None = None) -
 def speech_above_noise(recording: Waveform) -> float:
     """Return the distance between the speech level and the noise in the pauses, in decibels.
 
-    Infinite for a recording without pauses, unless even its quietest frames are so loud that they must be noise.
+    For a recording without pauses, the distance is infinite, unless even the quietest frames are so loud that they must
+    be noise.
     """
     levels = frame_levels(recording.samples, recording.sample_rate)
     if not len(levels):
@@ -216,6 +227,10 @@ def _finding(aspect: Aspect, kind: str, **values: float) -> ClipIssue:
     return ClipIssue(aspect, VERDICTS[aspect, kind], values)
 
 
+def _amount(value: float, *, some: float, much: float) -> str:
+    return "much" if value > much else "some" if value > some else "good"
+
+
 def _length(clip: Waveform, speech_seconds: float) -> ClipIssue:
     if speech_seconds < _LEAST_SPEECH_SECONDS:
         return _finding(Aspect.LENGTH, "none")
@@ -225,25 +240,6 @@ def _length(clip: Waveform, speech_seconds: float) -> ClipIssue:
         return _finding(Aspect.LENGTH, "long", total=clip.seconds)
     kind = "good" if clip.seconds >= SHORTEST_GOOD_SECONDS and speech_seconds > 0.7 * SHORTEST_GOOD_SECONDS else "short"
     return _finding(Aspect.LENGTH, kind, seconds=speech_seconds)
-
-
-def _level(loud_dbfs: float) -> ClipIssue:
-    if loud_dbfs < _VERY_LOW_DBFS:
-        return _finding(Aspect.LEVEL, "very low")
-    return _finding(Aspect.LEVEL, "low" if loud_dbfs < _LOW_DBFS else "good")
-
-
-def _clipping(clip: Waveform) -> ClipIssue:
-    share = float(clipped_samples(clip).mean())
-    if share > _MUCH_CLIPPED_SHARE:
-        return _finding(Aspect.CLIPPING, "much")
-    return _finding(Aspect.CLIPPING, "some" if share > _SOME_CLIPPED_SHARE else "good")
-
-
-def _noise(distance_db: float) -> ClipIssue:
-    if distance_db < _MUCH_NOISE_DB:
-        return _finding(Aspect.NOISE, "much")
-    return _finding(Aspect.NOISE, "some" if distance_db < _SOME_NOISE_DB else "good")
 
 
 def _bandwidth(clip: Waveform) -> ClipIssue:
@@ -266,10 +262,3 @@ def _upper_edge_hertz(clip: Waveform) -> float:
     reference = float(power[(low < hertz) & (hertz < high)].mean())
     (sounding,) = np.nonzero(power > reference * 10.0 ** (_EDGE_DB / 10.0))
     return float(hertz[sounding[-1]]) if len(sounding) else 0.0
-
-
-def _silence(is_speech: np.ndarray) -> ClipIssue:
-    share = 1.0 - float(is_speech.mean())
-    if share > _MUCH_SILENCE_SHARE:
-        return _finding(Aspect.SILENCE, "much", percent=100 * share)
-    return _finding(Aspect.SILENCE, "some" if share > _SOME_SILENCE_SHARE else "good", percent=100 * share)

@@ -22,7 +22,7 @@ _ORPHAN_AGE_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class StoredClip:
-    """A file of the store; ``sha256`` is hexadecimal."""
+    """A file of the store and its hash in hexadecimal digits."""
 
     file_name: str
     sha256: str
@@ -66,12 +66,12 @@ class ClipStore:
         return StoredClip(path.name, digest.hexdigest())
 
     def remove(self, file_name: str) -> None:
-        # Windows refuses to remove a file that is open; the next sweep removes it.
+        # Windows does not remove a file that is open. The next sweep removes it.
         with contextlib.suppress(OSError):
             (self._folder / file_name).unlink()
 
     def sweep(self, kept: Collection[str]) -> None:
-        """Remove files that are not in ``kept``, left by a crash, unless they are recent."""
+        """Remove files that are not in ``kept``. A crash may have left them; recent files are not removed."""
         newest = time.time() - _ORPHAN_AGE_SECONDS
         with contextlib.suppress(OSError):
             for path in self._folder.iterdir():

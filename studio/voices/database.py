@@ -1,7 +1,7 @@
-"""SQLite database of the voice library: connections, schema migrations and error messages.
+"""SQLite database of the voice library: voices as rows, transactions, schema migrations and error messages.
 
 Decision: a rollback journal; reads work on a copy in memory. Reason: reading then needs no lock held by a writer, no
-disk space and no write permission, and older schema versions are migrated in the copy only. Alternative: the
+disk space and no write permission, and files of older versions are migrated only in the copy. Alternative: the
 write-ahead log of earlier versions, which has to create files even for reading.
 """
 
@@ -11,17 +11,18 @@ import contextlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from studio.errors import CannotWrite, DamagedLibrary, DiskFull, StudioError
 from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
+from studio.voices.voice import Consent, Grade, TrashedVoice, Voice, name_key
 
 _BUSY_SECONDS = 10.0
-# Errors when reading a write-ahead logged database whose side files cannot be created.
+# Errors of reading a database in WAL mode if SQLite cannot create the files beside it.
 _CANNOT_CREATE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
-# Applied in order; PRAGMA user_version counts those applied. Never edit a released one.
 _MIGRATIONS = (
     """
     CREATE TABLE voices (
@@ -62,19 +63,26 @@ _MIGRATIONS = (
     ) STRICT
     """,
 )
+_COLUMNS = (
+    "name_key", "name", "clip", "sha256", "clip_seconds", "transcript", "notes", "generation", "created",
+    "quality", "language", "consent_by", "consent_date", "consent_scope",
+)  # fmt: skip
+_COLUMN_LIST = ", ".join(_COLUMNS)
+_TRASH_DAYS = 30
+
+ClipPath = Callable[[str], Path]
 
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a copy of the database in memory; empty if there is no file. Waits for another process only while it commits.
+    """Yield a copy of the database in memory, which is empty if there is no file.
 
-    Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
+    Another process can delay this only while it commits. Raises ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
     """
     with contextlib.closing(sqlite.connect(":memory:")) as copy:
         with _translated_errors(path):
             _copy_list(path, copy)
             _migrate(copy, path)
-            copy.row_factory = sqlite3.Row
         with _translated_errors(path):
             yield copy
 
@@ -87,17 +95,91 @@ def transaction(path: Path) -> Iterator[sqlite3.Connection]:
     """
     with _translated_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(_connect(path)) as connection:
+        with contextlib.closing(sqlite.connect(path, busy_seconds=_BUSY_SECONDS)) as connection:
             _use_rollback_journal(connection)
             with sqlite.transaction(connection):
                 _migrate(connection, path)
                 yield connection
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite.connect(path, busy_seconds=_BUSY_SECONDS)
-    connection.row_factory = sqlite3.Row
-    return connection
+def insert(connection: sqlite3.Connection, voice: Voice) -> None:
+    """Insert ``voice``. Raises ``sqlite3.IntegrityError`` if the name is taken."""
+    places = ", ".join("?" for _ in _COLUMNS)
+    connection.execute(f"INSERT INTO voices ({_COLUMN_LIST}) VALUES ({places})", _values(voice))  # noqa: S608 - constant column names
+
+
+def update(connection: sqlite3.Connection, name: str, voice: Voice) -> None:
+    """Replace the row of the voice ``name`` with ``voice``. Raises ``sqlite3.IntegrityError`` if the new name is taken."""
+    settings = ", ".join(f"{column} = ?" for column in _COLUMNS)
+    connection.execute(
+        f"UPDATE voices SET {settings} WHERE name_key = ?",  # noqa: S608 - constant column names
+        (*_values(voice), name_key(name)),
+    )
+
+
+def delete(connection: sqlite3.Connection, name: str) -> None:
+    connection.execute("DELETE FROM voices WHERE name_key = ?", (name_key(name),))
+
+
+def select(connection: sqlite3.Connection, clip_path: ClipPath) -> list[Voice]:
+    """Return all voices in order of name."""
+    return [_voice(row, clip_path) for row in connection.execute("SELECT * FROM voices ORDER BY name_key")]
+
+
+def to_trash(connection: sqlite3.Connection, name: str) -> int:
+    """Move a voice to the trash and return its number there. Voices that have expired are deleted from the trash."""
+    now = datetime.now(UTC)
+    oldest = (now - timedelta(days=_TRASH_DAYS)).isoformat(timespec="seconds")
+    connection.execute("DELETE FROM trash WHERE removed < ?", (oldest,))
+    cursor = connection.execute(
+        f"INSERT INTO trash (removed, {_COLUMN_LIST}) SELECT ?, {_COLUMN_LIST} FROM voices WHERE name_key = ?",  # noqa: S608 - constant column names
+        (now.isoformat(timespec="seconds"), name_key(name)),
+    )
+    delete(connection, name)
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def take_from_trash(connection: sqlite3.Connection, number: int, clip_path: ClipPath) -> Voice | None:
+    """Remove the voice with ``number`` from the trash and return it, or None if the trash does not contain it."""
+    row = connection.execute("SELECT * FROM trash WHERE number = ?", (number,)).fetchone()
+    connection.execute("DELETE FROM trash WHERE number = ?", (number,))
+    return _voice(row, clip_path) if row is not None else None
+
+
+def select_trash(connection: sqlite3.Connection, clip_path: ClipPath) -> list[TrashedVoice]:
+    """Return the trash, latest first."""
+    rows = connection.execute("SELECT * FROM trash ORDER BY number DESC")
+    return [TrashedVoice(row["number"], _voice(row, clip_path), row["removed"]) for row in rows]
+
+
+def clips_in_use(connection: sqlite3.Connection) -> set[str]:
+    """Return the file names of all clips, including those of voices in the trash."""
+    return {str(row["clip"]) for row in connection.execute("SELECT clip FROM voices UNION SELECT clip FROM trash")}
+
+
+def _values(voice: Voice) -> tuple[str | float | None, ...]:
+    return (
+        name_key(voice.name), voice.name, voice.clip.name, voice.sha256, voice.clip_seconds, voice.transcript,
+        voice.notes, voice.generation, voice.created, voice.quality.value if voice.quality else None, voice.language,
+        voice.consent.by, voice.consent.date, voice.consent.scope,
+    )  # fmt: skip
+
+
+def _voice(row: sqlite3.Row, clip_path: ClipPath) -> Voice:
+    return Voice(
+        name=row["name"],
+        clip=clip_path(row["clip"]),
+        transcript=row["transcript"],
+        clip_seconds=row["clip_seconds"],
+        notes=row["notes"],
+        generation=row["generation"],
+        created=row["created"],
+        sha256=row["sha256"],
+        quality=Grade(row["quality"]) if row["quality"] else None,
+        language=row["language"],
+        consent=Consent(row["consent_by"], row["consent_date"], row["consent_scope"]),
+    )
 
 
 def _use_rollback_journal(connection: sqlite3.Connection) -> None:
@@ -145,14 +227,11 @@ def _copy_database(uri: str, copy: sqlite3.Connection) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(_MIGRATIONS):
+    if sqlite.schema_version(connection) > len(_MIGRATIONS):
         raise DamagedLibrary(
             "{file} was written by a newer version of the program.", remedy="Update this program.", file=path.name
         )
-    for number, statement in enumerate(_MIGRATIONS[version:], start=version + 1):
-        connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {number}")
+    sqlite.migrate(connection, _MIGRATIONS)
 
 
 @contextlib.contextmanager
@@ -168,18 +247,15 @@ def _translated_errors(path: Path) -> Iterator[None]:
 def _translate(error: sqlite3.Error | OSError, path: Path) -> StudioError:
     if sqlite.is_disk_full(error, path):
         return DiskFull("The disk is full: the voice could not be saved.", remedy="Free some space and try again.")
-    match sqlite.error_kind(error):
-        case sqlite3.SQLITE_BUSY:
-            return CannotWrite(
-                "Another program is using the voice library.", remedy="Close it, or try again in a moment."
-            )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_ERROR:
-            return DamagedLibrary(
-                "The voice library {path} is damaged ({reason}).",
-                remedy="Move it away and add the voices again; their recordings are in the folder clips next to it.",
-                path=path,
-                reason=error,
-            )
+    if sqlite.error_kind(error) == sqlite3.SQLITE_BUSY:
+        return CannotWrite("Another program is using the voice library.", remedy="Close it, or try again in a moment.")
+    if sqlite.is_damage(error):
+        return DamagedLibrary(
+            "The voice library {path} is damaged ({reason}).",
+            remedy="Move it away and add the voices again; their recordings are in the folder clips next to it.",
+            path=path,
+            reason=error,
+        )
     return CannotWrite(
         "The voice library {path} cannot be used ({reason}).",
         remedy="Check its permissions.",

@@ -2,10 +2,15 @@
 
 Plain numpy in float64, rounded to float32 at the end: closer to the official values than two float32 libraries are to
 each other. Callers resample.
+
+Mel filter banks are matrices from the bins of a spectrum to the bands of a network. They are read-only, and cached by
+all their parameters, so that two models with different sample rates in one process do not share one (SPECIFICATION.md,
+J2 14).
 """
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Protocol
 
@@ -14,9 +19,9 @@ import numpy.typing as npt
 
 from studio.audio.waveform import Waveform
 from studio.errors import ClipTooShort
-from studio.voices.filter_banks import DoubleArray, kaldi_filter_bank, slaney_filter_bank
 
 FloatArray = npt.NDArray[np.float32]
+DoubleArray = npt.NDArray[np.float64]
 
 WHISPER_SAMPLE_RATE = 16_000
 _WHISPER_WINDOW_SAMPLES = 400
@@ -31,6 +36,12 @@ _KALDI_MEL_BINS = 80
 _KALDI_MIN_HZ = 20.0
 _KALDI_PRE_EMPHASIS = 0.97
 _KALDI_FLOOR = float(np.finfo(np.float32).eps)
+
+# Slaney's mel scale.
+_LINEAR_HZ_PER_MEL = 200.0 / 3.0
+_LOG_FROM_HZ = 1000.0
+_LOG_FROM_MEL = _LOG_FROM_HZ / _LINEAR_HZ_PER_MEL
+_LOG_STEP = math.log(6.4) / 27.0
 
 
 class PromptMelSettings(Protocol):
@@ -51,10 +62,10 @@ class PromptMelSettings(Protocol):
 
 
 def whisper_log_mel(waveform: Waveform) -> FloatArray:
-    """(128, samples // 160): Whisper's log-mel of a 16 kHz waveform, without padding to 30 s (SPECIFICATION.md, C2).
+    """Return (128, samples // 160): Whisper's log-mel at 16 kHz, without padding to 30 s (SPECIFICATION.md, C2).
 
-    The floor follows the loudest point of the whole clip, so pieces of a clip differ from the clip.
-    Raises ``ClipTooShort`` at 200 samples or fewer.
+    The floor depends on the loudest point of the whole clip, so the log-mel of a part is not a part of the log-mel.
+    Raises ``ClipTooShort`` for 200 samples or fewer.
     """
     assert waveform.sample_rate == WHISPER_SAMPLE_RATE
     half = _WHISPER_WINDOW_SAMPLES // 2
@@ -70,10 +81,10 @@ def whisper_log_mel(waveform: Waveform) -> FloatArray:
 
 
 def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True) -> FloatArray:
-    """(1 + (samples - 400) // 160, 80): Kaldi's filter bank of a 16 kHz waveform in -1..1 (SPECIFICATION.md, C3).
+    """Return (1 + (samples - 400) // 160, 80): Kaldi's filter bank of a 16 kHz waveform (SPECIFICATION.md, C3).
 
     ``subtract_mean`` subtracts the mean of each band over time, as the speaker encoder expects. Raises ``ClipTooShort``
-    below one frame of 400 samples.
+    for less than one frame of 400 samples.
     """
     assert waveform.sample_rate == KALDI_SAMPLE_RATE
     _require_more_samples_than(_KALDI_WINDOW_SAMPLES - 1, waveform)
@@ -93,9 +104,9 @@ def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True) -> FloatArray
 
 
 def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
-    """(samples // hop, mel bins): the natural-log mel the flow is conditioned on (SPECIFICATION.md, C4).
+    """Return (samples // hop, mel bins): the natural-log mel that conditions the flow (SPECIFICATION.md, C4).
 
-    ``waveform`` has the rate of ``settings``. Raises ``ClipTooShort`` if it is too short for the reflect padding.
+    ``waveform`` has the sample rate of ``settings``. Raises ``ClipTooShort`` if it is too short for the padding.
     """
     assert waveform.sample_rate == settings.sample_rate
     padding = (settings.window_samples - settings.hop_samples) // 2
@@ -111,7 +122,7 @@ def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _periodic_hann(num_samples: int) -> DoubleArray:
-    # float32 throughout, as in training: it differs by 2e-7 from the exact window, which matters in quiet bands.
+    # float32 as in training. This differs by 2e-7 from the exact window, which matters in quiet bands.
     angles = np.arange(num_samples, dtype=np.float32) * np.float32(2.0 * np.pi / num_samples)
     window: FloatArray = np.float32(0.5) - np.float32(0.5) * np.cos(angles)
     return window.astype(np.float64)
@@ -126,7 +137,7 @@ def _povey_window() -> DoubleArray:
 
 
 def _frames(samples: DoubleArray, window: int, hop: int) -> DoubleArray:
-    """Return a view (frames, window) of the complete frames."""
+    """Return (frames, window): the complete frames, as a view."""
     frames: DoubleArray = np.lib.stride_tricks.sliding_window_view(samples, window)[::hop]
     return frames
 
@@ -142,3 +153,54 @@ def _require_more_samples_than(num_samples: int, waveform: Waveform) -> None:
             remedy="Choose a longer recording.",
             seconds=waveform.seconds,
         )
+
+
+@lru_cache(maxsize=16)
+def slaney_filter_bank(
+    sample_rate: int, fft_size: int, num_bins: int, min_hz: float, max_hz: float | None
+) -> DoubleArray:
+    """Return (bins, fft_size // 2 + 1): triangles of equal area on Slaney's mel scale.
+
+    If ``max_hz`` is None, the bank ends at half the sample rate.
+    """
+    highest_hz = sample_rate / 2 if max_hz is None else max_hz
+    edges_mel = np.linspace(_slaney_mel(min_hz), _slaney_mel(highest_hz), num_bins + 2, dtype=np.float64)
+    edges_hz = _slaney_hz(edges_mel)
+    bank = _triangles(np.arange(fft_size // 2 + 1, dtype=np.float64) * (sample_rate / fft_size), edges_hz)
+    bank *= (2.0 / (edges_hz[2:] - edges_hz[:-2]))[:, None]
+    bank.setflags(write=False)
+    return bank
+
+
+@lru_cache(maxsize=4)
+def kaldi_filter_bank(sample_rate: int, fft_size: int, num_bins: int, min_hz: float) -> DoubleArray:
+    """Return (bins, fft_size // 2 + 1): triangles of height one, linear in Kaldi's mel, without the Nyquist bin."""
+    bins_hz = np.arange(fft_size // 2 + 1, dtype=np.float64) * (sample_rate / fft_size)
+    limits_mel = _kaldi_mel(np.array([min_hz, sample_rate / 2]))
+    bank = _triangles(_kaldi_mel(bins_hz), np.linspace(limits_mel[0], limits_mel[1], num_bins + 2))
+    bank[:, -1] = 0.0
+    bank.setflags(write=False)
+    return bank
+
+
+def _triangles(points: DoubleArray, edges: DoubleArray) -> DoubleArray:
+    """Return (len(edges) - 2, len(points)): row i rises from edge i to one at edge i + 1, and falls until edge i + 2."""
+    rising = (points - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
+    falling = (edges[2:, None] - points) / (edges[2:] - edges[1:-1])[:, None]
+    return np.maximum(0.0, np.minimum(rising, falling))
+
+
+def _slaney_mel(hz: float) -> float:
+    """Return the mel value of a frequency. The scale is linear below 1000 Hz and logarithmic above."""
+    if hz < _LOG_FROM_HZ:
+        return hz / _LINEAR_HZ_PER_MEL
+    return _LOG_FROM_MEL + math.log(hz / _LOG_FROM_HZ) / _LOG_STEP
+
+
+def _slaney_hz(mel: DoubleArray) -> DoubleArray:
+    logarithmic = _LOG_FROM_HZ * np.exp(_LOG_STEP * (mel - _LOG_FROM_MEL))
+    return np.where(mel < _LOG_FROM_MEL, mel * _LINEAR_HZ_PER_MEL, logarithmic)
+
+
+def _kaldi_mel(hz: DoubleArray) -> DoubleArray:
+    return 1127.0 * np.log1p(hz / 700.0)

@@ -1,7 +1,7 @@
-"""The voice library: named clips with their metadata. Independent of models.
+"""The voice library: named clips with their metadata, independent of models.
 
-Decision: an SQLite database, with the clips as separate files under random names. Reason: names stay unique and
-changes atomic even between two processes, and a clip remains an ordinary audio file. Alternative: a folder with a text
+Decision: an SQLite database, with the clips as separate files under random names. Reason: even with two processes,
+names stay unique and changes are atomic, and a clip remains an ordinary audio file. Alternative: a folder with a text
 file for each voice.
 
 Bundled voices are audio files in ``resources/voices/``, each with a ``.txt`` transcript; they are read-only.
@@ -14,20 +14,19 @@ import difflib
 import io
 import sqlite3
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from studio import paths
 from studio.audio.waveform import Waveform
 from studio.errors import BadVoiceFile, CannotWrite, StudioError, VoiceExists, VoiceNotFound
 from studio.messages import did_you_mean
 from studio.storage.disk import require_regular_file
-from studio.voices import voice_rows
+from studio.voices import database
 from studio.voices.clip_store import ClipStore, StoredClip
-from studio.voices.database import reading, transaction
 from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, clean, name_key
 from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Addition", "Consent", "TrashedVoice", "Voice", "VoiceDetails", "VoiceLibrary", "checked_name"]
 
 _SUGGESTIONS = 3
-_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,9 @@ class Addition:
 
 
 class VoiceLibrary:
-    """The voices in ``folder`` and the bundled ones in ``built_in``. Thread-safe.
+    """The user's voices in ``folder`` and the bundled voices in ``built_in``. Thread-safe.
 
-    Every method may raise ``DamagedLibrary``, ``CannotWrite``, ``DiskFull``.
+    Every method may raise ``DamagedLibrary``, ``CannotWrite`` and ``DiskFull``.
     """
 
     def __init__(self, folder: Path | None = None, *, built_in: Path | None = None) -> None:
@@ -61,11 +59,11 @@ class VoiceLibrary:
         self._clips = ClipStore(self._folder / "clips")
 
     def voices(self) -> list[Voice]:
-        """Return the bundled voices, then the user's own, each in order of name."""
+        """Return the bundled voices in order of name, then the user's voices in order of name."""
         return [*self._built_in_voices(), *self._own_voices()]
 
     def get(self, name: str) -> Voice:
-        """Return a voice by name, ignoring case. Raises ``VoiceNotFound`` with similar names."""
+        """Return the voice with a name, ignoring case. Raises ``VoiceNotFound``, which suggests similar names."""
         key = name_key(name)
         # Bundled voices first: they work even if the user's database is damaged.
         for voices in (self._built_in_voices, self._own_voices):
@@ -96,26 +94,20 @@ class VoiceLibrary:
         return Addition(self._keep(self._clips.copy(clip), verdict, details), verdict.warnings)
 
     def add_sound(self, sound: Waveform, details: VoiceDetails) -> Addition:
-        """Add a waveform, for example a recording. Raises as ``add``."""
-        import soundfile  # noqa: PLC0415 - as in ``add``
-
-        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415
+        """Add a waveform, for example a recording. Raises the same errors as ``add``."""
+        import soundfile  # noqa: PLC0415 - not needed to list voices
 
         details = replace(details, name=self._free_name(details.name))
         content = io.BytesIO()
         soundfile.write(content, sound.samples, sound.sample_rate, "FLOAT", format="WAV")
         content.seek(0)
         stored = self._clips.put(content, ".wav")
-        try:
-            verdict = validate_clip(self._clips.path(stored.file_name))
-        except StudioError:
-            self._clips.remove(stored.file_name)
-            raise
+        verdict = self._validate(stored)
         return Addition(self._keep(stored, verdict, details), verdict.warnings)
 
     def duplicate(self, name: str, new_name: str | None = None) -> Voice:
-        """Copy a voice, for example to try another transcript. Raises as ``add``."""
-        from studio.voices.clip_intake import UsableClip  # noqa: PLC0415 - as in ``add``
+        """Copy a voice, for example to try another transcript. Raises the same errors as ``add``."""
+        from studio.voices.clip_intake import UsableClip  # noqa: PLC0415 - not needed to list voices
 
         voice = self.get(name)
         new_name = self._free_name(new_name or self.unique_name(voice.name))
@@ -125,33 +117,34 @@ class VoiceLibrary:
     def remove(self, name: str) -> None:
         """Delete a voice and its clip. Raises ``VoiceNotFound``, and ``CannotWrite`` for a bundled voice."""
         voice = self._own(name)
-        with transaction(self._list) as connection:
-            voice_rows.delete(connection, voice.name)
+        with database.transaction(self._list) as connection:
+            database.delete(connection, voice.name)
         self._clips.remove(voice.clip.name)
 
     def trash(self, name: str) -> TrashedVoice:
-        """Move a voice to the trash, which keeps it for 30 days. Raises as ``remove``."""
+        """Move a voice to the trash, which keeps it for 30 days. Raises the same errors as ``remove``."""
         voice = self._own(name)
-        with transaction(self._list) as connection:
-            number = voice_rows.to_trash(connection, voice.name)
+        with database.transaction(self._list) as connection:
+            number = database.to_trash(connection, voice.name)
         return TrashedVoice(number, voice, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def trashed(self) -> list[TrashedVoice]:
         """Return the voices in the trash, latest first."""
-        return self._read(voice_rows.select_trash)
+        with database.reading(self._list) as connection:
+            return database.select_trash(connection, self._clips.path)
 
     def restore(self, number: int) -> Voice:
         """Restore a voice from the trash, with a number appended if its name is taken. Raises ``VoiceNotFound``."""
-        with transaction(self._list) as connection:
-            voice = voice_rows.take_from_trash(connection, number, self._clips.path)
+        with database.transaction(self._list) as connection:
+            voice = database.take_from_trash(connection, number, self._clips.path)
             if voice is None:
                 raise VoiceNotFound(
                     "This voice has been deleted permanently.", remedy="Add it again from its recording."
                 )
-            taken = {name_key(other.name) for other in voice_rows.select(connection, self._clips.path)}
+            taken = {name_key(other.name) for other in database.select(connection, self._clips.path)}
             taken |= {name_key(other.name) for other in self._built_in_voices()}
             voice = replace(voice, name=_first_free(voice.name, taken))
-            voice_rows.insert(connection, voice)
+            database.insert(connection, voice)
         return voice
 
     def rename(self, name: str, new_name: str) -> Voice:
@@ -160,7 +153,7 @@ class VoiceLibrary:
         if name_key(new_name) != name_key(voice.name):
             self._free_name(new_name)
         with self._claiming(new_name) as connection:
-            voice_rows.update(connection, voice.name, replace(voice, name=new_name))
+            database.update(connection, voice.name, replace(voice, name=new_name))
         return self.get(new_name)
 
     def update_metadata(
@@ -172,7 +165,7 @@ class VoiceLibrary:
         language: str | None = None,
         consent: Consent | None = None,
     ) -> Voice:
-        """Change the values that are not None; an empty transcript, language or consent removes it."""
+        """Change the values that are not None. An empty value removes the transcript, language or consent."""
         voice = self._own(name)
         changed = replace(
             voice,
@@ -181,8 +174,8 @@ class VoiceLibrary:
             language=voice.language if language is None else clean(language) or None,
             consent=voice.consent if consent is None else _clean_consent(consent),
         )
-        with transaction(self._list) as connection:
-            voice_rows.update(connection, voice.name, changed)
+        with database.transaction(self._list) as connection:
+            database.update(connection, voice.name, changed)
         return self.get(name)
 
     def unique_name(self, wanted: str) -> str:
@@ -200,20 +193,27 @@ class VoiceLibrary:
         ``finds_free_name`` appends a number if the name is taken. Raises ``BadVoiceFile``, ``VoiceExists``,
         ``BadVoiceName``.
         """
-        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - as in ``add``
-
         found = read_voice_file(path)
         wanted = name or found.details.name
         details = replace(found.details, name=self.unique_name(wanted) if finds_free_name else self._free_name(wanted))
         stored = self._clips.put(io.BytesIO(found.clip), found.suffix)
         try:
-            verdict = validate_clip(self._clips.path(stored.file_name))
+            verdict = self._validate(stored)
         except StudioError as error:
-            self._clips.remove(stored.file_name)
             raise BadVoiceFile(
                 "The recording in {file} cannot be used.", remedy="Ask its author for another file.", file=path.name
             ) from error
         return Addition(self._keep(stored, verdict, details), verdict.warnings)
+
+    def _validate(self, stored: StoredClip) -> UsableClip:
+        """Validate a stored clip, and remove it if it cannot be used."""
+        from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - not needed to list voices
+
+        try:
+            return validate_clip(self._clips.path(stored.file_name))
+        except StudioError:
+            self._clips.remove(stored.file_name)
+            raise
 
     def _keep(self, stored: StoredClip, verdict: UsableClip, details: VoiceDetails) -> Voice:
         voice = Voice(
@@ -231,8 +231,8 @@ class VoiceLibrary:
         )
         try:
             with self._claiming(voice.name) as connection:
-                voice_rows.insert(connection, voice)
-                kept = voice_rows.clips_in_use(connection)
+                database.insert(connection, voice)
+                kept = database.clips_in_use(connection)
         except BaseException:
             self._clips.remove(stored.file_name)
             raise
@@ -241,9 +241,9 @@ class VoiceLibrary:
 
     @contextlib.contextmanager
     def _claiming(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Run a transaction that uses ``name``. Raises ``VoiceExists`` if another process has created that voice."""
+        """Run a transaction that creates the voice ``name``. Raises ``VoiceExists`` if another process was faster."""
         try:
-            with transaction(self._list) as connection:
+            with database.transaction(self._list) as connection:
                 yield connection
         except sqlite3.IntegrityError as error:
             raise _exists(name) from error
@@ -265,11 +265,8 @@ class VoiceLibrary:
         return voice
 
     def _own_voices(self) -> list[Voice]:
-        return self._read(voice_rows.select)
-
-    def _read(self, select: Callable[[sqlite3.Connection, voice_rows.ClipPath], list[_Row]]) -> list[_Row]:
-        with reading(self._list) as connection:
-            return select(connection, self._clips.path)
+        with database.reading(self._list) as connection:
+            return database.select(connection, self._clips.path)
 
     def _built_in_voices(self) -> list[Voice]:
         return [

@@ -12,8 +12,11 @@ import numpy.typing as npt
 class VoicePrompt:
     """Features of a clip, computed once per clip and model (SPECIFICATION.md, B6 and C5).
 
-    ``speech_tokens`` (P,) at 25 per second; ``mel`` (2P, 80) natural log; ``embedding`` (192,), not normalised.
-    ``key`` identifies clip, transcript and model: prompts with equal keys are equal.
+    Attributes:
+        key: Identifies the clip, transcript and model. Prompts with equal keys are equal.
+        speech_tokens: (P,), 25 per second.
+        mel: (2P, 80), natural logarithm.
+        embedding: (192,), not normalised.
     """
 
     key: str

@@ -1,24 +1,37 @@
-"""A voice of the library, its consent record, and the rules for names."""
+"""A voice of the library, with its quality grade and consent record, and the rules for names."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from studio.errors import BadVoiceName
-from studio.voices.grades import Grade
 
 LONGEST_NAME = 80
 
 
+class Grade(Enum):
+    """Quality of a clip, from best to worst."""
+
+    GOOD = "good"
+    FAIR = "fair"
+    POOR = "poor"
+
+    @classmethod
+    def worst(cls, grades: list[Grade]) -> Grade:
+        """Return the worst of ``grades``, or GOOD if there are none."""
+        return max(grades, key=list(cls).index, default=cls.GOOD)
+
+
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """Consent record of the voice's owner: given by, ISO date, permitted use."""
+    """Record of the speaker's consent to the use of the voice. Unknown values are empty."""
 
-    by: str = ""
-    date: str = ""
-    scope: str = ""
+    by: str = ""  # name of the person who consented
+    date: str = ""  # ISO date
+    scope: str = ""  # permitted use
 
     def __bool__(self) -> bool:
         return bool(self.by or self.date or self.scope)
@@ -29,10 +42,14 @@ NO_CONSENT = Consent()
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """A voice. ``clip`` is an audio file; if ``generation`` is set, prompt features for models of that generation.
+    """A voice of the library.
 
-    ``created`` is an ISO time, empty for bundled voices. ``quality`` is the grade of the clip, None if not assessed;
-    ``language`` is an ISO code, None if unknown.
+    Attributes:
+        clip: An audio file or, if ``generation`` is set, prompt features for models of that generation.
+        created: An ISO time, empty for a bundled voice.
+        sha256: The hash of the clip, empty for a bundled voice.
+        quality: The grade of the clip, or None if it was not assessed.
+        language: An ISO code, or None if the language is unknown.
     """
 
     name: str
@@ -51,7 +68,7 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class TrashedVoice:
-    """A voice in the trash, restored by ``number``; ``removed`` is an ISO time."""
+    """A voice in the trash. ``number`` identifies it there, and ``removed`` is an ISO time."""
 
     number: int
     voice: Voice
@@ -59,7 +76,7 @@ class TrashedVoice:
 
 
 def checked_name(name: str) -> str:
-    """Return ``name`` with normalised blanks and characters. Raises ``BadVoiceName``."""
+    """Return ``name`` with single spaces and composed characters. Raises ``BadVoiceName`` for an invalid name."""
     name = unicodedata.normalize("NFC", " ".join(name.split()))
     is_fine = (
         name.isprintable() and 0 < len(name) <= LONGEST_NAME and not set(name) & set("/\\") and name[0] not in "-."
@@ -75,14 +92,14 @@ def checked_name(name: str) -> str:
 
 
 def suggest_name(wanted: str, fallback: str) -> str:
-    """Turn ``wanted``, for example a file name, into a valid name; return ``fallback`` if nothing remains."""
+    """Return a valid name like ``wanted``, for example a file name, or ``fallback`` if no valid character remains."""
     letters = "".join(letter if letter.isprintable() else " " for letter in wanted.replace("/", " ").replace("\\", " "))
     tidy = unicodedata.normalize("NFC", " ".join(letters.split()).lstrip("-. "))
     return tidy[:LONGEST_NAME].strip() or fallback
 
 
 def name_key(name: str) -> str:
-    """Return the key by which names are compared: case and form do not matter."""
+    """Return the key by which names are compared. It ignores case, spacing and Unicode composition."""
     return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
 
 

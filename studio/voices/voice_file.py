@@ -1,7 +1,7 @@
 """The ``.voice`` file format: a zip archive of ``manifest.json`` and the clip of one voice.
 
-Such files are untrusted input. A file is accepted only if it has the form this program writes: two regular entries
-with the expected names, size limits enforced while unpacking, and a clip that matches the hash in the manifest.
+Such files are untrusted input. A file is accepted only in the form that this program writes: two regular entries with
+the expected names, and a clip that matches the hash in the manifest. Size limits are enforced while unpacking.
 """
 
 from __future__ import annotations
@@ -33,16 +33,21 @@ _VERSION = 1
 _MANIFEST = "manifest.json"
 _CLIP_NAME = re.compile(r"clip(\.[a-z0-9]{1,11})")
 _LARGEST_MANIFEST_BYTES = 1 << 16
-# More than 30 s of audio in any format that is supported.
+# Enough for 30 s of audio in any supported format.
 _LARGEST_CLIP_BYTES = 64 << 20
-# A fixed date, so that the same voice gives the same file.
+# The date of all entries is fixed, so that equal voices result in equal files.
 _DATE = (2020, 1, 1, 0, 0, 0)
 _REMEDY = "Ask its author to export the voice again."
+# The errors that zipfile raises for damaged archives.
+_ARCHIVE_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(ValueError, RuntimeError, MemoryError),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceDetails:
-    """Metadata of a voice. ``generation`` is set only if the clip is stored prompt features."""
+    """Metadata of a voice. ``generation`` is set only if the clip consists of stored prompt features."""
 
     name: str
     transcript: str | None = None
@@ -54,7 +59,7 @@ class VoiceDetails:
 
 @dataclass(frozen=True, slots=True)
 class VoiceFile:
-    """Content of a ``.voice`` file; ``suffix`` is that of the clip."""
+    """Content of a ``.voice`` file: the metadata, and the bytes and file suffix of the clip."""
 
     details: VoiceDetails
     clip: bytes
@@ -62,7 +67,7 @@ class VoiceFile:
 
 
 def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
-    """Write ``path``. Raises ``BadVoiceFile`` if the clip is missing, ``DiskFull`` and ``CannotWrite``."""
+    """Write a voice to ``path``. Raises ``BadVoiceFile`` if the clip is missing, ``DiskFull`` or ``CannotWrite``."""
     try:
         require_regular_file(clip)
         content = clip.read_bytes()
@@ -82,7 +87,7 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         "clip": f"clip{clip.suffix.lower()}",
         "sha256": hashlib.sha256(content).hexdigest(),
     }
-    if path.parent != Path() and not os.path.isdir(path.parent):
+    if not os.path.isdir(path.parent):
         raise CannotWrite("There is no folder {folder}.", remedy="Make it, or choose another.", folder=path.parent)
     with atomic_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST, _DATE), json.dumps(manifest, ensure_ascii=False, indent=1))
@@ -90,10 +95,9 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
 
 
 def read_voice_file(path: Path) -> VoiceFile:
-    """Read ``path``. Raises ``BadVoiceFile``."""
+    """Return the voice in ``path``. Raises ``BadVoiceFile``."""
     try:
-        if path.exists() and not path.is_file():  # reading a pipe or device may never end
-            raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name))
+        require_regular_file(path)
         if path.stat().st_size > _LARGEST_CLIP_BYTES + 2 * _LARGEST_MANIFEST_BYTES:
             raise _bad(wording("{file} is too large for a voice file.", file=path.name))
         with zipfile.ZipFile(path) as archive:
@@ -110,18 +114,8 @@ def read_voice_file(path: Path) -> VoiceFile:
         raise BadVoiceFile(
             "There is no file {path}.", remedy="Check the spelling of its name and folder.", path=path
         ) from error
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        OSError,
-        EOFError,
-        ValueError,
-        RuntimeError,
-        NotImplementedError,
-        MemoryError,
-    ) as error:  # raised by zipfile for damaged archives
-        raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name)) from error  # fmt: skip
+    except _ARCHIVE_ERRORS as error:
+        raise _bad(wording("{file} is not a voice file, or is damaged.", file=path.name)) from error
     if hashlib.sha256(clip).hexdigest() != _text(path, manifest, "sha256"):
         raise _bad(wording("{file} is damaged: its recording does not match its checksum.", file=path.name))
     details = VoiceDetails(
@@ -168,7 +162,7 @@ def _text(path: Path, manifest: dict[str, Any], key: str) -> str:
 
 
 def _consent(path: Path, manifest: dict[str, Any]) -> Consent:
-    """Return the consent record, which files of earlier versions lack."""
+    """Return the consent record, which is empty for files of earlier versions."""
     found = manifest.get("consent") or {}
     if not isinstance(found, dict):
         raise _bad(wording("{file} has an invalid consent record.", file=path.name))

@@ -18,7 +18,7 @@ import numpy as np
 from studio.audio.portaudio import device_names
 from studio.audio.recording import Recorder
 from studio.errors import NoAudioDevice
-from studio.voices.endpoint_detector import EndpointDetector
+from studio.voices.loudness import EndpointDetector
 
 try:
     with Recorder() as recorder:

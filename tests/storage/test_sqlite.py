@@ -21,7 +21,7 @@ def test_a_transaction_that_raises_changes_nothing(tmp_path: Path) -> None:
         with contextlib.suppress(sqlite3.IntegrityError), sqlite.transaction(connection):
             connection.execute("INSERT INTO names VALUES ('Ben')")
             connection.execute("INSERT INTO names VALUES ('Anna')")
-        assert connection.execute("SELECT * FROM names").fetchall() == [("Anna",)]
+        assert [row["name"] for row in connection.execute("SELECT name FROM names")] == ["Anna"]
 
 
 def test_a_full_disk_is_not_hidden_by_the_rollback(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from studio.audio.resampling import resample_steeply
 from studio.audio.waveform import Waveform
 from studio.errors import ClipTooLong, LowSampleRate, SilentClip
 from studio.voices.clip_report import VERDICTS, Aspect, assess_clip, speech_above_noise
-from studio.voices.grades import Grade
+from studio.voices.voice import Grade
 
 GOOD = clip(silence(0.1), babble(5.0), silence(0.2))
 

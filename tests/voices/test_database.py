@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from studio.errors import CannotWrite, DiskFull
+from studio.storage import sqlite as sqlite_storage
 from studio.voices import database
 
 _VALUES = "INSERT INTO voices(name_key, name, clip, sha256, clip_seconds, notes, created) VALUES"
@@ -144,16 +145,17 @@ def test_a_wal_left_by_a_crash_is_read_where_no_file_can_be_created(path: Path, 
 
 def test_a_full_disk_while_writing_is_reported_and_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _add(path, "Anna")
-    connect = database._connect
+    connect = sqlite_storage.connect
 
-    def connect_on_full_disk(path: Path) -> sqlite3.Connection:
-        connection = connect(path)
+    def connect_on_full_disk(path: str | Path, **options: float) -> sqlite3.Connection:
+        connection = connect(path, **options)
         connection.execute("PRAGMA max_page_count = 6")
         return connection
 
-    monkeypatch.setattr(database, "_connect", connect_on_full_disk)
-    with pytest.raises(DiskFull, match="The disk is full: the voice could not be saved"):
-        _add(path, "B" * 100_000)
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_storage, "connect", connect_on_full_disk)
+        with pytest.raises(DiskFull, match="The disk is full: the voice could not be saved"):
+            _add(path, "B" * 100_000)
     assert _names(path) == ["Anna"]
 
 

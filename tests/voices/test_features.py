@@ -16,8 +16,7 @@ from safetensors.numpy import load_file
 from studio.audio.waveform import Waveform
 from studio.errors import ClipTooShort
 from studio.model.config import PromptMelConfig
-from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
-from studio.voices.filter_banks import slaney_filter_bank
+from studio.voices.features import kaldi_fbank, prompt_mel, slaney_filter_bank, whisper_log_mel
 
 Array = npt.NDArray[np.float32]
 

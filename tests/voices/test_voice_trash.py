@@ -14,9 +14,8 @@ from test_clip_check import babble, clip, silence
 
 from studio.errors import BadVoiceFile, CannotWrite, ClipTooShort, VoiceExists, VoiceNotFound
 from studio.voices import database
-from studio.voices.grades import Grade
 from studio.voices.library import Consent, VoiceDetails, VoiceLibrary
-from studio.voices.voice import suggest_name
+from studio.voices.voice import Grade, suggest_name
 
 CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
 CONSENT = Consent("Anna Ferrari", "2026-11-20", "audiobooks, no end date")

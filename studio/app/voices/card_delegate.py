@@ -16,7 +16,7 @@ from studio.app.voices.sentences import GRADE_ICONS, grade_color, grade_word
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.waveform_painting import paint_outline
-from studio.voices.grades import Grade
+from studio.voices.voice import Grade
 
 _MARGIN, _GAP, _ICON = 8, 6, 16
 _LEAST_WIDTH = 120

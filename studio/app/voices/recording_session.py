@@ -11,7 +11,7 @@ from studio.app.background import run_in_background
 from studio.audio.recording import OpenInput, Recorder, open_input
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
-from studio.voices.endpoint_detector import EndpointDetector
+from studio.voices.loudness import EndpointDetector
 
 _TICK_MILLISECONDS = 50
 _COUNTDOWN_STEPS = 3

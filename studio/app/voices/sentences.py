@@ -10,7 +10,7 @@ from PySide6.QtGui import QPalette
 
 from studio.app.theme.colors import theme_colors
 from studio.voices.clip_report import Aspect, ClipIssue
-from studio.voices.grades import Grade
+from studio.voices.voice import Grade
 
 _CONTEXT = "ClipReport"
 _T = QT_TRANSLATE_NOOP

@@ -14,8 +14,8 @@ from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.sentences import advice_of, grade_word, sentence_of
 from studio.app.voices.voice_thumbnails import CardPicture
 from studio.app.widgets.painting_guard import paints_safely
-from studio.voices.grades import Grade
 from studio.voices.library import Voice
+from studio.voices.voice import Grade
 
 CARD_ROLE = Qt.ItemDataRole.UserRole + 1
 NUM_NUMBERED_VOICES = 9

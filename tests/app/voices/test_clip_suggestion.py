@@ -12,7 +12,7 @@ from studio.app.voices.clip_suggestion import suggest_clip, suggest_from_file
 from studio.audio.waveform import Waveform
 from studio.errors import LowSampleRate, SilentClip, UnreadableClip
 from studio.voices.best_segment import PromptWindow
-from studio.voices.grades import Grade
+from studio.voices.voice import Grade
 
 
 def test_name_and_transcript_come_from_the_file(make_sound: Callable[..., Path]) -> None:

@@ -17,7 +17,7 @@ from studio.app.voices.sentences import (
 )
 from studio.audio.waveform import Waveform
 from studio.voices.clip_report import VERDICTS, Aspect, assess_clip
-from studio.voices.grades import Grade
+from studio.voices.voice import Grade
 
 
 def test_every_sentence_of_the_report_can_be_translated() -> None:

@@ -20,8 +20,8 @@ from studio.app.voices.voice_thumbnails import CardPicture, VoiceThumbnails
 from studio.app.widgets.peaks import outline_of
 from studio.audio.waveform import Waveform
 from studio.voices.clip_report import assess_clip
-from studio.voices.grades import Grade
 from studio.voices.library import Consent, Voice, VoiceLibrary
+from studio.voices.voice import Grade
 
 
 def voice(name: str, **details: object) -> Voice:

@@ -28,8 +28,8 @@ from studio.app.voices.recorder_dialog import RecorderDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.errors import OutOfMemory, StudioError
-from studio.voices.grades import Grade
 from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.voice import Grade
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from studio.voices.filter_banks import slaney_filter_bank
+from studio.voices.features import slaney_filter_bank
 from training.corpus.utterance import MEL_BINS, SAMPLE_RATE
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
 

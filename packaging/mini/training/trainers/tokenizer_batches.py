@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from studio.voices.filter_banks import slaney_filter_bank
+from studio.voices.features import slaney_filter_bank
 from training.corpus.store import Corpus
 from training.corpus.tokens import PairTable, colours_of
 from training.corpus.utterance import SAMPLE_RATE, SAMPLES_PER_TOKEN, FloatArray

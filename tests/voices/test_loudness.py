@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_clip_check import RATE, Samples, babble, silence
 
-from studio.voices.endpoint_detector import EndpointDetector
+from studio.voices.loudness import EndpointDetector
 
 
 def seconds_until_over(samples: Samples, *, block: int = 1000) -> float | None:
