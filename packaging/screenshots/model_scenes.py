@@ -12,12 +12,10 @@ from studio.app.models.model_preview import ModelPreview
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind, ModelTasks
 from studio.app.models.models_page import ModelsController
 from studio.audio.streaming_audio import StreamingAudio
-from studio.catalog.advice import recommend_model
-from studio.catalog.installed import ModelState, model_statuses
+from studio.catalog.installed import InstallRecord, ModelState, model_statuses
 from studio.catalog.known import known_models
-from studio.catalog.machine import Gpu, MachineFacts
+from studio.catalog.machine import Gpu, MachineFacts, recommend_model
 from studio.catalog.progress import Phase, Progress
-from studio.catalog.record import InstallRecord
 
 _GIB = 1 << 30
 _MACHINE = MachineFacts(

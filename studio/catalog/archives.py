@@ -1,7 +1,7 @@
-"""Read-only file containers that a model can be imported from: folder, zip or tar.
+"""Read-only containers of files that a model can be imported from: folder, zip or tar.
 
-Members are never extracted by their own names: the caller reads those it wants and chooses the names to write. Links,
-devices and names that lead out of the folder are left out.
+Members are never extracted under their own names: the caller reads the members it wants and chooses the names to write.
+Links, devices, and names that lead out of the folder are left out.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import IO
 
-from studio.catalog.cancellation import CancelToken
-from studio.catalog.file_names import is_safe_path
+from studio.catalog.folders import is_safe_path
+from studio.catalog.progress import CancelToken
 from studio.errors import BadModelArchive, ModelNotFound
 from studio.messages import Message, wording
 
@@ -34,49 +33,41 @@ _ARCHIVE_ERRORS = (
 )
 
 
-class ArchiveReader(Protocol):
-    """A container of files. ``sizes``: bytes by path (with slashes), in the order that is fastest to read."""
+class Archive:
+    """An open container of files. Library errors become ``BadModelArchive``."""
 
-    @property
-    def sizes(self) -> Mapping[str, int]: ...
+    sizes: Mapping[str, int]  # in bytes, by path with slashes, in the order that is fastest to read
 
-    def open(self, path: str) -> IO[bytes]: ...
-
-    def close(self) -> None: ...
-
-
-class OpenArchive:
-    """An open container whose library errors become ``BadModelArchive``. Close it with ``with``."""
-
-    def __init__(self, path: Path, stop: CancelToken) -> None:
-        """Open ``path``. Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``."""
-        self._path = path
-        if not os.path.exists(path):
-            raise ModelNotFound("{path} does not exist.", remedy="Choose a folder or an archive.", path=path)
-        with _unpacking(path):
-            self._reader = _open(path, stop)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._reader.close()
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        return self._reader.sizes
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
     def open(self, path: str) -> IO[bytes]:
-        with _unpacking(self._path):
-            return self._reader.open(path)
+        """Open a file for reading. Read it in a ``reading`` block."""
+        with self.reading():
+            return self._open_member(path)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Turn library errors into ``BadModelArchive``; archives are checked while they are read."""
-        with _unpacking(self._path):
+        """Turn library errors into ``BadModelArchive``. Archives are checked while they are read."""
+        with _unpacking(self.path):
             yield
+
+    def _open_member(self, path: str) -> IO[bytes]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the files of the container."""
+
+
+@contextlib.contextmanager
+def open_archive(path: Path, stop: CancelToken) -> Iterator[Archive]:
+    """Open a folder, zip or tar. Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``."""
+    if not os.path.exists(path):
+        raise ModelNotFound("{path} does not exist.", remedy="Choose a folder or an archive.", path=path)
+    with _unpacking(path):
+        archive = _open(path, stop)
+    with contextlib.closing(archive):
+        yield archive
 
 
 @contextlib.contextmanager
@@ -84,8 +75,8 @@ def _unpacking(path: Path) -> Iterator[None]:
     try:
         yield
     except _ARCHIVE_ERRORS as error:
-        is_readable = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno)
-        raise _bad_archive(path, error if is_readable else wording("it is damaged or not an archive")) from error
+        has_reason = isinstance(error, RuntimeError) or (isinstance(error, OSError) and error.errno)
+        raise _bad_archive(path, error if has_reason else wording("it is damaged or not an archive")) from error
 
 
 def _bad_archive(path: Path, reason: Exception | Message) -> BadModelArchive:
@@ -97,7 +88,7 @@ def _bad_archive(path: Path, reason: Exception | Message) -> BadModelArchive:
     )
 
 
-def _open(path: Path, stop: CancelToken) -> ArchiveReader:
+def _open(path: Path, stop: CancelToken) -> Archive:
     if os.path.isdir(path):
         return _Folder(path)
     if not os.path.isfile(path):  # a pipe would block, and some devices never end
@@ -108,28 +99,26 @@ def _open(path: Path, stop: CancelToken) -> ArchiveReader:
     return _Tar(path, stop)
 
 
-class _Folder:
+class _Folder(Archive):
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        super().__init__(folder)
         # Links are allowed in a folder: the Hugging Face cache consists of them.
         found = [file for depth in ("*", "*/*", "*/*/*") for file in sorted(folder.glob(depth)) if file.is_file()]
         self.sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in found[:_MAX_MEMBERS]}
 
-    def open(self, path: str) -> IO[bytes]:
-        return (self._folder / path).open("rb")
-
-    def close(self) -> None:
-        """Do nothing."""
+    def _open_member(self, path: str) -> IO[bytes]:
+        return (self.path / path).open("rb")
 
 
-class _Zip:
+class _Zip(Archive):
     def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._zip = zipfile.ZipFile(path)
         members = [info for info in self._zip.infolist()[:_MAX_MEMBERS] if not info.is_dir()]
         self._members = {info.filename: info for info in members if is_safe_path(info.filename)}
         self.sizes = {name: info.file_size for name, info in self._members.items()}
 
-    def open(self, path: str) -> IO[bytes]:
+    def _open_member(self, path: str) -> IO[bytes]:
         return self._zip.open(self._members[path])
 
     def close(self) -> None:
@@ -137,7 +126,7 @@ class _Zip:
 
 
 class _StoppableFile(io.FileIO):
-    """A file whose reads check ``stop``: listing a compressed tar unpacks all of it, which takes minutes."""
+    """A file whose reads check ``stop``, because listing a compressed tar unpacks all of it and takes minutes."""
 
     def __init__(self, path: Path, stop: CancelToken) -> None:
         super().__init__(path)
@@ -148,8 +137,9 @@ class _StoppableFile(io.FileIO):
         return super().read(size)
 
 
-class _Tar:
+class _Tar(Archive):
     def __init__(self, path: Path, stop: CancelToken) -> None:
+        super().__init__(path)
         self._file = _StoppableFile(path, stop)
         try:
             self._tar = tarfile.open(fileobj=self._file)  # noqa: SIM115 - closed in close()
@@ -169,7 +159,7 @@ class _Tar:
                 break
         return members
 
-    def open(self, path: str) -> IO[bytes]:
+    def _open_member(self, path: str) -> IO[bytes]:
         file = self._tar.extractfile(self._members[path])
         assert file is not None, "only regular files are members"
         return file

@@ -1,35 +1,69 @@
-"""Verification of installed models against their checksums, and removal."""
+"""Required and allowed files of a model, verification of installed models against their checksums, and removal."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from studio.catalog.cancellation import CancelToken
-from studio.catalog.contents import require_complete
-from studio.catalog.folders import bundled_folder, delete_model, lock_model, models_folder, staging_folder
-from studio.catalog.installed import model_not_found
+from studio.catalog.folders import (
+    bundled_folder,
+    delete_model,
+    files_in,
+    lock_model,
+    models_folder,
+    staging_folder,
+)
+from studio.catalog.installed import InstallRecord, RecordedFile, model_not_found, read_record, write_record
 from studio.catalog.known import known_models
-from studio.catalog.progress import OnProgress, Phase, ignore_progress
-from studio.catalog.progress_counter import ProgressCounter
-from studio.catalog.record import InstallRecord, RecordedFile, read_record, write_record
-from studio.errors import ModelNotFound
+from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
+from studio.errors import MissingModelFile, ModelNotFound
+from studio.model.detection import detect_generation
 
 _BLOCK_BYTES = 1 << 20
+_TEXT_FOLDER = "CosyVoice-BlankEN"
+_REQUIRED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
+_REQUIRED_TEXT = tuple(
+    f"{_TEXT_FOLDER}/{name}" for name in ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
+)
+# Patterns of the files that an import copies. Other files are ignored.
+_ALLOWED = (
+    "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v?.onnx",
+    "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
+    f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
+)  # fmt: skip
+
+
+def is_allowed_file(path: str) -> bool:
+    """Return whether ``path``, relative to the model with slashes, may be part of a model."""
+    return any(fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _ALLOWED)
+
+
+def require_complete(folder: Path) -> str:
+    """Return the name of the model's generation. Raise ``MissingModelFile``, and the errors of ``detect_generation``."""
+    generation, _ = detect_generation(folder)
+    required = (*_REQUIRED, generation.speech_tokenizer_file, *_REQUIRED_TEXT)
+    missing = [path for path in required if not (folder / path).is_file()]
+    if missing:
+        raise MissingModelFile(
+            "The model in {folder} is incomplete: {missing} is missing.",
+            remedy="Install the model again, or import a complete copy.",
+            folder=folder.name,
+            missing=", ".join(missing),
+        )
+    return generation.name
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Result of a verification.
-
-    ``damaged``: files that are missing or differ. ``is_learned``: no checksums were known, so they were recorded.
-    """
+    """Result of a verification."""
 
     name: str
     num_files: int
-    damaged: tuple[str, ...]
-    is_learned: bool
+    damaged: tuple[str, ...]  # files that are missing or differ
+    is_learned: bool  # no checksums were known, so those of the files were recorded
 
     @property
     def is_intact(self) -> bool:
@@ -48,14 +82,14 @@ def check_model(
     folder, bundled = models_folder() / name, bundled_folder() / name
     if not folder.is_dir() and bundled.is_dir():
         require_complete(bundled)
-        files = _hash_files(bundled, _files_of(bundled), stop, on_progress)
+        files = _hash_files(bundled, files_in(bundled), stop, on_progress)
         return CheckResult(name, len(files), (), is_learned=True)
     if not folder.is_dir():
         raise model_not_found(name)
     with lock_model(name):
         record = read_record(folder)
         expected = _expected_checksums(name, folder, record)
-        found = _hash_files(folder, tuple(expected), stop, on_progress)
+        found = _hash_files(folder, expected, stop, on_progress)
         damaged = tuple(
             path for path, sha256 in expected.items() if path not in found or sha256 not in (None, found[path].sha256)
         )
@@ -95,21 +129,17 @@ def _expected_checksums(name: str, folder: Path, record: InstallRecord | None) -
     if record is not None:
         return {file.path: file.sha256 for file in record.files}
     release = known_models().get(name)
-    expected: dict[str, str | None] = dict.fromkeys(_files_of(folder))
+    expected: dict[str, str | None] = dict.fromkeys(files_in(folder))
     if release is not None:
         released = [file for file in release.files if file.variant is None or file.path in expected]
         expected.update({file.path: file.sha256 for file in released})
     return expected
 
 
-def _files_of(folder: Path) -> tuple[str, ...]:
-    return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()))
-
-
 def _hash_files(
-    folder: Path, paths: tuple[str, ...], stop: CancelToken, on_progress: OnProgress
+    folder: Path, paths: Iterable[str], stop: CancelToken, on_progress: OnProgress
 ) -> dict[str, RecordedFile]:
-    """Return size and SHA-256 of each readable file, by path."""
+    """Return the size and SHA-256 of each readable file, by path."""
     sizes = {path: (folder / path).stat().st_size for path in paths if (folder / path).is_file()}
     counter = ProgressCounter(Phase.CHECKING, sum(sizes.values()), stop, on_progress)
     files: dict[str, RecordedFile] = {}
@@ -117,7 +147,7 @@ def _hash_files(
         counter.begin(path, size)
         try:
             files[path] = RecordedFile(path, size, _sha256_of(folder / path, counter))
-        except OSError:  # unreadable counts as damaged
+        except OSError:  # an unreadable file counts as damaged
             continue
     return files
 

@@ -1,7 +1,8 @@
 """Resumable, verified download of one file.
 
-A request names the byte to resume from and the version (ETag) it belongs to. A server that has another version by now
-sends the whole file, and the download restarts. The file is accepted only with the published size and checksum.
+A request names the byte to resume from, and the version (ETag) that the received bytes belong to. If the server has
+another version by now, it sends the whole file and the download restarts. The file is accepted only if it has the
+published size and checksum.
 """
 
 from __future__ import annotations
@@ -10,17 +11,15 @@ import http
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 
-from studio.catalog.cancellation import CancelToken, DownloadCancelled
-from studio.catalog.network_errors import is_permanent, is_transient, refused, unreachable
-from studio.catalog.partial_file import PartialFile
-from studio.catalog.retry_policy import RetryPolicy
-from studio.catalog.sources import Address, RefusedError, RemoteFile, is_html
+from studio.catalog.network import RefusedError, RetryPolicy, is_html, is_permanent, is_transient, refused, unreachable
+from studio.catalog.progress import DownloadCancelled, Phase, ProgressCounter
+from studio.catalog.sources import Address, RemoteFile
+from studio.catalog.staging import PartialFile
 from studio.errors import StudioError, WrongDownload
 from studio.messages import Message, wording
 
@@ -28,19 +27,6 @@ _log = logging.getLogger(__name__)
 # The retry delay is reset after this much progress in one connection.
 _PROGRESS_BYTES = 1 << 20
 _MAX_WRONG_COPIES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class DownloadCallbacks:
-    """Progress callbacks.
-
-    ``on_checked``: bytes of the part file hashed so far. ``on_bytes``: bytes downloaded so far, including those of
-    earlier attempts. ``on_waiting``: seconds until the next attempt, and the reason.
-    """
-
-    on_checked: Callable[[int], None]
-    on_bytes: Callable[[int], None]
-    on_waiting: Callable[[float, StudioError], None]
 
 
 class _Interrupted(Exception):
@@ -56,41 +42,48 @@ class FileDownload:
     """Download of one file. ``get_address`` is called before every attempt, because addresses expire."""
 
     def __init__(
-        self, client: httpx2.Client, get_address: Callable[[], Address], wanted: RemoteFile, retry: RetryPolicy
+        self,
+        client: httpx2.Client,
+        get_address: Callable[[], Address],
+        wanted: RemoteFile,
+        retry: RetryPolicy,
+        counter: ProgressCounter,
     ) -> None:
         self._client = client
         self._get_address = get_address
         self._wanted = wanted
         self._retry = retry
+        self._counter = counter
+        self._stop = counter.stop
         self._num_wrong_copies = 0
         self._has_expired = False
 
-    def run(self, target: Path, stop: CancelToken, callbacks: DownloadCallbacks) -> str:
-        """Download to ``target`` and return its SHA-256. Received bytes are kept after a failure, unless wrong.
+    def run(self, target: Path) -> str:
+        """Download to ``target`` and return its SHA-256. After a failure, received bytes are kept unless they are wrong.
 
         Raise ``DownloadCancelled``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``,
         ``CannotWrite``.
         """
         with PartialFile(target) as part:
-            part.hash_existing(stop, callbacks.on_checked)
+            part.hash_existing(self._counter)
             while True:
-                stop.check()
+                self._stop.check()
                 try:
                     if part.num_bytes != self._wanted.size_bytes:
-                        self._receive(part, stop, callbacks)
+                        self._receive(part)
                     return self._finish(part)
                 except _Interrupted as interruption:
                     _log.info("%s: %s", self._wanted.path, interruption)
-                    self._wait(interruption, stop, callbacks)
+                    self._wait(part, interruption)
 
-    def _wait(self, interruption: _Interrupted, stop: CancelToken, callbacks: DownloadCallbacks) -> None:
+    def _wait(self, part: PartialFile, interruption: _Interrupted) -> None:
         seconds = self._retry.next_delay_seconds(interruption.wait_seconds)
         if seconds is None:
             raise interruption.error from interruption
-        callbacks.on_waiting(seconds, interruption.error)
-        stop.sleep(seconds)
+        self._counter.report(Phase.WAITING, part.num_bytes, error=interruption.error, wait_seconds=seconds)
+        self._stop.sleep(seconds)
 
-    def _receive(self, part: PartialFile, stop: CancelToken, callbacks: DownloadCallbacks) -> None:
+    def _receive(self, part: PartialFile) -> None:
         address = self._get_address()
         # No compression: the range would count compressed bytes.
         headers = {**address.headers, "Accept-Encoding": "identity", "Range": f"bytes={part.num_bytes}-"}
@@ -101,20 +94,20 @@ class FileDownload:
         host = urlsplit(address.url).hostname or address.url
         initial_bytes = part.num_bytes
         try:
-            with self._client.stream("GET", address.url, headers=headers) as response, stop.watching(response):
+            with self._client.stream("GET", address.url, headers=headers) as response, self._stop.watching(response):
                 self._accept(response, part)
-                callbacks.on_bytes(part.num_bytes)
+                self._counter.report(Phase.RECEIVING, part.num_bytes)
                 for block in response.iter_raw():  # without a block size, which would hold back smaller blocks
-                    stop.check()
+                    self._stop.check()
                     part.append(block)
-                    callbacks.on_bytes(part.num_bytes)
+                    self._counter.report(Phase.RECEIVING, part.num_bytes)
                     if part.num_bytes > self._wanted.size_bytes:
                         return
                     if part.num_bytes - initial_bytes > _PROGRESS_BYTES:
                         self._retry.reset()
                         self._has_expired = False
         except httpx2.HTTPError as error:
-            if stop.is_cancelled:
+            if self._stop.is_cancelled:
                 raise DownloadCancelled from error
             if is_permanent(error):
                 raise unreachable(host, error) from error
@@ -123,7 +116,7 @@ class FileDownload:
             raise _Interrupted(unreachable(host, None))
 
     def _accept(self, response: httpx2.Response, part: PartialFile) -> None:
-        """Prepare ``part`` for the body of ``response``; raise if the body is not usable."""
+        """Prepare ``part`` for the body of ``response``. Raise if the body is not usable."""
         etag = _strong_etag(response)
         if response.is_success and (is_html(response.headers) or not _is_uncompressed(response)):
             part.restart()
@@ -172,7 +165,7 @@ class FileDownload:
         raise self._wrong_copy(wording("its size or checksum is wrong"))
 
     def _wrong_copy(self, why: Message) -> WrongDownload | _Interrupted:
-        """Return the exception to raise: the first wrong copy is worth another attempt, the second is final."""
+        """Return the exception to raise. The first wrong copy is worth another attempt; the second ends the download."""
         self._num_wrong_copies += 1
         error = self._wrong(why)
         return error if self._num_wrong_copies >= _MAX_WRONG_COPIES else _Interrupted(error)
@@ -197,7 +190,7 @@ def _is_uncompressed(response: httpx2.Response) -> bool:
 
 
 def _range_of(response: httpx2.Response) -> tuple[int | None, int | None]:
-    """Return the first byte in the response and the size of the whole file, None where unknown."""
+    """Return the position of the response in the file and the size of the whole file. Unknown numbers are None."""
     found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "").strip())
     if not found:
         return None, None

@@ -1,43 +1,47 @@
-"""Installation, resumption and repair of a known model from a hub; only missing and damaged files are downloaded.
+"""Installation, resumption and repair of a known model from a hub. Only missing and damaged files are downloaded.
 
-plan → check free space → download each file → move into place
+The steps are: make a plan, check the free space, download each file, move the files into place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import httpx2
 
-from studio.catalog.cancellation import CancelToken
-from studio.catalog.connection import open_client
-from studio.catalog.disk import require_free_space
-from studio.catalog.download import DownloadCallbacks, FileDownload
-from studio.catalog.folders import install_files, lock_model, models_folder, staging_folder
-from studio.catalog.installed import unsupported
+from studio.catalog.download import FileDownload
+from studio.catalog.folders import install_files, lock_model, models_folder, require_free_space, staging_folder
+from studio.catalog.installed import RECORD_NAME, InstallRecord, RecordedFile, read_record, unsupported, write_record
 from studio.catalog.known import KnownModel
-from studio.catalog.network_errors import is_permanent, is_transient, refused, unreachable
-from studio.catalog.partial_file import downloaded_bytes
-from studio.catalog.plan import (
+from studio.catalog.network import (
+    RefusedError,
+    RetryPolicy,
+    is_permanent,
+    is_transient,
+    open_client,
+    refused,
+    unreachable,
+)
+from studio.catalog.progress import CancelToken, OnProgress, Phase, Progress, ProgressCounter, ignore_progress
+from studio.catalog.sources import Listing, ModelSource, RemoteFile
+from studio.catalog.staging import (
     InstallPlan,
     delete_all_except,
     delete_plan,
+    downloaded_bytes,
     load_completed,
     make_plan,
     read_plan,
     save_completed,
     write_plan,
 )
-from studio.catalog.progress import OnProgress, Phase, Progress, SpeedMeter, ignore_progress
-from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, read_record, write_record
-from studio.catalog.retry_policy import RetryPolicy
-from studio.catalog.sources import Address, Listing, ModelSource, RefusedError, RemoteFile
-from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
+from studio.errors import SourceRefused, SourceUnreachable, WrongDownload
 
 
 class Installation:
-    """One attempt to install or repair ``model`` from ``source``. Run once; ``stop`` works from any thread."""
+    """One attempt to install or repair ``model`` from ``source``. ``stop`` may be used from any thread."""
 
     def __init__(
         self,
@@ -61,9 +65,6 @@ class Installation:
         plan = read_plan(self._staging)
         known = {file.path for part in (self._record, plan) if part is not None for file in part.files}
         self._variants = variants | {file.variant for file in model.files if file.variant and file.path in known}
-        self._speed = SpeedMeter()
-        self._done_bytes = 0
-        self._total_bytes = 0
 
     def run(self) -> Path:
         """Return the folder of the model. Downloaded data is kept after a failure.
@@ -79,7 +80,7 @@ class Installation:
                 try:
                     return self._execute(plan)
                 except (WrongDownload, SourceRefused):
-                    self.stop.check()  # otherwise the repository has changed since the plan was made
+                    self.stop.check()  # if not cancelled, the repository has changed since the plan was made
             plan = self._make_plan()
             write_plan(self._staging, plan)
             try:
@@ -127,15 +128,20 @@ class Installation:
         installed = self._installed_checksums(plan)
         completed = self._completed_checksums(plan, installed)
         missing = [file for file in plan.files if file.path not in installed and file.path not in completed]
-        self._total_bytes = plan.size_bytes
-        self._done_bytes = plan.size_bytes - sum(file.size_bytes for file in missing)
-        kept = sum(min(file.size_bytes, downloaded_bytes(self._staging / file.path)) for file in missing)
-        require_free_space(models_folder(), sum(file.size_bytes for file in missing) - kept, what=self._model.name)
+        missing_bytes = sum(file.size_bytes for file in missing)
+        kept_bytes = sum(min(file.size_bytes, downloaded_bytes(self._staging / file.path)) for file in missing)
+        require_free_space(models_folder(), missing_bytes - kept_bytes, what=self._model.name)
+        done_bytes = plan.size_bytes - missing_bytes
+        counter = ProgressCounter(Phase.RECEIVING, plan.size_bytes, self.stop, self._on_progress, done_bytes=done_bytes)
         with open_client() as client:
             for file in missing:
-                completed[file.path] = self._download(client, plan, file)
+                counter.begin(file.path, file.size_bytes)
+                # Called before every attempt, because addresses expire.
+                get_address = partial(self._source.address, plan.repository, plan.revision, file.path)
+                retry = RetryPolicy(self._first_wait_seconds)
+                download = FileDownload(client, get_address, file, retry, counter)
+                completed[file.path] = download.run(self._staging / file.path)
                 save_completed(self._staging, completed)
-                self._done_bytes += file.size_bytes
         return self._finish(plan, {**installed, **completed})
 
     def _installed_checksums(self, plan: InstallPlan) -> dict[str, str]:
@@ -161,54 +167,6 @@ class Installation:
             and (self._staging / file.path).is_file()
             and _is_same(file, (self._staging / file.path).stat().st_size, completed[file.path])
         }
-
-    def _download(self, client: httpx2.Client, plan: InstallPlan, file: RemoteFile) -> str:
-        present = 0
-
-        def on_checked(num_bytes: int) -> None:
-            nonlocal present
-            present = num_bytes
-            self._report(Phase.CHECKING, file, num_bytes)
-
-        def on_bytes(num_bytes: int) -> None:
-            nonlocal present
-            self._speed.add(num_bytes - present)
-            present = num_bytes
-            self._report(Phase.RECEIVING, file, num_bytes)
-
-        def on_waiting(seconds: float, error: StudioError) -> None:
-            self._report(Phase.WAITING, file, present, error, seconds)
-            self._speed.restart()
-
-        download = FileDownload(client, self._address_of(plan, file), file, RetryPolicy(self._first_wait_seconds))
-        return download.run(self._staging / file.path, self.stop, DownloadCallbacks(on_checked, on_bytes, on_waiting))
-
-    def _address_of(self, plan: InstallPlan, file: RemoteFile) -> Callable[[], Address]:
-        return lambda: self._source.address(plan.repository, plan.revision, file.path)
-
-    def _report(
-        self,
-        phase: Phase,
-        file: RemoteFile,
-        num_bytes: int,
-        error: StudioError | None = None,
-        wait_seconds: float = 0.0,
-    ) -> None:
-        done = self._done_bytes + num_bytes
-        self._on_progress(
-            Progress(
-                phase,
-                file.path,
-                num_bytes,
-                file.size_bytes,
-                done,
-                self._total_bytes,
-                self._speed.bytes_per_second,
-                self._speed.remaining_seconds(self._total_bytes - done),
-                error,
-                wait_seconds,
-            )
-        )
 
     def _finish(self, plan: InstallPlan, checksums: Mapping[str, str]) -> Path:
         planned = {file.path for file in plan.files}

@@ -1,25 +1,108 @@
-"""Installed models by name, and the state of every installed or available model."""
+"""Installed models by name, the record stored with each, and the state of every installed or available model."""
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from studio.catalog.folders import bundled_folder, models_folder, staging_folder
-from studio.catalog.record import InstallRecord, read_record
+from studio.catalog.folders import bundled_folder, is_safe_path, models_folder, staging_folder
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import parse_json, read_json
 
 if TYPE_CHECKING:
     from studio.catalog.known import KnownModel
 
 DEFAULT_MODEL = "studio-mini"  # bundled
+RECORD_NAME = "timbre-model.json"
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstallRecord:
+    """Origin of an installed model, and size and checksum of each file. Stored in the model's folder."""
+
+    name: str
+    origin: str  # the repository, folder or archive, as text
+    revision: str
+    files: tuple[RecordedFile, ...]
+    damaged: tuple[str, ...] = ()  # paths of the files known to be damaged
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+    def file(self, path: str) -> RecordedFile | None:
+        return next((file for file in self.files if file.path == path), None)
+
+    def with_damaged(self, damaged: tuple[str, ...]) -> InstallRecord:
+        return replace(self, damaged=tuple(sorted(damaged)))
+
+    def missing_in(self, folder: Path) -> tuple[str, ...]:
+        """Return the files that are missing or have a different size. Their content is not read."""
+        return tuple(file.path for file in self.files if _size(folder / file.path) != file.size_bytes)
+
+
+def write_record(folder: Path, record: InstallRecord) -> None:
+    """Write ``record`` into ``folder``. Raise ``DiskFull`` and ``CannotWrite``."""
+    values = {"format": _FORMAT, **asdict(record)}
+    atomic_write(folder / RECORD_NAME, json.dumps(values, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def read_record(folder: Path) -> InstallRecord | None:
+    """Return the record of an installed model, or None if it is missing or unreadable."""
+    try:
+        return _record_from(read_json(folder / RECORD_NAME))
+    except (OSError, ValueError):
+        return None
+
+
+def parse_record(content: bytes) -> InstallRecord | None:
+    """Return the record in untrusted ``content``, or None if it is not one."""
+    try:
+        return _record_from(parse_json(content))
+    except ValueError:
+        return None
+
+
+def _record_from(values: Any) -> InstallRecord | None:
+    try:
+        record = InstallRecord(
+            name=str(values["name"]),
+            origin=str(values["origin"]),
+            revision=str(values["revision"]),
+            files=tuple(_file_from(file) for file in values["files"]),
+            damaged=tuple(map(str, values["damaged"])),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+    return record if all(is_safe_path(file.path) for file in record.files) else None
+
+
+def _file_from(values: dict[str, Any]) -> RecordedFile:
+    return RecordedFile(str(values["path"]), int(values["size_bytes"]), str(values["sha256"]))
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def installed_models() -> dict[str, Path]:
-    """Return the folders of complete models by name. A user's model hides a bundled one of the same name."""
+    """Return the folders of the complete models by name. A user's model hides a bundled one of the same name."""
     found: dict[str, Path] = {}
     for base in (bundled_folder(), models_folder()):
         found.update({name: folder for name, folder in _folders(base).items() if _is_complete(folder)})
@@ -27,7 +110,7 @@ def installed_models() -> dict[str, Path]:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Return whether all recorded files exist with the right size and none is known to be damaged. Reads no content."""
+    """Return whether all recorded files have the right size and none is known to be damaged. Reads no content."""
     record = read_record(folder)
     return record is None or not (record.damaged or record.missing_in(folder))
 
@@ -43,18 +126,15 @@ class ModelState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """State of one model.
-
-    ``size_bytes``: on disk if installed, else of the download. ``arrived_bytes``: of an unfinished download.
-    """
+    """State of one model."""
 
     name: str
     state: ModelState
     known: KnownModel | None
     folder: Path | None = None
     record: InstallRecord | None = None
-    size_bytes: int = 0
-    arrived_bytes: int = 0
+    size_bytes: int = 0  # on disk if installed, else of the download
+    arrived_bytes: int = 0  # of an unfinished download
     damaged: tuple[str, ...] = ()
 
     @property
@@ -70,7 +150,7 @@ class ModelStatus:
 
 
 def model_statuses() -> list[ModelStatus]:
-    """Return bundled, known and imported models, in this order. Reads only small files."""
+    """Return the bundled, known and imported models, in this order. Reads only small files."""
     from studio.catalog.known import known_models  # noqa: PLC0415 - not needed for the window's first paint
 
     statuses = {name: _installed_status(name, folder) for name, folder in _folders(bundled_folder()).items()}
@@ -104,7 +184,7 @@ def unsupported(name: str) -> UnknownGeneration:
 
 
 def why_not_loadable(name: str) -> StudioError | None:
-    """Return why the model cannot be loaded; None if it can, or if no such model is known."""
+    """Return why the model cannot be loaded, or None if it can be loaded or is not known."""
     status = model_status(name)
     match status.state if status else None:
         case ModelState.DAMAGED:
@@ -149,7 +229,7 @@ def _installed_status(name: str, folder: Path) -> ModelStatus:
 
 
 def _available_status(known: KnownModel) -> ModelStatus:
-    from studio.catalog.plan import read_plan  # noqa: PLC0415 - as above
+    from studio.catalog.staging import read_plan  # noqa: PLC0415 - as above
 
     arrived = _arrived_bytes(known.name)
     state = ModelState.PARTIAL if arrived else ModelState.AVAILABLE
@@ -161,8 +241,7 @@ def _available_status(known: KnownModel) -> ModelStatus:
 
 
 def _arrived_bytes(name: str) -> int:
-    from studio.catalog.partial_file import downloaded_bytes  # noqa: PLC0415 - as above
-    from studio.catalog.plan import read_plan  # noqa: PLC0415
+    from studio.catalog.staging import downloaded_bytes, read_plan  # noqa: PLC0415 - as above
 
     staging = staging_folder(name)
     plan = read_plan(staging)

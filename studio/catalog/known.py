@@ -1,6 +1,6 @@
 """Known models, read from ``resources/catalog``: abilities, sources and files.
 
-Sizes and SHA-256 checksums are those of the releases. A checksum that a release does not publish is None and is
+Sizes and SHA-256 checksums are those of the releases. If a release does not publish a checksum, it is None here and is
 recorded when the model is installed.
 """
 
@@ -37,12 +37,12 @@ class SourceKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file of a model. ``path`` has slashes. ``variant``: the optional variant it belongs to, None if required."""
+    """A file of a model."""
 
-    path: str
+    path: str  # with slashes
     size_bytes: int | None = None
     sha256: str | None = None
-    variant: str | None = None
+    variant: str | None = None  # the optional variant that the file belongs to; None if the file is required
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class KnownModel:
         return tuple(file for file in self.files if file.variant is None or file.variant in variants)
 
     def size_bytes(self, variants: frozenset[str] = frozenset()) -> int:
-        """Return the size of all files with a published size, which leaves out a few kilobytes."""
+        """Return the total of the published sizes. The files without one are a few kilobytes in all."""
         return sum(file.size_bytes or 0 for file in self.files_of(variants))
 
     def file(self, path: str) -> ModelFile | None:

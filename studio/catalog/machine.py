@@ -1,19 +1,24 @@
-"""Hardware of this computer: processor, memory, GPU, disk. Does not load any libraries."""
+"""Hardware of this computer (processor, memory, GPU, disk), and the model recommended for it."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 
 import psutil
 
-from studio.catalog.disk import free_bytes
-from studio.catalog.folders import models_folder
+from studio.catalog.folders import free_bytes, models_folder
+from studio.catalog.known import Ability, KnownModel
 from studio.system.processor import cpu_name
 
 _QUERY_SECONDS = 10.0
 _MEBIBYTE = 1 << 20
+# Fun-CosyVoice3 in float32 with one voice takes 2.9 GB (README, Performance), and the desktop needs some memory too.
+_COMFORTABLE_GPU_BYTES = 6 << 30
+_MIN_MEMORY_BYTES = 5 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class MachineFacts:
 
 
 def probe_machine() -> MachineFacts:
-    """Return the facts. Takes up to several seconds, because the GPU driver is queried."""
+    """Query the hardware. Takes up to several seconds, because the GPU driver is queried."""
     memory = psutil.virtual_memory()
     return MachineFacts(
         processor=cpu_name(),
@@ -70,3 +75,35 @@ def parse_gpus(output: str) -> Gpu | None:
         if memory.strip().isdigit():
             gpus.append(Gpu(name.strip(), int(memory) * _MEBIBYTE, driver.strip()))
     return max(gpus, key=lambda gpu: gpu.memory_bytes, default=None)
+
+
+class Reason(Enum):
+    HAS_GPU = "has-gpu"  # the newest model, because it fits into GPU memory
+    LIGHTEST = "lightest"  # the smallest model, because there is no such GPU
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The recommended model."""
+
+    model: KnownModel
+    reason: Reason
+    lacks_memory: bool  # this computer has too little memory for the model
+    lacks_disk: bool
+
+
+def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
+    """Return the best of ``models`` that can be downloaded, run and clone voices, or None."""
+    usable = [
+        model for model in models if model.is_supported and model.can_be_downloaded and Ability.CLONE in model.abilities
+    ]
+    if not usable:
+        return None
+    has_gpu = machine.gpu is not None and machine.gpu.memory_bytes >= _COMFORTABLE_GPU_BYTES
+    model = min(usable, key=lambda model: model.rank if has_gpu else model.size_bytes())
+    return Advice(
+        model,
+        Reason.HAS_GPU if has_gpu else Reason.LIGHTEST,
+        lacks_memory=machine.memory_bytes < _MIN_MEMORY_BYTES,
+        lacks_disk=machine.free_disk_bytes < model.size_bytes(),
+    )

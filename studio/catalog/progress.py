@@ -1,42 +1,102 @@
-"""Progress of an installation: bytes, measured speed and remaining time."""
+"""Progress and cancellation of downloads, verification and copying."""
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from studio.errors import StudioError
 
+if TYPE_CHECKING:
+    import httpx2
+
 _WINDOW_SECONDS = 15.0
-# The speed of the first data is not representative.
+# A speed measured for less time than this is not representative.
 _MIN_SECONDS = 2.0
+
+
+class DownloadCancelled(Exception):
+    """The user cancelled the work. Completed parts are kept."""
+
+
+class CancelToken:
+    """A cancellation flag that also interrupts waiting for a server. ``cancel`` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._connection: socket.socket | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._event.is_set()
+
+    def cancel(self) -> None:
+        with self._lock:
+            self._event.set()
+            if self._connection is not None:
+                _shut_down(self._connection)
+
+    def check(self) -> None:
+        """Raise ``DownloadCancelled`` if cancelled."""
+        if self.is_cancelled:
+            raise DownloadCancelled
+
+    def sleep(self, seconds: float) -> None:
+        """Wait. Raise ``DownloadCancelled`` as soon as it is cancelled."""
+        if self._event.wait(seconds):
+            raise DownloadCancelled
+
+    @contextlib.contextmanager
+    def watching(self, response: httpx2.Response) -> Iterator[None]:
+        """While ``response`` is being read, let ``cancel`` also shut down its connection, which wakes the reader."""
+        stream: object = response.extensions.get("network_stream")
+        connection = stream.get_extra_info("socket") if hasattr(stream, "get_extra_info") else None
+        with self._lock:
+            self._connection = connection if isinstance(connection, socket.socket) else None
+        try:
+            self.check()
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
+
+
+def _shut_down(connection: socket.socket) -> None:
+    """Wake the thread that reads from ``connection``. Bypasses TLS, whose shutdown is not thread-safe."""
+    with contextlib.suppress(OSError):
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class Phase(Enum):
     LISTING = "listing"  # requesting the list of files
     CHECKING = "checking"  # hashing existing files
     RECEIVING = "receiving"
-    WAITING = "waiting"  # after ``error``, for ``wait_seconds``
-    COPYING = "copying"  # from a folder or an archive, or into one
+    WAITING = "waiting"  # before another attempt
+    COPYING = "copying"  # from or to a folder or an archive
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A snapshot. ``total_bytes`` is 0 while unknown; speed and remaining time are None until measured."""
+    """A snapshot of the progress."""
 
     phase: Phase
     file: str = ""
-    file_bytes: int = 0
+    file_bytes: int = 0  # processed bytes of ``file``
     file_size_bytes: int = 0
-    done_bytes: int = 0
-    total_bytes: int = 0
-    bytes_per_second: float | None = None
+    done_bytes: int = 0  # processed bytes of all files
+    total_bytes: int = 0  # 0 while unknown
+    bytes_per_second: float | None = None  # None until measured, like ``remaining_seconds``
     remaining_seconds: float | None = None
-    error: StudioError | None = None
-    wait_seconds: float = 0.0
+    error: StudioError | None = None  # the reason for waiting
+    wait_seconds: float = 0.0  # until the next attempt
 
     @property
     def share(self) -> float | None:
@@ -64,7 +124,7 @@ class SpeedMeter:
         self._readings.append((self._clock(), self._received))
 
     def add(self, num_bytes: int) -> None:
-        """Count received bytes. A negative number (a file that restarted) counts as 0."""
+        """Count received bytes. A negative number, which means that a file was restarted, counts as 0."""
         now = self._clock()
         if not self._readings:
             self._readings.append((now, self._received))
@@ -84,3 +144,54 @@ class SpeedMeter:
     def remaining_seconds(self, num_bytes: int) -> float | None:
         speed = self.bytes_per_second
         return num_bytes / speed if speed else None
+
+
+class ProgressCounter:
+    """Counts the processed bytes of several files whose total size is known, and reports them."""
+
+    def __init__(
+        self, phase: Phase, total_bytes: int, stop: CancelToken, on_progress: OnProgress, *, done_bytes: int = 0
+    ) -> None:
+        """``phase`` is the one whose speed is measured. ``done_bytes`` were processed by an earlier attempt."""
+        self.stop = stop
+        self._phase = phase
+        self._total_bytes = total_bytes
+        self._on_progress = on_progress
+        self._speed = SpeedMeter()
+        self._earlier_bytes = done_bytes  # of the files before the current one
+        self._file, self._file_bytes, self._file_size_bytes = "", 0, 0
+
+    def begin(self, file: str, size_bytes: int) -> None:
+        """Start the next file."""
+        self._earlier_bytes += self._file_bytes
+        self._file, self._file_bytes, self._file_size_bytes = file, 0, size_bytes
+
+    def add(self, num_bytes: int) -> None:
+        """Count and report bytes of the current file. Raise ``DownloadCancelled``."""
+        self.stop.check()
+        self.report(self._phase, self._file_bytes + num_bytes)
+
+    def report(
+        self, phase: Phase, file_bytes: int, *, error: StudioError | None = None, wait_seconds: float = 0.0
+    ) -> None:
+        """Report that ``file_bytes`` of the current file are processed."""
+        if phase is self._phase:
+            self._speed.add(file_bytes - self._file_bytes)
+        self._file_bytes = file_bytes
+        done_bytes = self._earlier_bytes + file_bytes
+        self._on_progress(
+            Progress(
+                phase,
+                self._file,
+                file_bytes,
+                self._file_size_bytes,
+                done_bytes,
+                self._total_bytes,
+                self._speed.bytes_per_second,
+                self._speed.remaining_seconds(self._total_bytes - done_bytes),
+                error,
+                wait_seconds,
+            )
+        )
+        if phase is Phase.WAITING:
+            self._speed.restart()

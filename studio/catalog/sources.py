@@ -1,10 +1,11 @@
 """Model hubs: the interface of their clients, and the endpoints they use.
 
-Decision: the hub clients only list files and build addresses; ``download.py`` fetches the bytes from every hub.
+Decision: the clients in ``hubs.py`` only list files and build addresses; ``download.py`` downloads from every hub.
 Reason: a download must cancel at once, resume within a file after a power cut and report its bytes. The Hugging Face
 client's downloader waits between retries without a way to cancel, resumes without checking that the file is still
 the same (no If-Range), does not verify the content, and its Xet transfers do not resume within a file.
-Alternative: ModelScope's client has the same limits and adds a second HTTP library; its HTTP interface is two URLs.
+Alternative: the clients' own downloaders. ModelScope's client has the same limits and adds a second HTTP library; its
+HTTP interface consists of two URLs.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from studio.catalog.known import SourceKind
-from studio.catalog.retry_policy import retry_after
-from studio.errors import SourceRefused, UnusableSetting
+from studio.errors import UnusableSetting
 
+# Environment variable and default endpoint.
 _ENDPOINTS = {
     SourceKind.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
     SourceKind.MODEL_SCOPE: ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
@@ -27,12 +28,12 @@ _ENDPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a repository. ``sha256`` and ``git_sha1`` (git's blob id) are None if the hub omits them."""
+    """A file of a repository."""
 
     path: str
     size_bytes: int
-    sha256: str | None = None
-    git_sha1: str | None = None
+    sha256: str | None = None  # None if the hub does not report it, like ``git_sha1``
+    git_sha1: str | None = None  # git's blob id
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Address:
 
 
 class ModelSource(Protocol):
+    """Client of a model hub."""
+
     @property
     def kind(self) -> SourceKind: ...
 
@@ -57,7 +60,7 @@ class ModelSource(Protocol):
     def endpoint(self) -> str: ...
 
     def list_files(self, repository: str, revision: str | None) -> Listing:
-        """List the files of ``revision``, or of the newest one.
+        """List the files of ``revision``, or of the newest revision for None.
 
         Raise ``RefusedError``, ``SourceRefused`` and ``httpx2.HTTPError``.
         """
@@ -65,27 +68,12 @@ class ModelSource(Protocol):
     def address(self, repository: str, revision: str, path: str) -> Address: ...
 
 
-class RefusedError(Exception):
-    """An HTTP error status. ``wait_seconds`` comes from Retry-After; ``is_html``: the body is a web page."""
+def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
+    """Return the client of a hub, without a request. Raise ``UnusableSetting``."""
+    from studio.catalog.hubs import HuggingFace, ModelScope  # noqa: PLC0415 - slow to load, and rarely needed
 
-    def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"status {status}")
-        self.status = status
-        self.wait_seconds = retry_after(headers or {})
-        self.is_html = is_html(headers or {})
-
-
-def is_html(headers: Mapping[str, str]) -> bool:
-    """Return whether a response is HTML: an error page, or the login page of a network."""
-    return headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/html"
-
-
-def not_a_listing(endpoint: str) -> SourceRefused:
-    return SourceRefused(
-        "{place} returned something other than a list of files.",
-        remedy="Check whether this network requires a login, or choose another source (Settings, Models).",
-        place=endpoint,
-    )
+    found = endpoint_of(kind, endpoint)
+    return HuggingFace(found) if kind is SourceKind.HUGGING_FACE else ModelScope(found)
 
 
 def endpoint_of(kind: SourceKind, chosen: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio.catalog.disk import in_gigabytes
+from studio.catalog.folders import in_gigabytes
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability
 from studio.catalog.progress import Phase, Progress

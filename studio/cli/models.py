@@ -10,14 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from studio.catalog.checking import check_model, remove_model
-from studio.catalog.disk import in_gigabytes
-from studio.catalog.exporting import EXPORT_SUFFIX, export_model
-from studio.catalog.importing import import_model
+from studio.catalog.folders import in_gigabytes
 from studio.catalog.installation import Installation
 from studio.catalog.installed import ModelState, model_not_found, model_status, model_statuses
 from studio.catalog.known import KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
-from studio.catalog.source_factory import open_source
+from studio.catalog.sources import open_source
+from studio.catalog.transfer import EXPORT_SUFFIX, export_model, import_model
 from studio.cli.command_context import CommandContext
 from studio.cli.model_text import as_json, in_words, progress_text
 from studio.cli.progress import ProgressLine

@@ -9,7 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from studio.catalog.contents import is_allowed_file
+from studio.catalog.checking import is_allowed_file
 from studio.messages import Message
 from studio.paths import resources
 

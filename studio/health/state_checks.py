@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from studio import paths
-from studio.catalog.disk import free_bytes
-from studio.catalog.folders import bundled_folder, models_folder
+from studio.catalog.folders import bundled_folder, free_bytes, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
 from studio.errors import StudioError
 from studio.health.check import Check, Verdict

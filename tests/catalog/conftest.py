@@ -14,7 +14,7 @@ from small_model import REPOSITORY, small_files, small_model
 from studio.catalog.installation import Installation
 from studio.catalog.known import KnownModel, SourceKind
 from studio.catalog.progress import Phase, Progress
-from studio.catalog.source_factory import open_source
+from studio.catalog.sources import open_source
 
 
 @dataclass
@@ -62,7 +62,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # nobody cuts the power, and disks take their time
     files = small_files()
     model = small_model(files)
-    for module in ("known", "checking", "importing"):
+    for module in ("known", "checking", "transfer"):
         monkeypatch.setattr(f"studio.catalog.{module}.known_models", lambda: {model.name: model})
     with HubServer() as hub:
         hub.repositories[REPOSITORY] = Repository(files)

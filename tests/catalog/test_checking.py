@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from small_model import write_folder
 
-from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.checking import check_model, discard_download, remove_model
 from studio.catalog.folders import lock_model
 from studio.catalog.installed import ModelState, installed_models, model_status, why_not_loadable
+from studio.catalog.progress import CancelToken, DownloadCancelled
 from studio.errors import BadModelName, MissingModelFile, ModelBusy, ModelNotFound
 
 

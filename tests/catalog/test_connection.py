@@ -13,7 +13,7 @@ from hub_server import HubServer, Repository
 from small_model import REPOSITORY
 from tunnel_proxy import TunnelProxy
 
-from studio.catalog import connection
+from studio.catalog import network
 from studio.catalog.known import SourceKind
 from studio.errors import SourceRefused, SourceUnreachable
 
@@ -23,14 +23,14 @@ CERTIFICATES = Path(__file__).parent / "certificates"
 @pytest.fixture
 def secure_place(place: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A hub at https://hub.invalid, reachable only through a proxy, with a certificate of a private authority."""
-    connection._trusted_certificates.cache_clear()
+    network._trusted_certificates.cache_clear()
     with HubServer(CERTIFICATES / "hub.pem") as hub, TunnelProxy({"hub.invalid:443": hub.port}) as proxy:
         hub.repositories[REPOSITORY] = Repository(place.files)
         hub.url = "https://hub.invalid"
         place.hub, place.proxy = hub, proxy
         monkeypatch.setenv("https_proxy", proxy.url)
         yield place
-    connection._trusted_certificates.cache_clear()
+    network._trusted_certificates.cache_clear()
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))
@@ -84,7 +84,7 @@ def test_a_file_of_certificates_that_cannot_be_used_is_a_sentence(
 ) -> None:
     (tmp_path / "no.pem").write_text("no certificate")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
-    connection._trusted_certificates.cache_clear()
+    network._trusted_certificates.cache_clear()
     with pytest.raises(SourceUnreachable, match="trusted certificate file") as caught:
         secure_place.installation().run()
     assert "SSL_CERT_FILE" in caught.value.remedy

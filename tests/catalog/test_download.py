@@ -10,9 +10,8 @@ import pytest
 from hub_server import Fault, Repository
 from small_model import REPOSITORY
 
-from studio.catalog.cancellation import DownloadCancelled
 from studio.catalog.installed import installed_models
-from studio.catalog.progress import Phase, Progress
+from studio.catalog.progress import DownloadCancelled, Phase, Progress
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 

@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 from small_model import write_folder
 
-from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.checking import check_model
-from studio.catalog.exporting import export_model
-from studio.catalog.file_names import is_safe_path
-from studio.catalog.importing import import_model
+from studio.catalog.folders import is_safe_path
 from studio.catalog.installed import installed_models
-from studio.catalog.progress import Progress
+from studio.catalog.progress import CancelToken, DownloadCancelled, Progress
+from studio.catalog.transfer import export_model, import_model
 from studio.errors import (
     BadModelArchive,
     BadModelName,
@@ -129,7 +127,7 @@ def test_an_impossible_export_target_fails_before_copying(
         export_to(tmp_path)
     with pytest.raises(CannotWrite, match="does not exist"):
         export_to(tmp_path / "no" / "model.zip")
-    monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
+    monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull, match=r"0 MB are free in") as caught:
         export_to(tmp_path / "model.zip")
     assert "choose another folder" in caught.value.remedy
@@ -281,6 +279,6 @@ def test_room_is_asked_for_and_a_stop_leaves_nothing(
     with pytest.raises(DownloadCancelled):
         import_model(folder, stop=stop, on_progress=lambda p: stop.cancel() if p.file == "flow.pt" else None)
     assert nothing_came_in(place)
-    monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
+    monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull):
         import_model(folder)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from studio.catalog import installed
-from studio.catalog.contents import is_allowed_file, require_complete
-from studio.catalog.file_names import check_model_name, is_safe_path
+from studio.catalog.checking import is_allowed_file, require_complete
+from studio.catalog.folders import check_model_name, is_safe_path
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, model_status, model_statuses
 from studio.catalog.known import KnownModel, SourceKind, known_models
 from studio.model.generations import GENERATIONS

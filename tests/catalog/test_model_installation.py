@@ -10,11 +10,10 @@ import pytest
 from hub_server import Fault, Repository
 from small_model import COMMIT, REPOSITORY
 
-from studio.catalog.disk import free_bytes
-from studio.catalog.installed import ModelState, installed_models, model_status
+from studio.catalog.folders import free_bytes
+from studio.catalog.installed import ModelState, installed_models, model_status, read_record
 from studio.catalog.known import SourceKind
 from studio.catalog.progress import Phase
-from studio.catalog.record import read_record
 from studio.errors import DiskFull, SourceRefused, SourceUnreachable, UnknownGeneration, WrongDownload
 
 
@@ -81,7 +80,7 @@ def test_another_release_under_the_same_name_is_refused_before_it_is_downloaded(
 
 
 def test_room_on_the_disk_is_asked_for_before_the_first_byte(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.catalog.disk.free_bytes", lambda _folder: 1000)
+    monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull, match="needs"):
         place.installation().run()
     assert place.hub.served_bytes == {}

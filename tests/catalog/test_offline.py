@@ -10,9 +10,8 @@ import pytest
 from small_model import write_folder
 
 from studio.catalog.checking import check_model, remove_model
-from studio.catalog.exporting import export_model
-from studio.catalog.importing import import_model
 from studio.catalog.installed import installed_models, model_statuses
+from studio.catalog.transfer import export_model, import_model
 from studio.errors import SourceUnreachable
 
 

@@ -10,8 +10,8 @@ import pytest
 from terminal import Ran, Terminal
 
 from studio import paths
+from studio.catalog.installed import InstallRecord, RecordedFile, write_record
 from studio.catalog.machine import Gpu, MachineFacts
-from studio.catalog.record import InstallRecord, RecordedFile, write_record
 from studio.health import machine_checks, state_checks
 from studio.voices.library import VoiceLibrary
 

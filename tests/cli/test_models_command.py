@@ -17,7 +17,7 @@ from studio.catalog.known import known_models
 def hub(timbre: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     """A hub whose model is the only one known."""
     model = small_model(small_files())
-    for module in ("cli.models", "catalog.known", "catalog.checking", "catalog.importing"):
+    for module in ("cli.models", "catalog.known", "catalog.checking", "catalog.transfer"):
         monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
@@ -131,7 +131,7 @@ def test_a_model_that_is_not_installed_says_how_to_get_it(timbre: Terminal, hub:
 def test_trouble_is_told_once_and_ends_with_its_status(
     timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.catalog.retry_policy._MAX_SECONDS", 0.01)
+    monkeypatch.setattr("studio.catalog.network._MAX_SECONDS", 0.01)
     hub.faults["llm.pt"] = 50 * [Fault(cut_at=5000)]
     ran = timbre("models", "install", NAME)
     assert ran.status == 13

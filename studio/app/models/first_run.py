@@ -20,10 +20,9 @@ from studio.app.models.model_text import ability_text, download_text, memory_tex
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.translation import join_sentences
-from studio.catalog.advice import Advice, Reason, recommend_model
 from studio.catalog.installed import ModelState
 from studio.catalog.known import SourceKind, known_models
-from studio.catalog.machine import MachineFacts, probe_machine
+from studio.catalog.machine import Advice, MachineFacts, Reason, probe_machine, recommend_model
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.pipeline.request import VoiceReference
 from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE

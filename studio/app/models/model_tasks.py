@@ -13,15 +13,12 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.background import in_background
-from studio.catalog.cancellation import CancelToken, DownloadCancelled
 from studio.catalog.checking import CheckResult, check_model, discard_download, remove_model
-from studio.catalog.exporting import export_model
-from studio.catalog.importing import import_model
 from studio.catalog.installed import ModelStatus, model_statuses
 from studio.catalog.known import SourceKind, known_models
-from studio.catalog.progress import Progress
-from studio.catalog.source_factory import open_source
-from studio.catalog.sources import endpoint_of
+from studio.catalog.progress import CancelToken, DownloadCancelled, Progress
+from studio.catalog.sources import endpoint_of, open_source
+from studio.catalog.transfer import export_model, import_model
 from studio.errors import InternalError, StudioError
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_store import Settings

@@ -34,8 +34,8 @@ from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
-from studio.catalog.exporting import EXPORT_SUFFIX
 from studio.catalog.folders import models_folder
+from studio.catalog.transfer import EXPORT_SUFFIX
 from studio.errors import StudioError, UnusableSetting
 from studio.health.log_file import note_shown
 from studio.setting_kinds import Page

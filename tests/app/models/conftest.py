@@ -17,7 +17,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
     for module in (
         "catalog.known",
         "catalog.checking",
-        "catalog.importing",
+        "catalog.transfer",
         "app.models.model_tasks",
         "app.models.first_run",
     ):

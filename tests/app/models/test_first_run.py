@@ -18,12 +18,11 @@ from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelP
 from studio.app.models.model_preview import ModelPreview, compare, highest_hertz
 from studio.app.translation import use_language
 from studio.audio.streaming_audio import StreamingAudio
-from studio.catalog.advice import Reason, recommend_model
 from studio.catalog.installation import Installation
 from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models
-from studio.catalog.machine import Gpu, MachineFacts, parse_gpus, probe_machine
-from studio.catalog.source_factory import open_source
+from studio.catalog.machine import Gpu, MachineFacts, Reason, parse_gpus, probe_machine, recommend_model
+from studio.catalog.sources import open_source
 from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE
 from studio.settings import MODEL as MODEL_IN_USE
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from studio.app.models.model_text import ability_text, progress_text
 from studio.app.translation import use_language
 from studio.catalog.known import KnownModel, known_models
-from studio.catalog.network_errors import unreachable
+from studio.catalog.network import unreachable
 from studio.catalog.progress import Phase, Progress
 
 

@@ -1,30 +1,43 @@
-"""Import a model from a folder, an archive, or an export made on another computer."""
+"""Import of a model from a folder or an archive, and export to a zip archive for computers without a network."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from studio.catalog.archives import OpenArchive
-from studio.catalog.cancellation import CancelToken
-from studio.catalog.contents import is_allowed_file, require_complete
-from studio.catalog.disk import require_free_space, writing
-from studio.catalog.file_names import check_model_name
+from studio.catalog.archives import Archive, open_archive
+from studio.catalog.checking import is_allowed_file, require_complete
 from studio.catalog.folders import (
     bundled_folder,
+    check_model_name,
     delete_model,
+    files_in,
     install_files,
     lock_model,
     models_folder,
+    require_free_space,
     staging_folder,
+    writing,
+)
+from studio.catalog.installed import (
+    RECORD_NAME,
+    InstallRecord,
+    RecordedFile,
+    parse_record,
+    read_record,
+    why_not_loadable,
+    write_record,
 )
 from studio.catalog.known import KnownModel, known_models
-from studio.catalog.progress import OnProgress, Phase, ignore_progress
-from studio.catalog.progress_counter import ProgressCounter
-from studio.catalog.record import RECORD_NAME, InstallRecord, RecordedFile, parse_record, write_record
-from studio.errors import BadModelArchive, BadModelName, DamagedModelFile
+from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
+from studio.errors import BadModelArchive, BadModelName, CannotWrite, DamagedModelFile
+from studio.messages import wording
+from studio.storage.atomic_file import atomic_path
 
+EXPORT_SUFFIX = ".zip"
 _BLOCK_BYTES = 1 << 20
 _MAX_RECORD_BYTES = 1 << 20
 
@@ -34,13 +47,14 @@ def import_model(
 ) -> Path:
     """Copy the model in ``path`` to the user's models and return its folder. A failed import leaves no files.
 
-    ``name`` defaults to the name recorded in the export, else to the release with the same file sizes, else to the
-    folder's name.
+    ``name`` defaults to the name recorded in the export, else to that of the release with the same file sizes, else to
+    the name of the folder or archive.
+
     Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,
     ``DamagedModelFile``, ``UnknownGeneration``, ``BadModelSettings``, ``ModelBusy``, ``DiskFull``, ``CannotWrite``.
     """
     stop = stop or CancelToken()
-    with OpenArchive(path, stop) as archive:
+    with open_archive(path, stop) as archive:
         root = _root_of(archive.sizes, path)
         members = {member: member.removeprefix(root) for member in archive.sizes if member.startswith(root)}
         members = {member: target for member, target in members.items() if is_allowed_file(target)}
@@ -53,9 +67,12 @@ def import_model(
             delete_model(staging)
             require_free_space(models_folder(), size, what=chosen)
             try:
-                files = _copy(archive, members, staging, ProgressCounter(Phase.COPYING, size, stop, on_progress))
+                counter = ProgressCounter(Phase.COPYING, size, stop, on_progress)
+                files = {
+                    target: _copy_file(archive, member, target, staging, counter) for member, target in members.items()
+                }
                 require_complete(staging)
-                _compare(files, record, known_models().get(chosen))
+                _compare_checksums(files, record, known_models().get(chosen))
                 origin = record.origin if record else str(path)
                 revision = record.revision if record else ""
                 write_record(staging, InstallRecord(chosen, origin, revision, tuple(files.values())))
@@ -78,7 +95,7 @@ def _root_of(sizes: Mapping[str, int], path: Path) -> str:
     return shallowest[: shallowest.rfind("/") + 1]
 
 
-def _record_in(archive: OpenArchive, root: str) -> InstallRecord | None:
+def _record_in(archive: Archive, root: str) -> InstallRecord | None:
     name = root + RECORD_NAME
     if archive.sizes.get(name, _MAX_RECORD_BYTES + 1) > _MAX_RECORD_BYTES:
         return None
@@ -105,24 +122,15 @@ def _require_unused_name(name: str) -> None:
         )
 
 
-def _copy(
-    archive: OpenArchive, members: Mapping[str, str], folder: Path, counter: ProgressCounter
-) -> dict[str, RecordedFile]:
-    files: dict[str, RecordedFile] = {}
-    for member, target in members.items():
-        counter.begin(target, archive.sizes[member])
-        files[target] = _copy_file(archive, member, target, folder, counter)
-    return files
-
-
-def _copy_file(archive: OpenArchive, member: str, target: str, folder: Path, counter: ProgressCounter) -> RecordedFile:
+def _copy_file(archive: Archive, member: str, target: str, folder: Path, counter: ProgressCounter) -> RecordedFile:
     path = folder / target
     digest, copied, size = hashlib.sha256(), 0, archive.sizes[member]
+    counter.begin(target, size)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("wb")
     with file, archive.open(member) as source:
-        # At most the announced size: the check for free space relied on it.
+        # At most the announced size, because the check for free space relied on it.
         while copied < size:
             with archive.reading():
                 block = source.read(min(_BLOCK_BYTES, size - copied))
@@ -136,7 +144,9 @@ def _copy_file(archive: OpenArchive, member: str, target: str, folder: Path, cou
     return RecordedFile(target, copied, digest.hexdigest())
 
 
-def _compare(files: Mapping[str, RecordedFile], record: InstallRecord | None, release: KnownModel | None) -> None:
+def _compare_checksums(
+    files: Mapping[str, RecordedFile], record: InstallRecord | None, release: KnownModel | None
+) -> None:
     """Compare the copied files with the record of the export, and with the release of the same name."""
     for file in record.files if record else ():
         if is_allowed_file(file.path) and (file.path not in files or files[file.path].sha256 != file.sha256):
@@ -151,3 +161,54 @@ def _compare(files: Mapping[str, RecordedFile], record: InstallRecord | None, re
                 file=published.path,
                 name=release.name if release else "",
             )
+
+
+def export_model(
+    name: str, folder: Path, target: Path, *, stop: CancelToken | None = None, on_progress: OnProgress = ignore_progress
+) -> None:
+    """Write ``target`` atomically, comparing every file with its recorded checksum.
+
+    Raise ``DownloadCancelled``, ``DamagedModelFile``, ``MissingModelFile``, ``DiskFull``, ``CannotWrite``.
+    """
+    if error := why_not_loadable(name):
+        raise error
+    require_complete(folder)
+    record = read_record(folder)
+    exported = [path for path in files_in(folder) if is_allowed_file(path) or path == RECORD_NAME]
+    size = sum((folder / path).stat().st_size for path in exported)
+    _require_writable_place(target)
+    remedy = wording("Free some space, or choose another folder.")
+    require_free_space(target.absolute().parent, size, what=target.name, remedy=remedy)
+    counter = ProgressCounter(Phase.COPYING, size, stop or CancelToken(), on_progress)
+    with writing(target), atomic_path(target) as part, zipfile.ZipFile(part, "x", zipfile.ZIP_STORED) as archive:
+        for path in exported:
+            sha256 = _add_file(archive, folder / path, f"{name}/{path}", counter)
+            recorded = record.file(path) if record else None
+            if recorded is not None and recorded.sha256 != sha256:
+                raise DamagedModelFile(
+                    "{file} of {name} is damaged.", remedy="Repair the model first.", file=path, name=name
+                )
+
+
+def _require_writable_place(target: Path) -> None:
+    """Raise ``CannotWrite`` before gigabytes are read."""
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise CannotWrite("{path} is not an ordinary file.", remedy="Choose another name.", path=target)
+    if not os.path.isdir(target.absolute().parent):
+        raise CannotWrite(
+            "The folder {folder} does not exist.", remedy="Create it, or choose another folder.", folder=target.parent
+        )
+
+
+def _add_file(archive: zipfile.ZipFile, source: Path, inside: str, counter: ProgressCounter) -> str:
+    """Add a file to the archive and return its SHA-256."""
+    info = zipfile.ZipInfo(inside)  # without a date, so that exports of the same model are identical
+    info.file_size = source.stat().st_size  # makes files over 2 GiB get a ZIP64 header
+    counter.begin(source.name, info.file_size)
+    digest = hashlib.sha256()
+    with source.open("rb") as file, archive.open(info, "w") as packed:
+        while block := file.read(_BLOCK_BYTES):
+            packed.write(block)
+            digest.update(block)
+            counter.add(len(block))
+    return digest.hexdigest()

@@ -9,9 +9,8 @@ from email.utils import format_datetime
 import httpx2
 import pytest
 
-from studio.catalog.network_errors import unreachable
+from studio.catalog.network import RetryPolicy, retry_after, unreachable
 from studio.catalog.progress import Phase, Progress, SpeedMeter
-from studio.catalog.retry_policy import RetryPolicy, retry_after
 from studio.catalog.sources import SourceKind, endpoint_of
 from studio.errors import UnusableSetting
 
