@@ -17,7 +17,7 @@ from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import LineTiming
-from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files
+from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
 from studio.pipeline.control import RequestControl
 
 # A smaller correction is inaudible, and without one the lines are equal to those in their own files.
@@ -59,8 +59,13 @@ class ExportResult:
         return self.spoken_seconds / self.elapsed_seconds if self.elapsed_seconds else 0.0
 
 
-def find_foreign_files(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
-    """Return the files of ``plan`` that exist but do not come from an export of it. Write nothing."""
+def check_target(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
+    """Return the files of ``plan`` that exist but do not come from an export of it.
+
+    Nothing is created. Raise ``CannotWrite`` or ``DiskFull`` if the files of ``plan`` cannot be written.
+    """
+    for folder in {(plan.folder / file).parent for file in plan.files}:
+        require_writable(folder)
     journal = Journal(plan.folder)
     journal.read()
     return foreign_files(plan.folder, journal, _origins(plan))

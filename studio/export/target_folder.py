@@ -186,6 +186,18 @@ def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath
     )
 
 
+def require_writable(folder: Path) -> None:
+    """Raise ``CannotWrite`` or ``DiskFull`` if a file cannot be written into ``folder`` or its nearest existing parent."""
+    folder = folder.absolute()
+    existing = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
+    with writing(folder):
+        probe = new_part(existing)
+        try:
+            probe.write_bytes(b"test of free space")
+        finally:
+            probe.unlink(missing_ok=True)
+
+
 class TargetFolder:
     """Writer of files into ``folder``. Records them in ``journal``, which is open. Files appear only when complete."""
 
@@ -203,11 +215,7 @@ class TargetFolder:
         for folder in {self._folder, *((self._folder / file).parent for file in origins)}:
             with writing(folder):
                 folder.mkdir(parents=True, exist_ok=True)
-                probe = new_part(folder)
-                try:
-                    probe.write_bytes(b"test of free space")
-                finally:
-                    probe.unlink(missing_ok=True)
+            require_writable(folder)
         foreign = foreign_files(self._folder, self._journal, origins)
         for file in foreign:
             if not (self._folder / file).is_file():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import PurePosixPath
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from studio import settings as declared
@@ -15,22 +15,20 @@ from studio.app.export_dialog.export_options import (
     REMEMBERED,
     ExportLine,
     default_folder,
+    export_settings,
     lines_of_script,
     preview_names,
 )
-from studio.app.export_dialog.export_run import ExportRun
 from studio.app.export_dialog.form import ExportForm
-from studio.app.export_dialog.name_preview import NamePreview
-from studio.app.export_dialog.pending_lines import PendingLines
-from studio.app.export_dialog.progress_page import ProgressPage
-from studio.app.export_dialog.replace_question import ReplaceQuestion
-from studio.app.export_dialog.result_page import ResultPage
+from studio.app.export_dialog.pages import NamePreview, PendingLines, ProgressPage, ReplaceQuestion, ResultPage
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
-from studio.errors import StudioError, UnusableSetting
-from studio.export.exporter import ExportResult, find_foreign_files
+from studio.errors import StudioError
+from studio.export.exporter import Exporter, ExportResult, check_target
 from studio.export.plan import ExportPlan, ExportSettings
+from studio.export.progress import ExportProgress
 from studio.export.project_lines import TakeSource, lines_of_project, origin_of_project
 from studio.export.provenance import Provenance
+from studio.pipeline.control import Cancelled, RequestControl
 from studio.project.project import Project
 from studio.settings_store import Settings
 
@@ -48,6 +46,7 @@ class ExportDialog(QDialog):
     speak_wanted = Signal(list)  # of line ids
     speaking_unwanted = Signal(list)  # of line ids
     exported = Signal(object)  # ExportResult
+    _progressed = Signal(object)  # ExportProgress, emitted on the thread of the export
 
     def __init__(
         self,
@@ -68,7 +67,8 @@ class ExportDialog(QDialog):
         self._replaceable: frozenset[PurePosixPath] = frozenset()  # files of other scripts, confirmed by the user
         self._pending: PendingLines | None = None
         self._failures: list[StudioError] = []
-        self._run: ExportRun | None = None
+        self._exporter: Exporter | None = None
+        self._control = RequestControl()  # cancels the running export
         self._closes_when_finished = False
         self.setWindowTitle(self.tr("Export audio"))
         self.resize(fit_to_screen(*_DEFAULT_SIZE))
@@ -128,9 +128,7 @@ class ExportDialog(QDialog):
         )
         items = [line.item for line in chosen if line.is_fresh or not self.form.leave_out.isChecked()]
         try:
-            if not self.form.has_folder:
-                raise UnusableSetting("No folder is chosen.", remedy="Choose a folder for the files.")
-            names = preview_names(items, self._export_settings(), self.form.export_options.folder)
+            names = preview_names(items, self._export_settings(), self.form.folder)
         except StudioError as error:
             self.preview.show_problem(error)
             self.export_button.setEnabled(False)
@@ -156,8 +154,13 @@ class ExportDialog(QDialog):
         is_part = self.form.selected_lines.isChecked()
         part = ",".join(str(line.item.index) for line in self._chosen()) if is_part else ""
         origin = origin_of_project(self._project, part=part)
-        return self.form.export_options.settings(
-            self._project.name, self._provenance, origin, replaces_files=replaces_files
+        return export_settings(
+            self.form.values,
+            joined_name=self.form.joined_name.text().strip(),
+            project_name=self._project.name,
+            provenance=self._provenance,
+            origin=origin,
+            replaces_files=replaces_files or self.form.replace_files.isChecked(),
         )
 
     def _form_page(self) -> QWidget:
@@ -165,10 +168,13 @@ class ExportDialog(QDialog):
         rows = QVBoxLayout(page)
         rows.setContentsMargins(0, 0, 0, 0)
         body = QWidget()
-        columns = QHBoxLayout(body)
-        columns.setContentsMargins(0, 0, 0, 0)
+        body_rows = QVBoxLayout(body)
+        body_rows.setContentsMargins(0, 0, 0, 0)
+        body_rows.addWidget(self.form.folder_row)
+        columns = QHBoxLayout()
         columns.addWidget(self.form, 3)
         columns.addWidget(self.preview, 2)
+        body_rows.addLayout(columns, 1)
         buttons = QDialogButtonBox()
         buttons.addButton(self.export_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
@@ -184,6 +190,7 @@ class ExportDialog(QDialog):
         self.form.changed.connect(self._preview_timer.start)
         self._preview_timer.timeout.connect(self.show_preview)
         # progress
+        self._progressed.connect(self.progress.show_progress, Qt.ConnectionType.QueuedConnection)
         self.progress.cancel_clicked.connect(self._cancel)
         # result
         self.outcome.back_clicked.connect(self._go_back)
@@ -200,6 +207,7 @@ class ExportDialog(QDialog):
         self._remember()
         self._failures = []
         self._replaceable = frozenset()
+        self.outcome.folder = self.form.folder
         self.pages.setCurrentWidget(self.progress)
         if self._unspoken():
             self._check_target()
@@ -207,10 +215,10 @@ class ExportDialog(QDialog):
             self._export()
 
     def _check_target(self) -> None:
-        """Ask about files of other scripts before lines are synthesised for them, which may take hours."""
+        """Check the folder, and ask about files of other scripts, before the synthesis, which may take hours."""
         items = [line.item for line in self._chosen()]
         try:
-            plan = ExportPlan.make(items, self.form.export_options.folder, self._export_settings())
+            plan = ExportPlan.make(items, self.form.folder, self._export_settings())
         except StudioError as error:
             self._show_error(error)
             return
@@ -218,7 +226,7 @@ class ExportDialog(QDialog):
         self.progress.show_checking()
         run_in_background(
             self,
-            partial(find_foreign_files, plan),
+            partial(check_target, plan),
             done=partial(self._on_target_checked, plan),
             failed=self._show_error,
         )
@@ -236,7 +244,7 @@ class ExportDialog(QDialog):
             self._replaceable |= frozenset(files)
             call()
 
-        question = ReplaceQuestion(self.form.export_options.folder, files, self)
+        question = ReplaceQuestion(self.form.folder, files, self)
         question.confirmed.connect(on_confirmed)
         question.cancelled.connect(self._on_cancelled)
         question.open()
@@ -254,9 +262,8 @@ class ExportDialog(QDialog):
     def _remember(self) -> None:
         values = dict(self.form.values)
         if values[declared.EXPORT_FOLDER] == str(self._default_folder):
-            values[declared.EXPORT_FOLDER] = self._settings[
-                declared.EXPORT_FOLDER
-            ]  # the default folder is derived from it
+            # The default folder is derived from the remembered one.
+            values[declared.EXPORT_FOLDER] = self._settings[declared.EXPORT_FOLDER]
         elif self._project.path and values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "", "")):
             values[declared.EXPORT_FOLDER] = ""  # stays beside the project file
         try:
@@ -272,31 +279,38 @@ class ExportDialog(QDialog):
         self._pending = None
         if self._failures:
             sentence = self.tr("%n line(s) could not be spoken, so nothing was exported.", "", len(self._failures))
-            self.outcome.show_unspoken(sentence, self._failures, self.form.export_options.folder)
+            self.outcome.show_unspoken(sentence, self._failures)
             self._finish()
         elif unspoken := self._unspoken():
             sentence = self.tr("%n line(s) changed while being spoken.", "", len(unspoken))
-            self._show_problem(sentence, self.tr("Export again."))
+            self.outcome.show_outcome(sentence, self.tr("Export again."))
+            self._finish()
         else:
             self._export()
 
     def _export(self, *, replaces_files: bool = False) -> None:
         lines = lines_of_project(self._project, [line.id for line in self._chosen()])
         try:
-            plan = ExportPlan.make(
-                lines.items, self.form.export_options.folder, self._export_settings(replaces_files=replaces_files)
-            )
+            plan = ExportPlan.make(lines.items, self.form.folder, self._export_settings(replaces_files=replaces_files))
         except StudioError as error:
             self._show_error(error)
             return
-        run = ExportRun(plan, TakeSource(self._project, lines), self)
-        run.progressed.connect(self.progress.show_progress)
-        run.ended.connect(self._on_ended)
-        run.failed.connect(self._on_failed)
-        run.cancelled.connect(self._on_cancelled)
-        self._run = run
+        self._control = control = RequestControl()
+        self.destroyed.connect(control.cancel)
+        application = QCoreApplication.instance()
+        if application is not None:  # quitting does not wait for the remaining lines
+            application.aboutToQuit.connect(control.cancel)
+
+        def on_progress(progress: ExportProgress) -> None:
+            try:
+                self._progressed.emit(progress)
+            except RuntimeError:  # the dialog was destroyed
+                control.cancel()
+
+        source = TakeSource(self._project, lines)
+        self._exporter = Exporter(plan, source, control=control, on_progress=on_progress)
         self.progress.cancel.setEnabled(True)
-        run.start()
+        run_in_background(self, partial(_run, self._exporter), done=self._on_ended, failed=self._on_failed)
 
     def _cancel(self) -> None:
         if self._pending:
@@ -305,40 +319,39 @@ class ExportDialog(QDialog):
             self._on_cancelled()
         elif self._checked_plan is not None:
             self._on_cancelled()
-        elif self._run is not None:
+        elif self._exporter is not None:
             self.progress.show_cancelling()
-            self._run.cancel()
+            self._control.cancel()
 
-    def _on_ended(self, result: ExportResult) -> None:
-        self.outcome.show_result(result, self.form.export_options.folder)
+    def _on_ended(self, result: ExportResult | None) -> None:
+        if result is None:
+            self._on_cancelled()
+            return
+        self.outcome.show_result(result)
         self._finish()
         self.exported.emit(result)
 
     def _on_failed(self, error: StudioError) -> None:
-        in_the_way = self._run.files_in_the_way if self._run is not None else ()
+        in_the_way = self._exporter.files_in_the_way if self._exporter is not None else ()
         if not in_the_way or self._closes_when_finished:
             self._show_error(error)
             return
-        self._run = None
+        self._exporter = None
         if self._replaceable.issuperset(in_the_way):
             self._export(replaces_files=True)
         else:
             self._ask_to_replace(in_the_way, partial(self._export, replaces_files=True))
 
     def _show_error(self, error: StudioError) -> None:
-        self.outcome.show_error(error, self.form.export_options.folder)
-        self._finish()
-
-    def _show_problem(self, sentence: str, details: str) -> None:
-        self.outcome.show_problem(sentence, details, self.form.export_options.folder)
+        self.outcome.show_error(error)
         self._finish()
 
     def _on_cancelled(self) -> None:
-        self.outcome.show_cancelled(self.form.export_options.folder)
+        self.outcome.show_cancelled()
         self._finish()
 
     def _finish(self) -> None:
-        self._run = None
+        self._exporter = None
         self._checked_plan = None
         self.pages.setCurrentWidget(self.outcome)
         self.outcome.close_button.setFocus()
@@ -352,7 +365,7 @@ class ExportDialog(QDialog):
 
     @property
     def is_busy(self) -> bool:
-        return any(work is not None for work in (self._checked_plan, self._pending, self._run))
+        return any(work is not None for work in (self._checked_plan, self._pending, self._exporter))
 
     def reject(self) -> None:
         """Close on Esc or the close button. A running export is cancelled first; the dialog closes when it has ended."""
@@ -361,3 +374,11 @@ class ExportDialog(QDialog):
             return
         self._closes_when_finished = True
         self._cancel()
+
+
+def _run(exporter: Exporter) -> ExportResult | None:
+    """Run an export on a background thread; return None if it is cancelled."""
+    try:
+        return exporter.run()
+    except Cancelled:
+        return None

@@ -1,4 +1,4 @@
-"""Options of an export, converted from the form and the settings. Without widgets."""
+"""Options of an export: the settings and lines from the form and the project. Contains no widgets."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from studio.export.target_folder import Journal, Origin
 from studio.project.project import Project
 from studio.setting_kinds import Setting
 
-Values = Mapping[Setting[Any], Any]
 _MAX_PREVIEWED = 200
 
-# Settings shown in the form.
+# Settings shown in the form and stored when an export starts.
 REMEMBERED: tuple[Setting[Any], ...] = (
     declared.EXPORT_FOLDER,
     declared.EXPORT_FILES,
@@ -41,54 +40,50 @@ REMEMBERED: tuple[Setting[Any], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """Values of the form. ``folder`` is the destination. ``replaces_files`` is not stored in the settings."""
-
-    values: Values
-    folder: Path
-    joined_name: str
-    replaces_files: bool = False
-
-    def settings(
-        self, project_name: str, provenance: Provenance, origin: Origin, *, replaces_files: bool = False
-    ) -> ExportSettings:
-        """Return the settings of the export. Raise ``UnusableSetting``."""
-        values = self.values
-        files = values[declared.EXPORT_FILES]
-        subtitles = {
-            "none": [],
-            "srt": [SubtitleFormat.SRT],
-            "vtt": [SubtitleFormat.VTT],
-            "both": [SubtitleFormat.SRT, SubtitleFormat.VTT],
-        }
-        return ExportSettings(
-            encoding=encoding_named(values[declared.EXPORT_ENCODING]),
-            sample_rate=values[declared.EXPORT_SAMPLE_RATE],
-            has_line_files=files != "joined",
-            joined_name=None if files == "lines" else self.joined_name,
-            pattern=values[declared.EXPORT_PATTERN],
-            pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
-            loudness=LoudnessTarget(values[declared.EXPORT_LUFS], values[declared.EXPORT_TRUE_PEAK])
-            if values[declared.EXPORT_MATCHES_LOUDNESS]
-            else None,
-            is_trimmed=values[declared.EXPORT_IS_TRIMMED],
-            subtitles=frozenset(subtitles[values[declared.EXPORT_SUBTITLES]]),
-            has_manifest=values[declared.EXPORT_HAS_MANIFEST],
-            project=self.joined_name or project_name,
-            provenance=provenance,
-            replaces_files=replaces_files or self.replaces_files,
-            origin=origin,
-        )
+def export_settings(
+    values: Mapping[Setting[Any], Any],
+    *,
+    joined_name: str,
+    project_name: str,
+    provenance: Provenance,
+    origin: Origin,
+    replaces_files: bool,
+) -> ExportSettings:
+    """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``."""
+    files = values[declared.EXPORT_FILES]
+    subtitles = {
+        "none": [],
+        "srt": [SubtitleFormat.SRT],
+        "vtt": [SubtitleFormat.VTT],
+        "both": [SubtitleFormat.SRT, SubtitleFormat.VTT],
+    }
+    return ExportSettings(
+        encoding=encoding_named(values[declared.EXPORT_ENCODING]),
+        sample_rate=values[declared.EXPORT_SAMPLE_RATE],
+        has_line_files=files != "joined",
+        joined_name=None if files == "lines" else joined_name,
+        pattern=values[declared.EXPORT_PATTERN],
+        pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
+        loudness=LoudnessTarget(values[declared.EXPORT_LUFS], values[declared.EXPORT_TRUE_PEAK])
+        if values[declared.EXPORT_MATCHES_LOUDNESS]
+        else None,
+        is_trimmed=values[declared.EXPORT_IS_TRIMMED],
+        subtitles=frozenset(subtitles[values[declared.EXPORT_SUBTITLES]]),
+        has_manifest=values[declared.EXPORT_HAS_MANIFEST],
+        project=joined_name or project_name,
+        provenance=provenance,
+        replaces_files=replaces_files,
+        origin=origin,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A non-empty line. ``is_fresh``: its chosen take is complete and matches the current text and voice."""
+    """A line with text."""
 
     id: str
     item: ExportItem
-    is_fresh: bool
+    is_fresh: bool  # whether its chosen take is complete and matches the current text and voice
 
 
 def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
@@ -103,11 +98,11 @@ def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreviewedNames:
-    """File names: of the first lines, and of the files made once per export. ``num_more`` lines are not previewed."""
+    """File names that an export creates."""
 
-    line_files: tuple[PurePosixPath, ...]
-    num_more: int
-    script_files: tuple[PurePosixPath, ...]
+    line_files: tuple[PurePosixPath, ...]  # of the first lines
+    num_more: int  # number of lines after these
+    script_files: tuple[PurePosixPath, ...]  # created once per export
 
     @property
     def num_files(self) -> int:
@@ -127,10 +122,10 @@ def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder:
 
 
 def default_folder(project: Project, remembered: str, name: str) -> Path:
-    """Return the folder of the last export, else one beside the project.
+    """Return the folder of the last export, or a folder beside the project file.
 
-    An unsaved script never gets a folder that another script was exported into, but one named after ``name`` and the
-    time when the script was created.
+    An unsaved script does not get a folder into which another script was exported, but one named after ``name`` and
+    the time when the script was created.
     """
     if project.path is not None:
         return Path(remembered) if remembered else project.path.parent / f"{project.path.stem} sound"

@@ -1,4 +1,4 @@
-"""Form of the export options: lines, files, audio format, extras."""
+"""Form of the export options: lines, files, audio format and extras."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from PySide6.QtWidgets import (
 )
 
 from studio import settings as declared
-from studio.app.export_dialog.export_options import REMEMBERED, ExportOptions
+from studio.app.export_dialog.export_options import REMEMBERED
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
+from studio.errors import UnusableSetting
 from studio.export.names import FIELDS
 from studio.setting_kinds import Setting
 
 
 class ExportForm(QWidget):
-    """Widgets for the options. Emits ``changed`` on every edit."""
+    """Emits ``changed`` on every edit."""
 
     changed = Signal()
 
@@ -47,13 +48,30 @@ class ExportForm(QWidget):
         self.joined_name.setAccessibleName(self.tr("Joined file name"))
         self.replace_files = QCheckBox(self.tr("Overwrite other scripts' files"))
         self._joined_label = QLabel(self.tr("Name"))
+        self.folder_row = QWidget()  # shown above the form, where it is wide enough for a long path
+        folder_rows = QFormLayout(self.folder_row)
+        folder_rows.setContentsMargins(0, 0, 0, 0)
+        self._add(folder_rows, declared.EXPORT_FOLDER)
         columns = QHBoxLayout(self)
         columns.setContentsMargins(0, 0, 0, 0)
-        left, right = QVBoxLayout(), QVBoxLayout()
-        for column, boxes in (
-            (left, (self._lines_box(), self._files_box())),
-            (right, (self._sound_box(), self._more_box())),
-        ):
+        audio_box = self._settings_box(
+            self.tr("Audio"),
+            declared.EXPORT_ENCODING,
+            declared.EXPORT_SAMPLE_RATE,
+            declared.EXPORT_MATCHES_LOUDNESS,
+            declared.EXPORT_LUFS,
+            declared.EXPORT_TRUE_PEAK,
+            declared.EXPORT_IS_TRIMMED,
+        )
+        extras_box = self._settings_box(
+            self.tr("Extras"),
+            declared.EXPORT_HAS_ONE_PAUSE,
+            declared.EXPORT_PAUSE_SECONDS,
+            declared.EXPORT_SUBTITLES,
+            declared.EXPORT_HAS_MANIFEST,
+        )
+        for boxes in ((self._lines_box(), self._files_box()), (audio_box, extras_box)):
+            column = QVBoxLayout()
             for box in boxes:
                 column.addWidget(box)
             column.addStretch()
@@ -78,21 +96,16 @@ class ExportForm(QWidget):
         self._unspoken_label.setText(self.tr("%n line(s) are new or changed:", "", num_unspoken))
 
     @property
-    def export_options(self) -> ExportOptions:
-        return ExportOptions(
-            values=self.values,
-            folder=Path(self._value(declared.EXPORT_FOLDER).strip() or "."),
-            joined_name=self.joined_name.text().strip(),
-            replaces_files=self.replace_files.isChecked(),
-        )
+    def folder(self) -> Path:
+        """The chosen folder. Raises ``UnusableSetting`` if the field is empty."""
+        path = self._value(declared.EXPORT_FOLDER)
+        if not path:
+            raise UnusableSetting("No folder is chosen.", remedy="Choose a folder for the files.")
+        return Path(path)
 
     @property
     def values(self) -> dict[Setting[Any], Any]:
         return {setting: editor.value() for setting, editor in self._editors.items()}
-
-    @property
-    def has_folder(self) -> bool:
-        return bool(self._value(declared.EXPORT_FOLDER).strip())
 
     def editor(self, setting: Setting[Any]) -> SettingEditor:
         return self._editors[setting]
@@ -102,23 +115,22 @@ class ExportForm(QWidget):
     def _lines_box(self) -> QGroupBox:
         box = QGroupBox(self.tr("Lines"))
         rows = QVBoxLayout(box)
-        which = QWidget()
-        which_rows = QVBoxLayout(which)
-        which_rows.setContentsMargins(0, 0, 0, 0)
+        choice = QWidget()
+        choice_rows = QVBoxLayout(choice)
+        choice_rows.setContentsMargins(0, 0, 0, 0)
         for button in (self.all_lines, self.selected_lines):
-            which_rows.addWidget(button)
+            choice_rows.addWidget(button)
         unspoken_rows = QVBoxLayout(self._unspoken_box)
         unspoken_rows.setContentsMargins(0, 0, 0, 0)
         for widget in (self._unspoken_label, self.speak_first, self.leave_out):
             unspoken_rows.addWidget(widget)
-        rows.addWidget(which)
+        rows.addWidget(choice)
         rows.addWidget(self._unspoken_box)
         return box
 
     def _files_box(self) -> QGroupBox:
         box = QGroupBox(self.tr("Files"))
         rows = QFormLayout(box)
-        self._add(rows, declared.EXPORT_FOLDER)
         self._add(rows, declared.EXPORT_FILES)
         pattern = QHBoxLayout()
         pattern.addWidget(self._editors[declared.EXPORT_PATTERN].control, 1)
@@ -128,29 +140,10 @@ class ExportForm(QWidget):
         rows.addRow(self.replace_files)
         return box
 
-    def _sound_box(self) -> QGroupBox:
-        box = QGroupBox(self.tr("Audio"))
+    def _settings_box(self, title: str, *settings: Setting[Any]) -> QGroupBox:
+        box = QGroupBox(title)
         rows = QFormLayout(box)
-        for setting in (
-            declared.EXPORT_ENCODING,
-            declared.EXPORT_SAMPLE_RATE,
-            declared.EXPORT_MATCHES_LOUDNESS,
-            declared.EXPORT_LUFS,
-            declared.EXPORT_TRUE_PEAK,
-            declared.EXPORT_IS_TRIMMED,
-        ):
-            self._add(rows, setting)
-        return box
-
-    def _more_box(self) -> QGroupBox:
-        box = QGroupBox(self.tr("Extras"))
-        rows = QFormLayout(box)
-        for setting in (
-            declared.EXPORT_HAS_ONE_PAUSE,
-            declared.EXPORT_PAUSE_SECONDS,
-            declared.EXPORT_SUBTITLES,
-            declared.EXPORT_HAS_MANIFEST,
-        ):
+        for setting in settings:
             self._add(rows, setting)
         return box
 

@@ -17,11 +17,9 @@ from pytestqt.qtbot import QtBot
 from studio import settings as declared
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.export_options import REMEMBERED, default_folder
-from studio.app.export_dialog.progress_page import ProgressPage
 from studio.app.translation import use_language
 from studio.errors import DiskFull, NoSpeechMade, VoiceNotFound
 from studio.export.exporter import Exporter
-from studio.export.progress import ExportProgress
 from studio.export.provenance import Provenance
 from studio.pipeline.request import Mode, SynthesisReport
 from studio.project.changes import AddTake, EditLines, InsertLines
@@ -30,13 +28,13 @@ from studio.project.project import Project
 from studio.project.takes import TakeParameters
 from studio.settings_store import Settings
 
-Report = Callable[[QWidget], str]  # what "Copy report" in it copies
+Report = Callable[[QWidget], str]  # returns the text that "Copy report" copies
 
 RATE = 24_000
 
 
 def speak(project: Project, line_id: str) -> np.ndarray:
-    """Give the line a take of half a second, as the queue does."""
+    """Give the line a take of half a second, like the queue."""
     line = project.line(line_id)
     parameters = TakeParameters(
         line.text, 1, project.fingerprint_of(line_id), "zero-shot", line.voice or "", "", "a model", ""
@@ -106,7 +104,7 @@ def begin_synthesis(qtbot: QtBot, dialog: ExportDialog) -> None:
         dialog.export_button.click()
 
 
-def test_names_follow_what_is_typed(qtbot: QtBot, dialog: ExportDialog) -> None:
+def test_the_names_change_with_the_options(qtbot: QtBot, dialog: ExportDialog) -> None:
     assert names(dialog) == ["001 Anna The first line.wav", "002 Ben The second line.wav"]
     choose(dialog, declared.EXPORT_PATTERN, "{voice}/{index}")
     choose(dialog, declared.EXPORT_ENCODING, "flac24")
@@ -118,7 +116,7 @@ def test_names_follow_what_is_typed(qtbot: QtBot, dialog: ExportDialog) -> None:
     assert "5" in dialog.preview.label.text()
 
 
-def test_names_follow_the_script(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+def test_the_names_change_with_the_script(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
     project.apply(EditLines({"a": {"text": "Another text."}}))
     dialog.on_lines_changed()
     qtbot.waitUntil(lambda: names(dialog)[0] == "001 Anna Another text.wav")
@@ -142,7 +140,7 @@ def test_invalid_options_are_reported_and_disable_the_button(
     assert names(dialog) == []
 
 
-def test_opus_says_which_rates_it_knows(qtbot: QtBot, dialog: ExportDialog) -> None:
+def test_opus_rejects_unsupported_sample_rates(qtbot: QtBot, dialog: ExportDialog) -> None:
     choose(dialog, declared.EXPORT_ENCODING, "opus")
     choose(dialog, declared.EXPORT_SAMPLE_RATE, 44_100)
     qtbot.waitUntil(lambda: "does not support 44100 Hz" in dialog.preview.problem.words)
@@ -165,10 +163,10 @@ def test_irrelevant_controls_are_disabled(dialog: ExportDialog) -> None:
     assert is_enabled(declared.EXPORT_PAUSE_SECONDS)
 
 
-def test_lines_are_exported_as_they_were_heard(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
+def test_exported_lines_equal_their_takes(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
     choose(dialog, declared.EXPORT_ENCODING, "wav32f")
     export(qtbot, dialog)
-    target = dialog.form.export_options.folder
+    target = dialog.form.folder
     heard = project.samples_of(project.chosen_take("a").id)  # type: ignore[union-attr]
     np.testing.assert_array_equal(soundfile.read(target / "001 Anna The first line.wav", dtype="float32")[0], heard)
     assert dialog.pages.currentWidget() is dialog.outcome
@@ -177,21 +175,21 @@ def test_lines_are_exported_as_they_were_heard(qtbot: QtBot, dialog: ExportDialo
     assert dialog.outcome.open_folder.isEnabled()
     dialog.outcome.back.click()
     export(qtbot, dialog)
-    assert "2 files up to date" in dialog.outcome.details.text()
+    assert dialog.outcome.details.text() == "0 files written. 2 files up to date."
 
 
-def test_only_the_selected_lines(qtbot: QtBot, project: Project, settings: Settings) -> None:
+def test_only_the_selected_lines_are_exported(qtbot: QtBot, project: Project, settings: Settings) -> None:
     dialog = make(qtbot, project, settings, selected_ids=["b"])
-    assert dialog.form.all_lines.isChecked(), "one selected line is no wish"
+    assert dialog.form.all_lines.isChecked(), "a single selected line is ignored"
     dialog.form.selected_lines.setChecked(True)
     qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
     export(qtbot, dialog)
-    assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["002 Ben The second line.wav"]
+    assert [path.name for path in dialog.form.folder.iterdir()] == ["002 Ben The second line.wav"]
     several = make(qtbot, project, settings, selected_ids=["a", "b"])
     assert several.form.selected_lines.isChecked()
 
 
-def test_choices_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Project, settings: Settings) -> None:
+def test_options_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Project, settings: Settings) -> None:
     export_options = {
         declared.EXPORT_FILES: "both",
         declared.EXPORT_PATTERN: "{index} of {project}",
@@ -213,14 +211,14 @@ def test_choices_are_remembered(qtbot: QtBot, dialog: ExportDialog, project: Pro
     assert set(again.form.values) == set(REMEMBERED)
 
 
-def test_a_folder_beside_the_project_goes_with_it(tmp_path: Path, project: Project) -> None:
+def test_the_default_folder_is_beside_the_project_file(tmp_path: Path, project: Project) -> None:
     project.save(tmp_path / "Talk.timbre")
     assert default_folder(project, "", "Talk") == tmp_path / "Talk sound"
     assert default_folder(project, "/elsewhere", "Talk") == Path("/elsewhere")
 
 
 def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
-    project.apply(EditLines({"a": {"text": "Changed."}, "c": {"text": "Now it says something."}}))
+    project.apply(EditLines({"a": {"text": "Changed."}, "c": {"text": "Now it has text."}}))
     dialog.on_lines_changed()
     qtbot.waitUntil(lambda: len(names(dialog)) == 3)
     assert dialog.form.speak_first.isVisible()
@@ -231,12 +229,32 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
     assert dialog.progress.title.text() == "Speaking line 1 of 2"
     speak(project, "a")
     dialog.on_line_spoken("a")
-    dialog.on_line_spoken("b")  # of somebody else's concern
+    dialog.on_line_spoken("b")  # not a pending line
     assert dialog.progress.title.text() == "Speaking line 2 of 2"
     speak(project, "c")
     with qtbot.waitSignal(dialog.exported):
         dialog.on_line_spoken("c")
-    assert len(list(dialog.form.export_options.folder.iterdir())) == 3
+    assert len(list(dialog.form.folder.iterdir())) == 3
+
+
+def test_an_unwritable_folder_is_reported_before_lines_are_synthesized(
+    qtbot: QtBot, dialog: ExportDialog, project: Project, report_of: Report, tmp_path: Path
+) -> None:
+    project.apply(EditLines({"a": {"text": "Changed."}}))
+    (tmp_path / "a file").write_bytes(b"not a folder")
+    choose(dialog, declared.EXPORT_FOLDER, str(tmp_path / "a file" / "target"))
+    requested: list[list[str]] = []
+    dialog.speak_wanted.connect(requested.append)
+    dialog.export_button.click()
+    qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
+    assert str(tmp_path / "a file" / "target") in dialog.outcome.title.text()
+    assert report_of(dialog).startswith("error: cannot-write\n")
+    assert requested == []
+
+
+def test_the_folder_field_spans_the_dialog(qtbot: QtBot, dialog: ExportDialog) -> None:
+    field = dialog.form.editor(declared.EXPORT_FOLDER).control
+    assert field.width() > dialog.form.width()
 
 
 def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: ExportDialog, project: Project) -> None:
@@ -245,10 +263,10 @@ def test_lines_without_a_fresh_take_may_be_left_out(qtbot: QtBot, dialog: Export
     dialog.form.leave_out.setChecked(True)
     qtbot.waitUntil(lambda: names(dialog) == ["002 Ben The second line.wav"])
     export(qtbot, dialog)
-    assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["002 Ben The second line.wav"]
+    assert [path.name for path in dialog.form.folder.iterdir()] == ["002 Ben The second line.wav"]
 
 
-def test_lines_that_cannot_be_spoken_are_told(
+def test_lines_that_cannot_be_spoken_are_listed(
     qtbot: QtBot, dialog: ExportDialog, project: Project, report_of: Report
 ) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}, "b": {"text": "Changed as well."}}))
@@ -262,10 +280,10 @@ def test_lines_that_cannot_be_spoken_are_told(
     assert report_of(dialog).startswith("error: no-speech-made\n")
     dialog.outcome.failures.setCurrentRow(1)
     assert report_of(dialog).startswith("error: voice-not-found\n")
-    assert not dialog.form.export_options.folder.exists()
+    assert not dialog.form.folder.exists()
 
 
-def test_a_line_that_changes_while_it_is_spoken_is_not_left_out_silently(
+def test_a_line_that_changes_while_it_is_spoken_is_reported(
     qtbot: QtBot, dialog: ExportDialog, project: Project
 ) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
@@ -289,21 +307,19 @@ def test_cancelling_while_lines_are_synthesized(qtbot: QtBot, dialog: ExportDial
 @pytest.fixture
 def held_export(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Exports wait before their first line until the event is set."""
-    go_on = threading.Event()
-    see_to = Exporter._process_line
+    may_continue = threading.Event()
+    process_line = Exporter._process_line
 
     def wait(self: Exporter, position: int, item: object) -> None:
-        assert go_on.wait(60)
-        see_to(self, position, item)  # type: ignore[arg-type]
+        assert may_continue.wait(60)
+        process_line(self, position, item)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Exporter, "_process_line", wait)
-    yield go_on
-    go_on.set()
+    yield may_continue
+    may_continue.set()
 
 
-def test_cancelling_keeps_the_window_alive_and_what_is_done(
-    qtbot: QtBot, dialog: ExportDialog, held_export: threading.Event
-) -> None:
+def test_cancelling_keeps_the_finished_files(qtbot: QtBot, dialog: ExportDialog, held_export: threading.Event) -> None:
     dialog.export_button.click()
     qtbot.waitUntil(lambda: dialog.progress.title.text() == "Writing line 1 of 2")
     assert dialog.progress.line.text() == "The first line."
@@ -312,10 +328,10 @@ def test_cancelling_keeps_the_window_alive_and_what_is_done(
     held_export.set()
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
     assert dialog.outcome.title.text() == "Export cancelled"
-    assert [path.name for path in dialog.form.export_options.folder.iterdir()] == ["001 Anna The first line.wav"]
+    assert [path.name for path in dialog.form.folder.iterdir()] == ["001 Anna The first line.wav"]
 
 
-def test_closing_while_it_works_ends_the_work_first(
+def test_closing_during_an_export_cancels_it_first(
     qtbot: QtBot, dialog: ExportDialog, held_export: threading.Event
 ) -> None:
     dialog.export_button.click()
@@ -324,22 +340,22 @@ def test_closing_while_it_works_ends_the_work_first(
     assert dialog.isVisible()
     held_export.set()
     qtbot.waitUntil(lambda: not dialog.isVisible())
-    assert not any(thread.name == "export" for thread in threading.enumerate())
+    assert not dialog.is_busy
 
 
-def test_a_full_disk_is_a_sentence(
+def test_a_full_disk_is_reported(
     qtbot: QtBot, dialog: ExportDialog, report_of: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(self: Exporter) -> None:
-        raise DiskFull("The disk is full.", remedy="Free some space and export again: what is done stays.")
+        raise DiskFull("The disk is full.", remedy="Free some space and export again.")
 
     monkeypatch.setattr(Exporter, "run", full)
     dialog.export_button.click()
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
     assert dialog.outcome.title.text() == "The disk is full."
-    assert "what is done stays" in dialog.outcome.details.text()
+    assert "Free some space" in dialog.outcome.details.text()
     assert report_of(dialog).startswith("error: disk-full\n")
-    dialog.outcome.show_cancelled(dialog.form.export_options.folder)
+    dialog.outcome.show_cancelled()
     assert dialog.outcome.copy_report.isHidden()
 
 
@@ -353,7 +369,7 @@ def answer_question(qtbot: QtBot, dialog: ExportDialog, words: str) -> str:
 
 
 def test_files_of_other_programs_are_replaced_only_if_allowed(qtbot: QtBot, dialog: ExportDialog) -> None:
-    target = dialog.form.export_options.folder
+    target = dialog.form.folder
     target.mkdir()
     (target / "001 Anna The first line.wav").write_bytes(b"mine")
     dialog.export_button.click()
@@ -366,22 +382,12 @@ def test_files_of_other_programs_are_replaced_only_if_allowed(qtbot: QtBot, dial
     assert soundfile.info(target / "001 Anna The first line.wav").frames == RATE // 2
 
 
-def test_fields_are_inserted_where_the_cursor_is(dialog: ExportDialog) -> None:
+def test_fields_are_inserted_at_the_cursor(dialog: ExportDialog) -> None:
     field = dialog.form.editor(declared.EXPORT_PATTERN).control
     field.setText("take ")  # type: ignore[attr-defined]
     (button,) = [found for found in dialog.form.findChildren(QToolButton) if found.menu()]
     button.menu().actions()[0].trigger()
     assert field.text() == "take {index}"  # type: ignore[attr-defined]
-
-
-def test_progress_tells_speed_and_the_time_left(qtbot: QtBot) -> None:
-    page = ProgressPage()
-    qtbot.addWidget(page)
-    page.show_progress(ExportProgress(1, 4, None, 12.0, 3.0, 0.25, remaining_seconds=75.4, speed=4.0))
-    assert page.bar.value() == 250
-    assert page.figures.text() == "4.0x real time · 1 min left"
-    page.show_progress(ExportProgress(1, 4, None, 12.0, 3.0, 0.25, remaining_seconds=9.6, speed=4.0))
-    assert page.figures.text() == "4.0x real time · 10 s left"
 
 
 def test_every_control_has_a_name(dialog: ExportDialog) -> None:
@@ -396,7 +402,9 @@ def test_every_control_has_a_name(dialog: ExportDialog) -> None:
             assert name, f"{type(control).__name__} {control.objectName()}"
 
 
-def test_a_long_script_is_previewed_by_its_beginning(qtbot: QtBot, project: Project, settings: Settings) -> None:
+def test_only_the_first_lines_of_a_long_script_are_previewed(
+    qtbot: QtBot, project: Project, settings: Settings
+) -> None:
     lines = tuple(Line(f"long{number}", f"Line {number}.", "Anna") for number in range(1, 1501))
     project.apply(InsertLines(3, lines))
     settings[declared.EXPORT_FILES] = "both"
@@ -408,8 +416,8 @@ def test_a_long_script_is_previewed_by_its_beginning(qtbot: QtBot, project: Proj
     assert "1503" in dialog.preview.label.text()
 
 
-def test_the_window_lives_while_it_exports(qtbot: QtBot, project: Project, settings: Settings) -> None:
-    """During loudness normalisation of sixty lines."""
+def test_the_window_responds_during_an_export(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    """The export normalises the loudness of sixty lines."""
     lines = tuple(Line(f"beat{number}", f"Line {number}.", "Anna") for number in range(60))
     project.apply(InsertLines(3, lines))
     for line in lines:
@@ -417,7 +425,7 @@ def test_the_window_lives_while_it_exports(qtbot: QtBot, project: Project, setti
     settings[declared.EXPORT_MATCHES_LOUDNESS] = True
     settings[declared.EXPORT_FILES] = "both"
     dialog = make(qtbot, project, settings)
-    import pyloudnorm  # noqa: F401 - its import is another matter
+    import pyloudnorm  # noqa: F401 - its slow import is not measured
 
     heart = Heart()
     export(qtbot, dialog)
@@ -433,7 +441,7 @@ def other_project(tmp_path: Path) -> Project:
     return other
 
 
-def test_two_scripts_without_a_file_are_exported_into_folders_of_their_own(
+def test_unsaved_scripts_are_exported_into_separate_folders(
     qtbot: QtBot, settings: Settings, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
@@ -441,36 +449,34 @@ def test_two_scripts_without_a_file_are_exported_into_folders_of_their_own(
     first = make(qtbot, project, settings)
     choose(first, declared.EXPORT_FILES, "both")
     export(qtbot, first)
-    made = {path: path.read_bytes() for path in first.form.export_options.folder.rglob("*.wav")}
+    made = {path: path.read_bytes() for path in first.form.folder.rglob("*.wav")}
     assert len(made) == 3
     other = other_project(tmp_path)
-    monkeypatch.setattr(Project, "begun", project.begun)  # in the same second
+    monkeypatch.setattr(Project, "begun", project.begun)  # created in the same second
     second = make(qtbot, other, settings)
     choose(second, declared.EXPORT_FILES, "both")
-    assert second.form.export_options.folder != first.form.export_options.folder
+    assert second.form.folder != first.form.folder
     export(qtbot, second)
     assert {path: path.read_bytes() for path in made} == made
     assert settings[declared.EXPORT_FOLDER] == ""
-    assert (
-        make(qtbot, project, settings).form.export_options.folder == first.form.export_options.folder
-    )  # where it goes on
+    assert make(qtbot, project, settings).form.folder == first.form.folder
     other.close()
 
 
-def test_a_remembered_folder_has_a_folder_for_each_script_without_a_file(
+def test_each_unsaved_script_gets_a_subfolder_of_the_remembered_folder(
     qtbot: QtBot, settings: Settings, dialog: ExportDialog, tmp_path: Path
 ) -> None:
     export(qtbot, dialog)
     other = other_project(tmp_path)
     second = make(qtbot, other, settings)
-    assert second.form.export_options.folder.parent == tmp_path / "target"
+    assert second.form.folder.parent == tmp_path / "target"
     export(qtbot, second)
     assert settings[declared.EXPORT_FOLDER] == str(tmp_path / "target")
     other.close()
 
 
 @pytest.mark.parametrize("answer", ["Cancel", "Replace"])
-def test_files_of_another_script_are_asked_about(
+def test_replacing_files_of_another_script_is_confirmed(
     qtbot: QtBot, settings: Settings, dialog: ExportDialog, tmp_path: Path, answer: str
 ) -> None:
     export(qtbot, dialog)
@@ -507,18 +513,18 @@ def test_replacing_files_is_confirmed_before_lines_are_synthesized(
     else:
         qtbot.waitUntil(lambda: requested == [["y"]])
         speak(other, "y")
-        with qtbot.waitSignal(second.exported):  # without asking again
+        with qtbot.waitSignal(second.exported):  # without another question
             second.on_line_spoken("y")
         assert (tmp_path / "target" / "002 Anna Not spoken yet.wav").exists()
     other.close()
 
 
-def test_files_that_appear_during_synthesis_are_asked_about(
+def test_replacing_files_that_appear_during_synthesis_is_confirmed(
     qtbot: QtBot, dialog: ExportDialog, project: Project
 ) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}}))
     begin_synthesis(qtbot, dialog)
-    target = dialog.form.export_options.folder
+    target = dialog.form.folder
     target.mkdir()
     (target / "001 Anna Changed.wav").write_bytes(b"mine")
     speak(project, "a")

@@ -1,4 +1,4 @@
-"""An export from the window: missing lines are synthesised by the queue, then all files are written."""
+"""Export from the window: the queue synthesises missing lines, then all files are written."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def open_dialog(bench: Any) -> ExportDialog:
     return dialog
 
 
-def written(bench: Any, *texts: str) -> Any:
-    """Return a window with these lines in Anna's voice."""
+def open_script(bench: Any, *texts: str) -> Any:
+    """Open a window with these lines in Anna's voice."""
     window = bench.open_window()
     bench.add_voice()
     lines = tuple(Line(str(number), text, "Anna") for number, text in enumerate(texts))
@@ -36,8 +36,8 @@ def files(bench: Any) -> list[str]:
     return sorted(path.name for path in (bench.folder / "target").iterdir())
 
 
-def test_lines_are_spoken_exported_and_the_same_as_their_takes(bench: Any) -> None:
-    written(bench, "One two three.", "Four five.")
+def test_missing_lines_are_spoken_and_the_files_equal_their_takes(bench: Any) -> None:
+    open_script(bench, "One two three.", "Four five.")
     dialog = open_dialog(bench)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: dialog.pages.currentWidget() is dialog.outcome)
@@ -50,8 +50,8 @@ def test_lines_are_spoken_exported_and_the_same_as_their_takes(bench: Any) -> No
         np.testing.assert_array_equal(exported, project.samples_of(take.id))
 
 
-def test_a_line_that_fails_leaves_nothing_half_done(bench: Any) -> None:
-    written(bench, "One two three.", "memory")
+def test_nothing_is_exported_if_a_line_fails(bench: Any) -> None:
+    open_script(bench, "One two three.", "memory")
     dialog = open_dialog(bench)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: dialog.pages.currentWidget() is dialog.outcome)
@@ -59,8 +59,8 @@ def test_a_line_that_fails_leaves_nothing_half_done(bench: Any) -> None:
     assert not (bench.folder / "target").exists()
 
 
-def test_giving_up_takes_the_lines_out_of_the_queue(bench: Any) -> None:
-    written(bench, "One wait", "Two three.")
+def test_cancelling_removes_the_lines_from_the_queue(bench: Any) -> None:
+    open_script(bench, "One wait", "Two three.")
     dialog = open_dialog(bench)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: bench.session.queue.current is not None)
@@ -70,8 +70,8 @@ def test_giving_up_takes_the_lines_out_of_the_queue(bench: Any) -> None:
     assert bench.session.queue.waiting == ()
 
 
-def test_a_closed_dialog_hears_no_more_of_the_queue(bench: Any) -> None:
-    written(bench, "One two three.")
+def test_a_closed_dialog_ignores_the_queue(bench: Any) -> None:
+    open_script(bench, "One two three.")
     dialog = open_dialog(bench)
     bench.loop.call_soon(dialog.reject)
     bench.until(lambda: bench.window.findChild(ExportDialog) is None)
