@@ -171,7 +171,7 @@ class Stage:
         windows.build_parts()
         assert windows.parts is not None
         self.parts = windows.parts
-        self.session.wake()
+        self.session.load_styles()
         self._scratch = scratch
         self._wait_for(lambda: self.window.voices.is_loaded)
 
@@ -207,7 +207,7 @@ class Stage:
         window.actions_by_id["file.settings"].trigger()
         yield "settings", _top_dialog(window)
         for page in list(Page)[1:]:
-            window.pages.open_settings_at(page)
+            window.dialogs.open_settings_at(page)
             yield f"settings-{page.value}", _top_dialog(window)
         yield "pronunciation", self._pronunciation()
         yield "health", _shown(DiagnosticsDialog(_health, window))

@@ -142,7 +142,7 @@ class Actions(QObject):
     def ids_of(self, menu: str) -> list[str]:
         return [action_id for action_id in self._actions if action_id.startswith(f"{menu}.")]
 
-    def begin_with(self, call: Callable[[], object], *menus: str) -> None:
+    def call_before(self, call: Callable[[], object], *menus: str) -> None:
         """Call ``call`` first when an action of ``menus`` is triggered. Qt runs slots in the order of connection."""
         for action_id in (action_id for menu in menus for action_id in self.ids_of(menu)):
             self._actions[action_id].triggered.connect(lambda _: call())

@@ -79,7 +79,7 @@ class DeferredParts(QObject):
             self.engines.open_page()
 
     def _open_pronunciation(self) -> None:
-        line, field = self._script.current_line, self._script.view.writing_field
+        line, field = self._script.current_line, self._script.view.text_field
         selected = field.textCursor().selectedText() if field is not None else ""
         self.pronunciation.open(line.voice if line else None, selected)
 

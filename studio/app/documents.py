@@ -115,7 +115,7 @@ class Documents(QObject):
     def save_as(self) -> None:
         self._start(self._save_as())
 
-    def begin_with(self, *paths: Path) -> None:
+    def open_files(self, *paths: Path) -> None:
         """Open scripts or texts that were dropped or named on the command line, in this order."""
         self._opening = self._start(self._open_in_order(paths))
 

@@ -43,7 +43,7 @@ class DropHandler(QObject):
         if may_hold_voices([path]):
             self._new_voices.import_paths([path])
         else:
-            self._documents.begin_with(path)
+            self._documents.open_files(path)
 
     def _describe(self, held: DraggedFiles) -> DropPrompt | None:
         suffixes = {path.suffix.lower() for path in held.paths}
@@ -92,7 +92,7 @@ class DropHandler(QObject):
     def _take(self, held: DraggedFiles) -> None:
         texts = [path for path in held.paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)]
         if texts:
-            self._documents.begin_with(*texts)
+            self._documents.open_files(*texts)
         others = [path for path in held.paths if path not in texts]
         if not others:
             return

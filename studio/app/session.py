@@ -16,7 +16,7 @@ from studio.app.inspector.takes_list import WaveformThumbnails
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
 from studio.app.script.line_statuses import LineStatusStore
-from studio.app.script.project_editor import ProjectEditor, TakeTrash
+from studio.app.script.project_editor import ProjectEditor, RemovedTakes
 from studio.app.script.style_list import StyleList
 from studio.app.services import Services
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
@@ -71,7 +71,7 @@ class Session(QObject):
 
     failed = Signal(object)  # StudioError
     meters_changed = Signal(object)  # PlaybackStats
-    sound_shown = Signal(object, str)  # StreamingAudio or None, line id
+    audio_shown = Signal(object, str)  # StreamingAudio or None, line id
     settings_changed = Signal(object)  # the settings that changed; emitted on the thread that changed them
 
     def __init__(self, project: Project, settings: Settings, services: Services, parent: QObject | None = None) -> None:
@@ -83,14 +83,14 @@ class Session(QObject):
         self.line_statuses = LineStatusStore(self)
         self.library: VoiceLibrary = services.open_library()
         self.voice_edits = VoiceEdits(self.library, self.editor.undo_stack, self)
-        self.take_trash = TakeTrash(self.editor, self)
+        self.removed_takes = RemovedTakes(self.editor, self)
         self.bridge = WorkerBridge(services, self.model_folder(), self.engine_options(), self)
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
         self.transport = self._make_player(self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
-        self.pictures = WaveformThumbnails(self.editor, self.bridge.run, self)
+        self.thumbnails = WaveformThumbnails(self.editor, self.bridge.run, self)
         # The job that is played while it is generated, until it is over.
         self._playing_job: SynthesisJob | None = None
         self._last_job: SynthesisJob | None = None
@@ -108,7 +108,7 @@ class Session(QObject):
         self.queue.job_finished.connect(self._on_job_finished)
         self.queue.became_idle.connect(self.update_meters)
         # playback
-        self.transport.started.connect(lambda heard: self.sound_shown.emit(heard.audio, heard.line_id))
+        self.transport.started.connect(lambda heard: self.audio_shown.emit(heard.audio, heard.line_id))
         self.transport.started.connect(lambda _: self._meter_timer.start())
         self.transport.ended.connect(self.update_meters)
         # errors of background work
@@ -162,10 +162,10 @@ class Session(QObject):
         if choice not in models and not Path(choice).is_dir():
             raise ModelNotFound("There is no model {choice}.", remedy="Choose one that is installed.", choice=choice)
         self.settings[MODEL] = choice
-        self.wake()
+        self.load_styles()
         self.bridge.use_model(self.model_folder(), self.engine_options())
 
-    def wake(self) -> None:
+    def load_styles(self) -> None:
         """Load the styles of the model. Call after the first paint."""
         self.styles.use_model(self.model_folder())
 
@@ -251,11 +251,11 @@ class Session(QObject):
         self.bridge.run(self._play_take(take_id, start_seconds))
 
     async def _play_take(self, take_id: str, start_seconds: float) -> None:
-        sound = await self.sound_of(take_id)
+        sound = await self.audio_of(take_id)
         line_id = self.editor.project.take(take_id).line_id
         self.transport.play(NowPlaying(line_id, take_id, sound), start_seconds=start_seconds)
 
-    async def sound_of(self, take_id: str) -> StreamingAudio:
+    async def audio_of(self, take_id: str) -> StreamingAudio:
         """Raises ``TakeNotFound``."""
         heard = self.transport.now_playing
         if heard is not None and heard.take_id == take_id and heard.audio.is_complete:
@@ -290,7 +290,7 @@ class Session(QObject):
         self.queue.forget_project()
         await self.queue.finished()
         old = self.editor.project
-        self.sound_shown.emit(None, "")
+        self.audio_shown.emit(None, "")
         self.editor.replace_project(project)
         await in_background(old.close, keeps_draft=keeps_draft)
 

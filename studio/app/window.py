@@ -18,7 +18,7 @@ from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.waveform_panel import WaveformPanel
-from studio.app.script.project_editor import VoiceRenameTracker
+from studio.app.script.project_editor import LineVoiceUpdater
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
@@ -44,12 +44,12 @@ class MainWindow(QMainWindow):
         self.session = session
         self.actions_by_id = Actions(self, session.settings[SHORTCUTS])
         self.documents = Documents(session, self)
-        self.pages = Dialogs(session, self.actions_by_id, self)
+        self.dialogs = Dialogs(session, self.actions_by_id, self)
         self.notices = NotificationBar()
         self._unwritten = UnwrittenBar(session.editor, self.documents.save_as)
         self._device_notices = AudioDeviceNotifier(session.transport, self.notices, self)
         self.script = ScriptPage(session.editor, session.line_statuses, session.styles, self._split_text)
-        self.inspector = Inspector(session.styles, session.pictures.outline)
+        self.inspector = Inspector(session.styles, session.thumbnails.outline)
         self.normalized_text = NormalizedTextPreview(session.bridge, self)
         self.waveform_panel = WaveformPanel()
         self.queue_panel = QueuePanel(session.queue)
@@ -57,11 +57,11 @@ class MainWindow(QMainWindow):
         self.tasks = TaskReporter(session, self)
         self.status = StatusBar()
         self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
-        self.actions_by_id.begin_with(self._commit_typing, "file", "edit", "speak")
+        self.actions_by_id.call_before(self._commit_typing, "file", "edit", "speak")
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
         )
-        self._voice_following = VoiceRenameTracker(session.editor, self)
+        self._line_voices = LineVoiceUpdater(session.editor, self)
         self._closing = Closing(session, self.documents, self)
         self._may_close = False
         self._assemble(log)
@@ -119,7 +119,7 @@ class MainWindow(QMainWindow):
         actions["file.save_as"].triggered.connect(self.documents.save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
-        actions["file.settings"].triggered.connect(self.pages.open_settings)
+        actions["file.settings"].triggered.connect(self.dialogs.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
         self.documents.task_changed.connect(self.tasks.show_document_task)
@@ -154,29 +154,29 @@ class MainWindow(QMainWindow):
         actions["play.next_take"].triggered.connect(lambda: self.takes.step(1))
         actions["play.compare"].triggered.connect(self.takes.compare)
         actions["play.compare_takes"].triggered.connect(
-            lambda: self.pages.open_comparison(self.takes, self.inspector.selected_takes)
+            lambda: self.dialogs.open_comparison(self.takes, self.inspector.selected_takes)
         )
         actions["play.keep"].triggered.connect(self.takes.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.takes.remove_chosen)
         actions["play.restore_take"].triggered.connect(self.takes.restore_last)
         self.takes.status_message.connect(self.tasks.show_message)
         session.script_player.line_changed.connect(script.view.go_to)
-        session.sound_shown.connect(self._show_sound)
+        session.audio_shown.connect(self._show_audio)
         session.transport.moved.connect(self._on_moved)
         session.transport.ended.connect(self._on_playback_ended)
         self.waveform_panel.seek_requested.connect(self.takes.play_from)
         # current line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.selection_changed.connect(self._show_form)
-        script.own_words_wanted.connect(self.inspector.form.edit_instruction)
+        script.instruction_requested.connect(self.inspector.form.edit_instruction)
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.field_changed.connect(script.edit_lines)
         self.inspector.take_chosen.connect(self.takes.choose)
         self.inspector.play_requested.connect(session.play_take)
-        self.inspector.take_menu_requested.connect(lambda place: self.pages.open_take_menu(self.takes, place))
+        self.inspector.take_menu_requested.connect(lambda place: self.dialogs.open_take_menu(self.takes, place))
         self.normalized_text.ready.connect(self.inspector.show_spoken)
-        session.pictures.ready.connect(self.inspector.update_thumbnails)
+        session.thumbnails.ready.connect(self.inspector.update_thumbnails)
         # voices
         actions["voices.new"].triggered.connect(self.voices.voice_importer.choose_files)
         actions["voices.record"].triggered.connect(self.voices.voice_importer.record)
@@ -184,20 +184,20 @@ class MainWindow(QMainWindow):
             actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
         self.voices.voice_chosen.connect(script.assign_voice)
         self.voices.voices_changed.connect(self._on_voices_changed)
-        self.voices.voice_renamed.connect(self._voice_following.on_renamed)
+        self.voices.voice_renamed.connect(self._line_voices.on_renamed)
         self.voices.status_message.connect(self.tasks.show_message)
         self.voices.failed.connect(self.notices.show_error)
         self.notices.focus_left.connect(script.view.setFocus)
         # window and status bar
         session.settings_changed.connect(self.documents.apply_settings)
         actions["view.reset"].triggered.connect(self.docks.reset)
-        actions["help.guide"].triggered.connect(self.pages.open_guide)
-        actions["help.shortcuts"].triggered.connect(self.pages.open_shortcuts)
-        actions["help.doctor"].triggered.connect(self.pages.open_doctor)
-        actions["help.about"].triggered.connect(self.pages.open_about)
+        actions["help.guide"].triggered.connect(self.dialogs.open_guide)
+        actions["help.shortcuts"].triggered.connect(self.dialogs.open_shortcuts)
+        actions["help.doctor"].triggered.connect(self.dialogs.open_doctor)
+        actions["help.about"].triggered.connect(self.dialogs.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.show_message)
-        script.view.set_stop_sound(session.stop)
+        script.view.set_stop_playback(session.stop)
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
@@ -271,10 +271,10 @@ class MainWindow(QMainWindow):
 
     def _commit_typing(self) -> None:
         """Write text that is being typed to the script."""
-        self.script.view.commit_writing()
+        self.script.view.commit_text()
         self.inspector.form.commit()
 
-    def _show_sound(self, sound: StreamingAudio | None, line_id: str) -> None:
+    def _show_audio(self, sound: StreamingAudio | None, line_id: str) -> None:
         script = self.session.editor.script
         row = script.index_of.get(line_id)
         self.waveform_panel.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
@@ -293,7 +293,7 @@ class MainWindow(QMainWindow):
     # Files.
 
     def _export(self) -> None:
-        self.pages.open_export(self.script.selected_line_ids)
+        self.dialogs.open_export(self.script.selected_line_ids)
 
     def _show_title(self) -> None:
         self.setWindowTitle(f"{self.documents.name}[*] – Timbre Studio")
@@ -317,7 +317,7 @@ class MainWindow(QMainWindow):
         names = tuple(voice.name for voice in self.voices.voices)
         self.script.view.set_voices(names)
         self.inspector.form.set_voices(names)
-        self._voice_following.on_voices_changed(self.voices.voices)
+        self._line_voices.on_voices_changed(self.voices.voices)
         self._show_line()
 
     # Engine and status bar.

@@ -43,7 +43,7 @@ class WindowManager(QObject):
     def start_working(self, path: Path | None) -> None:
         """After the first paint: build the deferred parts, load the model, open ``path``, offer recovery."""
         parts = self.build_parts()
-        self._session.wake()
+        self._session.load_styles()
         parts.pronunciation.load()
         self._session.bridge.load()
         parts.models.begin()
@@ -63,7 +63,7 @@ class WindowManager(QObject):
         parts = DeferredParts(
             self._session,
             actions=window.actions_by_id,
-            pages=window.pages,
+            pages=window.dialogs,
             documents=window.documents,
             script=window.script,
             voice_importer=window.voices.voice_importer,
@@ -100,7 +100,7 @@ class WindowManager(QObject):
         old_parts.release()
         self._clear_step_names()
         self.window = self._build_window()
-        self._session.wake()
+        self._session.load_styles()
         self.window.take_over(old)
         parts = self.build_parts()
         parts.models.begin()

@@ -105,7 +105,7 @@ def test_save_asks_where_the_first_time(bench: Bench, tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_script_shows_an_error(bench: Bench, tmp_path: Path) -> None:
     window = bench.open_window()
     (tmp_path / "broken.timbre").write_bytes(b"not a database at all")
-    window.documents.begin_with(tmp_path / "broken.timbre")
+    window.documents.open_files(tmp_path / "broken.timbre")
     bench.until(lambda: window.notices.words)
     assert "broken.timbre" in window.notices.words
 
@@ -203,7 +203,7 @@ def test_texts_opened_in_sequence_keep_their_order(bench: Bench, tmp_path: Path)
     window = bench.open_window()
     for name in ("one", "two", "three"):
         (tmp_path / f"{name}.txt").write_text(f"The start of {name}.\n\nThe end of {name}.\n")
-    window.documents.begin_with(tmp_path / "one.txt", tmp_path / "missing.txt", tmp_path / "two.txt")
+    window.documents.open_files(tmp_path / "one.txt", tmp_path / "missing.txt", tmp_path / "two.txt")
     bench.until(lambda: len(bench.texts) == 4)
     bench.run(window.documents.open_path(tmp_path / "three.txt"))
     assert bench.texts == [f"The {part} of {name}." for name in ("one", "two", "three") for part in ("start", "end")]

@@ -57,7 +57,7 @@ def type_line(window: MainWindow, text: str) -> None:
     field = write_on(window)
     field.setPlainText(text)
     field.document().setModified(True)
-    window.script.view.commit_writing()
+    window.script.view.commit_text()
 
 
 def test_no_edit_is_lost_on_a_full_disk(bench: Bench, window: MainWindow, disk: Disk) -> None:

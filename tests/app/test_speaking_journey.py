@@ -18,7 +18,7 @@ def speak_written(bench: Bench, text: str) -> None:
     assert window is not None
     window.script.view.setFocus()
     QTest.keyClicks(window.script.view, text[:1])
-    field = window.script.view.writing_field
+    field = window.script.view.text_field
     assert field is not None
     QTest.keyClicks(field, text[1:])
     bench.trigger("speak.line")
@@ -47,12 +47,12 @@ def test_escape_while_typing_stops_playback(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two three wait")
-    field = window.script.view.writing_field
+    field = window.script.view.text_field
     assert field is not None
     bench.until(lambda: bench.session.transport.position_seconds > 0.1)
     bench.loop.call_soon(lambda: QTest.keyClick(field, Qt.Key.Key_Escape))
     bench.until(lambda: not bench.session.transport.is_playing)
-    assert window.script.view.writing_field is field
+    assert window.script.view.text_field is field
     bench.until(lambda: bench.session.queue.current is None)
 
 

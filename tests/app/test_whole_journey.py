@@ -57,7 +57,7 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     # Writes a line and hears it.
     window.script.view.setFocus()
     QTest.keyClicks(window.script.view, "T")
-    field = window.script.view.writing_field
+    field = window.script.view.text_field
     assert field is not None
     QTest.keyClicks(field, "he harbour was quiet.")
     bench.trigger("speak.line")

@@ -117,7 +117,7 @@ def test_a_language_accepted_in_the_settings_replaces_the_window_and_its_open_pa
     old = bench.open_window()
     bench.trigger("file.models")
     bench.trigger("file.engines")
-    old.pages.open_settings()
+    old.dialogs.open_settings()
     (dialog,) = old.findChildren(PreferencesDialog)
     page = next(page for page in dialog.pages.values() if LANGUAGE in page.editors)
     page.editors[LANGUAGE].set_value("zh_CN")

@@ -205,6 +205,6 @@ def write_on(window: MainWindow) -> TextField:
     """Opens the text of the current line."""
     window.script.view.setFocus()
     QTest.keyClick(window.script.view, Qt.Key.Key_Return)
-    field = window.script.view.writing_field
+    field = window.script.view.text_field
     assert field is not None
     return field

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.script.delegates import OWN_WORDS, fill_style_box, show_style
+from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
 from studio.app.script.style_list import StyleList
 from studio.app.widgets.number_field import NumberField
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
@@ -127,7 +127,7 @@ class LineSettingsForm(QWidget):
 
     def edit_instruction(self) -> None:
         """Open the field for a custom style instruction."""
-        self._style.setCurrentIndex(self._style.findData(OWN_WORDS))
+        self._style.setCurrentIndex(self._style.findData(CUSTOM_INSTRUCTION))
         self._instruction.show()
         self._instruction.setFocus()
 
@@ -212,7 +212,7 @@ class LineSettingsForm(QWidget):
     def _show_style(self, line: Line, *, is_other: bool) -> None:
         is_mixed = self._is_mixed("style")
         has_no_words_yet = is_mixed or line.style.is_plain
-        wants_instruction = self._style.currentData() == OWN_WORDS and not is_other and has_no_words_yet
+        wants_instruction = self._style.currentData() == CUSTOM_INSTRUCTION and not is_other and has_no_words_yet
         if is_mixed and not wants_instruction:
             self._style.setPlaceholderText(self.tr("(mixed)"))
             self._style.setCurrentIndex(-1)
@@ -254,21 +254,21 @@ class LineSettingsForm(QWidget):
 
     def _on_style_chosen(self) -> None:
         chosen = self._style.currentData()
-        if chosen == OWN_WORDS:
+        if chosen == CUSTOM_INSTRUCTION:
             self.edit_instruction()
         else:
             self._report_edit("style", LineStyle(preset=chosen or None), self.tr("Change style"))
             self._show_instruction("")
 
     def _on_instruction(self) -> None:
-        if self._style.currentData() == OWN_WORDS:
+        if self._style.currentData() == CUSTOM_INSTRUCTION:
             words = self._instruction.toPlainText().strip()
             self._report_edit("style", LineStyle(instruct=words or None), self.tr("Change style"), merges=True)
 
     def _show_instruction(self, words: str) -> None:
         if self._instruction.toPlainText().strip() != words:
             self._instruction.setPlainText(words)
-        self._instruction.setVisible(self._style.currentData() == OWN_WORDS)
+        self._instruction.setVisible(self._style.currentData() == CUSTOM_INSTRUCTION)
 
     def _on_speed(self, speed: float) -> None:
         self._report_edit("speed", round(speed, 2), self.tr("Change speed"), merges=True)

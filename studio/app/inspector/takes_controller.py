@@ -26,8 +26,8 @@ class TakesController(QObject):
         self._shown_take: str | None = None
         self._last_shown: tuple[StreamingAudio | None, str] = (None, "")
         self._chosen_before: dict[str, str] = {}
-        self._trash = session.take_trash
-        session.sound_shown.connect(self._on_shown)
+        self._trash = session.removed_takes
+        session.audio_shown.connect(self._on_shown)
         session.transport.started.connect(self._on_started)
         session.transport.ended.connect(self._on_ended)
 
@@ -63,14 +63,14 @@ class TakesController(QObject):
             (line is not None and heard.line_id == line.id) or (not is_other and heard.take_id == self._shown_take)
         ):
             self._shown_take = heard.take_id
-            self._session.sound_shown.emit(heard.audio, heard.line_id)
+            self._session.audio_shown.emit(heard.audio, heard.line_id)
             return
         take_id = line.chosen_take if line else None
         if take_id != self._shown_take or (line is not None and take_id is None):
             self._shown_take = take_id
             self._session.bridge.run(self._show(line.id if line else "", take_id))
         else:  # the number or text of the line may have changed
-            self._session.sound_shown.emit(*self._last_shown)
+            self._session.audio_shown.emit(*self._last_shown)
 
     def _on_shown(self, sound: StreamingAudio | None, line_id: str) -> None:
         self._last_shown = (sound, line_id)
@@ -93,14 +93,14 @@ class TakesController(QObject):
 
     async def _show(self, line_id: str, take_id: str | None) -> None:
         try:
-            sound = await self._session.sound_of(take_id) if take_id is not None else None
+            sound = await self._session.audio_of(take_id) if take_id is not None else None
         except StudioError:
             if take_id == self._shown_take:
-                self._session.sound_shown.emit(None, line_id)
+                self._session.audio_shown.emit(None, line_id)
             raise
         is_now_playing = self._now_playing is not None and self._now_playing.take_id == take_id
         if take_id == self._shown_take and not is_now_playing:
-            self._session.sound_shown.emit(sound, line_id)
+            self._session.audio_shown.emit(sound, line_id)
 
     # Commands.
 

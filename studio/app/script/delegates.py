@@ -41,7 +41,7 @@ from studio.voices.voice import name_key
 
 _MARGIN = 6
 _ICON_SIDE = 16
-OWN_WORDS = "own words"
+CUSTOM_INSTRUCTION = "own words"
 
 
 def state_colour(state: LineState, colors: ThemeColors) -> str:
@@ -182,7 +182,7 @@ class VoiceDelegate(CellDelegate):
 class StyleDelegate(CellDelegate):
     """Style name as a chip, edited with a list of the model's styles."""
 
-    own_words_wanted = Signal()
+    instruction_requested = Signal()
 
     def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -196,7 +196,7 @@ class StyleDelegate(CellDelegate):
         rect: QRect = option.rect
         colors = theme_colors(option.palette)
         line: Line = index.data(LINE_ROLE)
-        colour = QColor(_text_color(option, colors.accent if self._styles.knows(line.style) else colors.warn))
+        colour = QColor(_text_color(option, colors.accent if self._styles.supports(line.style) else colors.warn))
         metrics = option.fontMetrics
         available = rect.width() - 4 * _MARGIN
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, available)
@@ -225,15 +225,15 @@ class StyleDelegate(CellDelegate):
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, QComboBox)
         chosen = editor.currentData()
-        if chosen != OWN_WORDS:
+        if chosen != CUSTOM_INSTRUCTION:
             model.setData(index, LineStyle(preset=chosen or None))
 
     def _finish(self, editor: QComboBox) -> None:
-        wants_own_words = editor.currentData() == OWN_WORDS
+        wants_own_words = editor.currentData() == CUSTOM_INSTRUCTION
         self.commitData.emit(editor)
         self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
         if wants_own_words:
-            self.own_words_wanted.emit()
+            self.instruction_requested.emit()
 
 
 @paints_safely
@@ -246,7 +246,7 @@ class TextDelegate(CellDelegate):
     def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._styles = styles
-        self.stop_sound: Callable[[], bool] = lambda: False  # called on Esc; returns whether playback was stopped
+        self.stop_playback: Callable[[], bool] = lambda: False  # called on Esc; returns whether playback was stopped
         self._matches: dict[str, list[Match]] = {}  # by line id
         self._current_match: Match | None = None
 
@@ -287,7 +287,7 @@ class TextDelegate(CellDelegate):
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         field = TextField(self._styles, parent)
         place = QPersistentModelIndex(index)  # rows above may be inserted or removed
-        field.begin_stretch(index.data(Qt.ItemDataRole.EditRole))
+        field.begin_undo_step(index.data(Qt.ItemDataRole.EditRole))
         field.autosave_due.connect(lambda: self._autosave(field, place))
         field.cancelled.connect(lambda: self._cancel(field, place))
         field.line_finished.connect(lambda: self._finish(field))
@@ -302,15 +302,15 @@ class TextDelegate(CellDelegate):
             editor.setPlainText(text)
             editor.moveCursor(QTextCursor.MoveOperation.End)
             editor.mark_saved()
-            editor.begin_stretch(text)
+            editor.begin_undo_step(text)
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
         assert isinstance(model, LineModel)
-        model.write_text(index, editor.toPlainText(), editor.stretch)
+        model.write_text(index, editor.toPlainText(), editor.merge_key)
         editor.mark_saved()
         editor.document().clearUndoRedoStacks()  # from here on, undo belongs to the script
-        editor.begin_stretch(editor.toPlainText())
+        editor.begin_undo_step(editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
         assert isinstance(editor, TextField)
@@ -322,7 +322,7 @@ class TextDelegate(CellDelegate):
             if watched.is_completing:
                 return False
             if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
-                if self.stop_sound():
+                if self.stop_playback():
                     return True
                 watched.cancelled.emit()
         return super().eventFilter(watched, event)
@@ -332,14 +332,14 @@ class TextDelegate(CellDelegate):
         model = place.model()
         if not place.isValid() or not isinstance(model, LineModel) or not field.document().isModified():
             return
-        if model.autosave_text(place, field.toPlainText(), field.stretch):
+        if model.autosave_text(place, field.toPlainText(), field.merge_key):
             field.mark_saved()  # otherwise the next key tries again
 
     def _cancel(self, field: TextField, place: QPersistentModelIndex) -> None:
         model = place.model()
         field.mark_saved()
         if place.isValid() and isinstance(model, LineModel):
-            model.restore_text(place, field.text_before, field.stretch)
+            model.restore_text(place, field.text_before, field.merge_key)
 
     def _finish(self, editor: QWidget) -> None:
         self.commitData.emit(editor)
@@ -359,12 +359,12 @@ def fill_style_box(box: QComboBox, styles: StyleList) -> None:
         if style.note:
             box.setItemData(box.count() - 1, style.note, Qt.ItemDataRole.ToolTipRole)
     box.insertSeparator(box.count())
-    box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), OWN_WORDS)
+    box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), CUSTOM_INSTRUCTION)
 
 
 def show_style(box: QComboBox, style: LineStyle) -> None:
     """Select the entry of ``style``; add one for a style that the model does not support."""
-    wanted = OWN_WORDS if style.instruct else style.preset or ""
+    wanted = CUSTOM_INSTRUCTION if style.instruct else style.preset or ""
     place = box.findData(wanted)
     if place < 0:
         words = QCoreApplication.translate("StyleBox", "{style} (not supported by this model)").format(style=wanted)

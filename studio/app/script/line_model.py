@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject,
 
 from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
-from studio.app.script.line_statuses import LineStatusStore, odd_length_words
+from studio.app.script.line_statuses import LineStatusStore, odd_length_warning
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
@@ -73,7 +73,7 @@ class LineModel(QAbstractTableModel):
         live = self._live_states.of(line.id)
         return live.state if live else self._editor.saved_state(line.id)
 
-    def words_changed(self) -> None:
+    def refresh_styles(self) -> None:
         """Refresh all rows after a change of style names."""
         self._rows_changed(0, self.rowCount() - 1)
 
@@ -259,7 +259,7 @@ class LineModel(QAbstractTableModel):
         return None
 
     def _odd_length_words(self, line: Line) -> str:
-        return "" if line.chosen_take is None else odd_length_words(self._script.take(line.chosen_take))
+        return "" if line.chosen_take is None else odd_length_warning(self._script.take(line.chosen_take))
 
     def _is_stopped(self, line: Line) -> bool:
         return line.chosen_take is not None and not self._script.take(line.chosen_take).is_complete

@@ -45,7 +45,7 @@ class LineStatusStore(QObject):
             self.set(line_id, None)
 
 
-def odd_length_words(take: Take) -> str:
+def odd_length_warning(take: Take) -> str:
     """Return the warning; empty for a plausible length."""
     match take.parameters.odd_length:
         case LengthVerdict.TOO_LONG:

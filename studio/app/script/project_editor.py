@@ -173,7 +173,7 @@ def _overlaid(edits: Change, *, over: Change) -> EditLines:
     return EditLines({line_id: {**over.edits.get(line_id, {}), **edits.edits.get(line_id, {})} for line_id in ids})
 
 
-class VoiceRenameTracker(QObject):
+class LineVoiceUpdater(QObject):
     """Its changes are not undo steps: they follow edits of the voices, and their undo."""
 
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
@@ -221,7 +221,7 @@ class VoiceRenameTracker(QObject):
             self._editor.apply(EditLines({line_id: {"voice": name} for line_id in line_ids}))
 
 
-class TakeTrash(QObject):
+class RemovedTakes(QObject):
     """Keeps removed takes until the script is closed; the working copy keeps their audio as long."""
 
     changed = Signal()

@@ -27,7 +27,7 @@ class ScriptPage(QWidget):
 
     current_line_changed = Signal(object)  # line id or None
     selection_changed = Signal()
-    own_words_wanted = Signal()
+    instruction_requested = Signal()
     message = Signal(str)  # for the status bar
 
     def __init__(
@@ -42,7 +42,7 @@ class ScriptPage(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._split_text = split_text
-        self._model = LineModel(editor, line_statuses, styles.words, self)
+        self._model = LineModel(editor, line_statuses, styles.label, self)
         self.view = _PlaceholderView(self._model, styles, self)
         self._find_bar = FindBar(self)
         self._last_opened: str | None = None  # last line of an imported text, until another line is selected
@@ -52,11 +52,11 @@ class ScriptPage(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.view, 1)
         layout.addWidget(self._find_bar)
-        styles.changed.connect(self._model.words_changed)
+        styles.changed.connect(self._model.refresh_styles)
         editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)
         self.view.selection_changed.connect(self.selection_changed)
-        self.view.own_words_wanted.connect(self.own_words_wanted)
+        self.view.instruction_requested.connect(self.instruction_requested)
         self.view.line_finished.connect(self.edit_next_line)
         self.view.texts_pasted.connect(self.paste_into_field)
         self.view.lines_dragged.connect(self.move_lines_to)
@@ -83,7 +83,7 @@ class ScriptPage(QWidget):
 
     def new_line(self) -> None:
         """Insert a line below the current one and edit it."""
-        self.view.commit_writing()
+        self.view.commit_text()
         self._insert_texts([""], self.tr("New line"), starts_writing=True)
 
     def edit_next_line(self) -> None:
@@ -111,7 +111,7 @@ class ScriptPage(QWidget):
         self.paste_into_field(QGuiApplication.clipboard().text())
 
     def paste_into_field(self, text: str) -> None:
-        self.view.commit_writing()
+        self.view.commit_text()
         self.paste_text(text)
 
     def insert_lines(self, lines: list[Line]) -> None:
@@ -125,7 +125,7 @@ class ScriptPage(QWidget):
 
     def insert_recording(self, line: Line) -> None:
         """Insert a line for a recording, whose voice is converted, below the current one."""
-        self.view.commit_writing()
+        self.view.commit_text()
         self._do_below(InsertLines(self._index_below(), (line,)), self.tr("Convert recording"))
         self.view.go_to(line.id)
 
@@ -146,12 +146,12 @@ class ScriptPage(QWidget):
         self.message.emit(self.tr("%n line(s) removed", "", len(ids)))
 
     def split(self) -> None:
-        field, line = self.view.writing_field, self.current_line
+        field, line = self.view.text_field, self.current_line
         if field is None or line is None:
             self.message.emit(self.tr("To split a line, place the cursor at the split position."))
             return
         offset = field.textCursor().position()
-        self.view.commit_writing()
+        self.view.commit_text()
         change = edits.split(self._editor.script, line.id, offset)
         if change is not None:
             self._do(change, self.tr("Split line"))
@@ -159,7 +159,7 @@ class ScriptPage(QWidget):
             self.view.go_to(lines[self._editor.script.index_of[line.id] + 1].id)
 
     def merge(self) -> None:
-        self.view.commit_writing()
+        self.view.commit_text()
         ids = self.selected_line_ids
         change = edits.merge(self._editor.script, ids)
         if change is not None:
@@ -257,7 +257,7 @@ class _PlaceholderView(ScriptView):
         super().paintEvent(event)
         if self._lines.rowCount() > 1 or (self._lines.rowCount() == 1 and self._lines.line_at(0).text):
             return
-        if self.writing_field is not None:
+        if self.text_field is not None:
             return
         painter = QPainter(self.viewport())
         painter.setPen(theme_colors(self.palette()).quiet)

@@ -73,7 +73,7 @@ class ScriptView(QTableView):
     selection_changed = Signal()
     line_finished = Signal()  # Enter in the text: edit the next line
     texts_pasted = Signal(str)
-    own_words_wanted = Signal()
+    instruction_requested = Signal()
     lines_dragged = Signal(list, int)  # line ids, row of the line before which they are dropped
 
     def __init__(self, model: LineModel, styles: StyleList, parent: QWidget | None = None) -> None:
@@ -119,7 +119,7 @@ class ScriptView(QTableView):
         return ids or ([current] if current else [])
 
     @property
-    def writing_field(self) -> TextField | None:
+    def text_field(self) -> TextField | None:
         """The open text field, if any."""
         field = self.indexWidget(self.currentIndex()) if self.currentIndex().isValid() else None
         found = field if isinstance(field, TextField) else self.viewport().findChild(TextField)
@@ -135,9 +135,9 @@ class ScriptView(QTableView):
         row.setRight(self.viewport().width() - 1)
         return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
 
-    def set_stop_sound(self, stop_sound: Callable[[], bool]) -> None:
+    def set_stop_playback(self, stop_sound: Callable[[], bool]) -> None:
         """Call ``stop_sound`` on Esc in the text field; Esc leaves the field only if it returns False."""
-        self._text_delegate.stop_sound = stop_sound
+        self._text_delegate.stop_playback = stop_sound
 
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
@@ -170,9 +170,9 @@ class ScriptView(QTableView):
             chosen.select(self._lines.index(row, 0), self._lines.index(row, len(Column) - 1))
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
-    def commit_writing(self) -> None:
+    def commit_text(self) -> None:
         """Commit the text being edited; the field stays open."""
-        field = self.writing_field
+        field = self.text_field
         if field is not None:
             self.commitData(field)
 
@@ -193,7 +193,7 @@ class ScriptView(QTableView):
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:  # noqa: N802
         """Edit the text from the first key of a composition, such as Chinese words or accented letters."""
         text = self.currentIndex().siblingAtColumn(Column.TEXT)
-        if not text.isValid() or self.writing_field is not None:
+        if not text.isValid() or self.text_field is not None:
             super().inputMethodEvent(event)
             return
         if event.preeditString():
@@ -227,7 +227,7 @@ class ScriptView(QTableView):
     def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
         """Drag lines, except while a text field is open, where the mouse selects text."""
         ids = self.selected_line_ids
-        if self.writing_field is not None or not ids:
+        if self.text_field is not None or not ids:
             return
         drag = QDrag(self)
         drag.setMimeData(self._lines.mimeData(self.selectedIndexes()))
@@ -287,7 +287,7 @@ class ScriptView(QTableView):
         if self.indexWidget(text) is None:
             self._cancel_delayed_edit(text)
             self.edit(text)
-        return self.writing_field
+        return self.text_field
 
     def _update_input_method(self) -> None:
         """Enable the input method in every cell of an editable line; Qt enables it only in the text cell."""
@@ -363,7 +363,7 @@ class ScriptView(QTableView):
             gone.connect(lambda *_: QTimer.singleShot(0, self, self._restore_selection))
         self._text_delegate.line_finished.connect(self.line_finished)
         self._text_delegate.texts_pasted.connect(self.texts_pasted)
-        self._style_delegate.own_words_wanted.connect(self.own_words_wanted)
+        self._style_delegate.instruction_requested.connect(self.instruction_requested)
 
     def _restore_selection(self) -> None:
         """If the selected line was removed, for example by undo, select the line now in its row."""

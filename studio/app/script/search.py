@@ -168,7 +168,7 @@ class Search(QObject):
         editor.project_replaced.connect(self._restart)
 
     def open(self, *, replaces: bool) -> None:
-        field = self._view.writing_field
+        field = self._view.text_field
         self._bar.open(replaces=replaces, selected_text=field.textCursor().selectedText() if field else "")
 
     def _restart(self) -> None:

@@ -107,7 +107,7 @@ class StyleList(QObject):
     def category_name(self, category: str) -> str:
         return QCoreApplication.translate(_CONTEXT, _CATEGORIES.get(category, _OTHER))
 
-    def words(self, style: LineStyle) -> str:
+    def label(self, style: LineStyle) -> str:
         """Return the label of a style; empty for the default style."""
         if style.instruct:
             return f"“{style.instruct}”"
@@ -116,5 +116,5 @@ class StyleList(QObject):
         known = next((named for named in self._styles if named.family == style.preset), None)
         return known.name if known else style.preset.rpartition(".")[2]
 
-    def knows(self, style: LineStyle) -> bool:
+    def supports(self, style: LineStyle) -> bool:
         return not style.preset or any(named.family == style.preset for named in self._styles)

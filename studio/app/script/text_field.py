@@ -46,7 +46,7 @@ class TextField(QPlainTextEdit):
         self._autosave.setSingleShot(True)
         self._autosave.setInterval(AUTOSAVE_MILLISECONDS)
         self._autosave.timeout.connect(self.autosave_due)
-        self.stretch = ""  # id of the current stretch of typing
+        self.merge_key = ""  # id of the current stretch of typing
         self.text_before = ""  # before that stretch
         self.textChanged.connect(self._on_text_changed)
         self.textChanged.connect(self._completer.typed)
@@ -56,9 +56,9 @@ class TextField(QPlainTextEdit):
     def is_completing(self) -> bool:
         return self._completer.is_open
 
-    def begin_stretch(self, text: str) -> None:
+    def begin_undo_step(self, text: str) -> None:
         """Start a new undo step for typing; Esc restores ``text``."""
-        self.stretch, self.text_before = new_id(), text
+        self.merge_key, self.text_before = new_id(), text
 
     def mark_saved(self) -> None:
         """Mark the text as saved or discarded."""

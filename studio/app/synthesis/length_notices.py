@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from studio.app.notifications import NotificationBar
-from studio.app.script.line_statuses import odd_length_words
+from studio.app.script.line_statuses import odd_length_warning
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
 
@@ -22,7 +22,7 @@ class LengthNotices(QObject):
     def _on_job_finished(self, job: SynthesisJob) -> None:
         if job.take is None or not job.is_urgent:
             return
-        words = odd_length_words(job.take)
+        words = odd_length_warning(job.take)
         if words:
             line_id = job.line_id
             self._notices.show_hint(words, offer=self.tr("Speak again"), call=lambda: self._speak(line_id))

@@ -241,5 +241,5 @@ def test_voice_names_ignore_case(bench: Bench, window: MainWindow, form: LineSet
     assert form._voice.currentText() == "Anna"
     assert "Zero-shot" in form._mode.text()
     assert not window.script.view._voice_delegate._is_missing(bench.lines[0])
-    window._voice_following.on_renamed("Anna", "Clara")
+    window._line_voices.on_renamed("Anna", "Clara")
     assert bench.lines[0].voice == "Clara"

@@ -53,7 +53,7 @@ def test_autosave_is_due_within_half_a_second() -> None:
 def test_typed_text_survives_a_crash_while_the_field_is_open(bench: Bench, window: MainWindow, tmp_path: Path) -> None:
     field = write_on(window)
     type_and_wait(bench, field, "An unfinished sentence")
-    assert window.script.view.writing_field is field
+    assert window.script.view.text_field is field
     assert texts_after_a_crash(bench, tmp_path / "crashed") == ["An unfinished sentence"]
     assert window.isWindowModified()
 

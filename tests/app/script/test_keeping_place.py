@@ -109,12 +109,12 @@ def test_undo_keeps_the_current_line_if_the_changed_one_is_visible(bench: Bench,
 
 def test_escape_stops_playback_before_it_leaves_the_field(bench: Bench, window: MainWindow) -> None:
     playing = ["take"]
-    window.script.view.set_stop_sound(lambda: bool(playing and playing.pop()))
+    window.script.view.set_stop_playback(lambda: bool(playing and playing.pop()))
     field = write_on(window)
     QTest.keyClicks(field, "Words")
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert playing == []
-    assert window.script.view.writing_field is field
+    assert window.script.view.text_field is field
     assert field.toPlainText() == "Words"
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert bench.texts == [""]

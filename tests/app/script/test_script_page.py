@@ -28,7 +28,7 @@ def test_enter_edits_a_new_line(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "The first line.")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    field = window.script.view.writing_field
+    field = window.script.view.text_field
     assert field is not None
     QTest.keyClicks(field, "The second.")
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -55,7 +55,7 @@ def test_undo_keys_apply_to_the_field_then_to_the_script(bench: Bench, window: M
         assert bench.texts == ["Before."]
         QTest.keyClick(field, Qt.Key.Key_Z, control)
     QTest.keyClick(field, Qt.Key.Key_Y, control)
-    window.script.view.commit_writing()
+    window.script.view.commit_text()
     assert bench.texts == ["Before. More."]
     QTest.keyClick(field, Qt.Key.Key_Z, control)
     assert bench.texts == ["Before."]
@@ -116,7 +116,7 @@ def test_escape_reverts_typed_text(bench: Bench, window: MainWindow) -> None:
 def test_typed_text_survives_a_change_of_its_row(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "half a sen")
-    window.script._model.words_changed()
+    window.script._model.refresh_styles()
     bench.live(0.02)
     assert field.toPlainText() == "half a sen"
 
@@ -127,9 +127,9 @@ def test_keys_right_after_a_click_are_typed_in_the_field(window: MainWindow) -> 
     place = view.visualRect(view.model().index(0, Column.TEXT)).center()
     assert view.selectionModel().isRowSelected(0)
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert view.writing_field is None, "Qt is still waiting"
+    assert view.text_field is None, "Qt is still waiting"
     QTest.keyClick(view, "T")
-    field = view.writing_field
+    field = view.text_field
     assert field is not None
     QTest.keyClicks(field, "he ferry")
     assert field.toPlainText() == "The ferry"
@@ -142,10 +142,10 @@ def test_a_composition_opens_the_field(window: MainWindow, column: Column) -> No
     view.setFocus()
     assert view.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
     QApplication.sendEvent(view, QInputMethodEvent("ni", []))
-    field = view.writing_field
+    field = view.text_field
     assert field is not None
     assert view.hasFocus(), "losing the focus would cancel the composition"
-    window.script._model.words_changed()
+    window.script._model.refresh_styles()
     assert field.textCursor().block().layout().preeditAreaText() == "ni"
     done = QInputMethodEvent("", [])
     done.setCommitString("你")
@@ -162,7 +162,7 @@ def test_a_dead_key_character_opens_the_field(window: MainWindow) -> None:
     event = QInputMethodEvent("", [])
     event.setCommitString("é")
     QApplication.sendEvent(view, event)
-    field = view.writing_field
+    field = view.text_field
     assert field is not None
     assert field.hasFocus()
     assert field.toPlainText() == "é"
@@ -173,7 +173,7 @@ def test_an_alt_gr_character_opens_the_field(window: MainWindow) -> None:
     view = window.script.view
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     QApplication.sendEvent(view, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_At, modifiers, "@"))
-    field = view.writing_field
+    field = view.text_field
     assert field is not None
     assert field.toPlainText() == "@"
 
@@ -182,9 +182,9 @@ def test_the_cursor_survives_a_change_of_its_row(bench: Bench, window: MainWindo
     window.script.set_field("text", "Words.", "Edit")
     field = write_on(window)
     QTest.keyClick(field, Qt.Key.Key_Left)
-    window.script._model.words_changed()
+    window.script._model.refresh_styles()
     QTest.keyClicks(field, " and more")
-    window.script.view.commit_writing()
+    window.script.view.commit_text()
     QTest.keyClicks(field, " still")
     assert field.toPlainText() == "Words and more still."
 

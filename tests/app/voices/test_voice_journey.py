@@ -52,7 +52,7 @@ def test_a_dropped_recording_becomes_the_voice_of_a_line(bench: Bench) -> None:
     bench.until(lambda: bench.lines[0].voice == "narrator")
     window.script.view.setFocus()
     QTest.keyClicks(window.script.view, "o")
-    field = window.script.view.writing_field
+    field = window.script.view.text_field
     assert field is not None
     QTest.keyClicks(field, "ne two three")
     bench.trigger("speak.line")
