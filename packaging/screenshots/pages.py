@@ -198,7 +198,7 @@ class Stage:
         window.docks.tabs.setCurrentIndex(0)
         window.actions_by_id["edit.replace"].trigger()
         yield "replace", window
-        window.script._find_bar.close_bar()
+        window.script.find_bar.close_bar()
         yield from model_scenes(self.parts.models, self.session.models, window)
         yield from engine_scenes(self.parts.engines, window)
         yield from self._drops()

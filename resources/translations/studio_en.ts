@@ -41,6 +41,13 @@
 <context>
     <name>FindBar</name>
     <message numerus="yes">
+        <source>%n match(es) replaced</source>
+        <translation>
+            <numerusform>%n match replaced</numerusform>
+            <numerusform>%n matches replaced</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n match(es)</source>
         <translation>
             <numerusform>%n match</numerusform>
@@ -204,16 +211,6 @@
         <translation>
             <numerusform>%n line</numerusform>
             <numerusform>%n lines</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>Search</name>
-    <message numerus="yes">
-        <source>%n match(es) replaced</source>
-        <translation>
-            <numerusform>%n match replaced</numerusform>
-            <numerusform>%n matches replaced</numerusform>
         </translation>
     </message>
 </context>

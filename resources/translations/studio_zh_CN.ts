@@ -4547,6 +4547,12 @@ Reads texts aloud in any voice, on your own computer.</source>
             <numerusform>%n 个匹配项</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n match(es) replaced</source>
+        <translation>
+            <numerusform>已替换 %n 处</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>FirstRun</name>
@@ -6225,22 +6231,15 @@ Reads texts aloud in any voice, on your own computer.</source>
             <numerusform>%n 行</numerusform>
         </translation>
     </message>
-</context>
-<context>
-    <name>Search</name>
     <message>
-        <source>Replace</source>
-        <translation>替换</translation>
-    </message>
-    <message>
-        <source>Replace all</source>
-        <translation>全部替换</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n match(es) replaced</source>
-        <translation>
-            <numerusform>已替换 %n 处</numerusform>
-        </translation>
+        <source>Write a line and press Ctrl+Enter to hear it.
+
+Paste or open a text to split it into lines.
+Drop a recording here to create a voice.</source>
+        <translation>输入一行文字，按 Ctrl+Enter 试听。
+
+粘贴或打开文本，会自动拆分为多行。
+将录音拖到这里即可创建音色。</translation>
     </message>
 </context>
 <context>
@@ -7359,19 +7358,6 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Match case</source>
         <translation>区分大小写</translation>
-    </message>
-</context>
-<context>
-    <name>_PlaceholderView</name>
-    <message>
-        <source>Write a line and press Ctrl+Enter to hear it.
-
-Paste or open a text to split it into lines.
-Drop a recording here to create a voice.</source>
-        <translation>输入一行文字，按 Ctrl+Enter 试听。
-
-粘贴或打开文本，会自动拆分为多行。
-将录音拖到这里即可创建音色。</translation>
     </message>
 </context>
 </TS>

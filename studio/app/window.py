@@ -134,8 +134,8 @@ class MainWindow(QMainWindow):
         actions["edit.move_up"].triggered.connect(lambda: script.move_lines(-1))
         actions["edit.move_down"].triggered.connect(lambda: script.move_lines(1))
         actions["edit.lock"].triggered.connect(script.toggle_lock)
-        actions["edit.find"].triggered.connect(lambda: script.open_find(replaces=False))
-        actions["edit.replace"].triggered.connect(lambda: script.open_find(replaces=True))
+        actions["edit.find"].triggered.connect(lambda: script.find_bar.open(replaces=False))
+        actions["edit.replace"].triggered.connect(lambda: script.find_bar.open(replaces=True))
         self._undo_actions.status_message.connect(self.tasks.show_message)
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
@@ -167,8 +167,8 @@ class MainWindow(QMainWindow):
         self.waveform_panel.seek_requested.connect(self.takes.play_from)
         # current line
         script.current_line_changed.connect(lambda _: self._show_line())
-        script.selection_changed.connect(self._show_form)
-        script.instruction_requested.connect(self.inspector.form.edit_instruction)
+        script.view.selection_changed.connect(self._show_form)
+        script.view.style_delegate.instruction_requested.connect(self.inspector.form.edit_instruction)
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.field_changed.connect(script.edit_lines)
@@ -197,7 +197,7 @@ class MainWindow(QMainWindow):
         actions["help.about"].triggered.connect(self.dialogs.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.show_message)
-        script.view.set_stop_playback(session.stop)
+        script.view.text_delegate.stop_playback = session.stop
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)

@@ -154,7 +154,7 @@ def test_the_engines_panel_opens_the_engines_page(window: MainWindow, bench: Ben
 def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: Bench) -> None:
     width = window.docks.voices.width()
     bench.add_take(np.zeros(24_000, np.float32))
-    window.script.open_find(replaces=True)
+    window.script.find_bar.open(replaces=True)
     window.waveform_panel.show_position(0.5)
     window.actions_by_id["speak.pause"].trigger()
     bench.live(0.02)
@@ -163,8 +163,8 @@ def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: 
     window.docks.bottom.raise_()
     bench.live(0.02)
     assert window.waveform_panel._title.width() > window.waveform_panel._level.width()
-    assert cut_off(window.script._find_bar) == []
-    assert window.script._find_bar._find.width() > 100
+    assert cut_off(window.script.find_bar) == []
+    assert window.script.find_bar._find.width() > 100
 
 
 def test_the_text_of_a_line_has_most_of_a_narrow_table(window: MainWindow, bench: Bench) -> None:

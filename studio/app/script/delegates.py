@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.script.edits import Match
-from studio.app.script.line_model import LINE_ROLE, SHARE_ROLE, STATE_ROLE, Index, LineModel
+from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
 from studio.app.script.text_painting import paint_highlighted
@@ -41,10 +41,10 @@ from studio.voices.voice import name_key
 
 _MARGIN = 6
 _ICON_SIDE = 16
-CUSTOM_INSTRUCTION = "own words"
+CUSTOM_INSTRUCTION = "custom"  # data of the style box entry for an instruction in the user's words
 
 
-def state_colour(state: LineState, colors: ThemeColors) -> str:
+def _state_colour(state: LineState, colors: ThemeColors) -> str:
     return {
         LineState.DRAFT: colors.quiet,
         LineState.OUTDATED: colors.warn,
@@ -58,7 +58,7 @@ def state_colour(state: LineState, colors: ThemeColors) -> str:
 
 @paints_safely
 class CellDelegate(QStyledItemDelegate):
-    """Base of the delegates: no focus frame."""
+    """Base class of the delegates; paints no focus frame."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
         super().initStyleOption(option, index)
@@ -69,9 +69,12 @@ class CellDelegate(QStyledItemDelegate):
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
         cell.text = ""
-        style = cell.widget.style() if cell.widget else QApplication.style()
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+        _style_of(cell).drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
         return cell
+
+    def commit_and_close(self, editor: QWidget) -> None:
+        self.commitData.emit(editor)
+        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
 
 
 @paints_safely
@@ -95,14 +98,14 @@ class StateDelegate(CellDelegate):
         self.paint_background(painter, option, index)
         state: LineState = index.data(STATE_ROLE)
         rect: QRect = option.rect
-        colour = _text_color(option, state_colour(state, theme_colors(option.palette)))
+        colour = _text_color(option, _state_colour(state, theme_colors(option.palette)))
         place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
         icon(f"state-{state.value}", colour).paint(painter, place)
         painter.save()
         painter.setPen(QColor(colour))
         words = rect.adjusted(_MARGIN + _ICON_SIDE + 5, 0, -2, 0)
         painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), index.data())
-        share = index.data(SHARE_ROLE) if state is LineState.SPEAKING else 0.0
+        share = index.data(PROGRESS_ROLE) if state is LineState.SPEAKING else 0.0
         if share:
             painter.fillRect(QRectF(rect.left(), rect.bottom() - 2, rect.width() * share, 3), QColor(colour))
         painter.restore()
@@ -133,8 +136,7 @@ class VoiceDelegate(CellDelegate):
             cell.icon = icon("warning", _text_color(option, warn))
             cell.decorationSize = QSize(_ICON_SIDE, _ICON_SIDE)
             cell.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
-        style = cell.widget.style() if cell.widget else QApplication.style()
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+        _style_of(cell).drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
 
     def helpEvent(  # noqa: N802
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
@@ -146,9 +148,8 @@ class VoiceDelegate(CellDelegate):
         return super().helpEvent(event, view, option, index)
 
     def missing_words(self, line: Line) -> str:
-        return self.tr("There is no voice named {name}. Choose another voice, or add one with this name.").format(
-            name=line.voice
-        )
+        words = self.tr("There is no voice named {name}. Choose another voice, or add one with this name.")
+        return words.format(name=line.voice)
 
     def _is_missing(self, line: Line) -> bool:
         """Return whether the voice of ``line`` is not in the library, for example after it was deleted."""
@@ -158,7 +159,7 @@ class VoiceDelegate(CellDelegate):
         box = QComboBox(parent)
         box.setAccessibleName(self.tr("Line voice"))
         box.addItems(list(self._voices))
-        box.activated.connect(lambda _: self._finish(box))
+        box.activated.connect(lambda _: self.commit_and_close(box))
         return box
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
@@ -172,10 +173,6 @@ class VoiceDelegate(CellDelegate):
         assert isinstance(editor, QComboBox)
         if editor.currentIndex() >= 0:
             model.setData(index, editor.currentText())
-
-    def _finish(self, editor: QWidget) -> None:
-        self.commitData.emit(editor)
-        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
 
 
 @paints_safely
@@ -229,10 +226,9 @@ class StyleDelegate(CellDelegate):
             model.setData(index, LineStyle(preset=chosen or None))
 
     def _finish(self, editor: QComboBox) -> None:
-        wants_own_words = editor.currentData() == CUSTOM_INSTRUCTION
-        self.commitData.emit(editor)
-        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
-        if wants_own_words:
+        is_custom = editor.currentData() == CUSTOM_INSTRUCTION
+        self.commit_and_close(editor)
+        if is_custom:
             self.instruction_requested.emit()
 
 
@@ -264,11 +260,10 @@ class TextDelegate(CellDelegate):
             return
         cell = self.paint_background(painter, option, index)
         cell.text = line.text
-        style = cell.widget.style() if cell.widget else QApplication.style()
+        style = _style_of(cell)
         area = QRectF(style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget))
-        margin = (
-            style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1
-        )  # as in QStyledItemDelegate
+        # The same margin as in QStyledItemDelegate.
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1
         current = self._current_match
         paint_highlighted(
             painter,
@@ -296,7 +291,7 @@ class TextDelegate(CellDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, TextField)
-        # Rows change while lines are spoken; keep text that is being typed or composed, and the cursor.
+        # Rows change while lines are spoken. Keep the cursor, and text that is being typed or composed.
         text: str = index.data(Qt.ItemDataRole.EditRole)
         if not editor.document().isModified() and editor.toPlainText() != text:
             editor.setPlainText(text)
@@ -309,7 +304,7 @@ class TextDelegate(CellDelegate):
         assert isinstance(model, LineModel)
         model.write_text(index, editor.toPlainText(), editor.merge_key)
         editor.mark_saved()
-        editor.document().clearUndoRedoStacks()  # from here on, undo belongs to the script
+        editor.document().clearUndoRedoStacks()  # from now on, the undo stack of the script handles undo
         editor.begin_undo_step(editor.toPlainText())
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
@@ -317,7 +312,7 @@ class TextDelegate(CellDelegate):
         editor.fit(option.rect)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """Leave Enter and Esc to the tag list while it is open; on other Esc keys stop playback or cancel."""
+        """While the tag list is open, leave all keys to it; otherwise Esc stops playback or cancels editing."""
         if isinstance(event, QKeyEvent) and isinstance(watched, TextField):
             if watched.is_completing:
                 return False
@@ -342,9 +337,12 @@ class TextDelegate(CellDelegate):
             model.restore_text(place, field.text_before, field.merge_key)
 
     def _finish(self, editor: QWidget) -> None:
-        self.commitData.emit(editor)
-        self.closeEditor.emit(editor, QStyledItemDelegate.EndEditHint.NoHint)
+        self.commit_and_close(editor)
         self.line_finished.emit()
+
+
+def _style_of(cell: QStyleOptionViewItem) -> QStyle:
+    return cell.widget.style() if cell.widget else QApplication.style()
 
 
 def fill_style_box(box: QComboBox, styles: StyleList) -> None:

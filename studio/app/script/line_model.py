@@ -1,4 +1,7 @@
-"""Table model of the script, one row per line. Edits go to the project editor, which emits all changes."""
+"""Table model of the script with one row per line.
+
+Edits go to the project editor, which emits a signal for every change.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ class Column(IntEnum):
 
 LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
 STATE_ROLE = Qt.ItemDataRole.UserRole + 1  # LineState
-SHARE_ROLE = Qt.ItemDataRole.UserRole + 2  # progress of a line being spoken, 0..1
+PROGRESS_ROLE = Qt.ItemDataRole.UserRole + 2  # progress of a line being spoken, 0..1
+_NUMERIC_COLUMNS = (Column.NUMBER, Column.DURATION, Column.TAKE)
+_ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 # MIME type of dragged lines: their ids, one per line.
 _LINES_FORMAT = "application/x-timbre-lines"
@@ -41,7 +46,7 @@ _LINES_FORMAT = "application/x-timbre-lines"
 
 @paints_safely
 class LineModel(QAbstractTableModel):
-    """``style_text`` returns the name of a style in the window's language."""
+    """Shows the editor's script. ``style_text`` returns the name of a style in the window's language."""
 
     def __init__(
         self,
@@ -52,13 +57,13 @@ class LineModel(QAbstractTableModel):
     ) -> None:
         super().__init__(parent)
         self._editor = editor
-        # The script the view knows; while the editor emits a change, its own script is newer.
+        # The script that the view shows. While the editor emits a change, the editor's script is already newer.
         self._script = editor.script
-        self._live_states = line_statuses
+        self._statuses = line_statuses
         self._style_text = style_text
         editor.script_changed.connect(self._on_script_changed)
         editor.project_replaced.connect(self._on_project_replaced)
-        line_statuses.changed.connect(self._on_state_changed)
+        line_statuses.changed.connect(self._on_status_changed)
 
     def line_at(self, row: int) -> Line:
         return self._script.lines[row]
@@ -70,8 +75,8 @@ class LineModel(QAbstractTableModel):
         return self._script.index_of.get(line_id)
 
     def state_of(self, line: Line) -> LineState:
-        live = self._live_states.of(line.id)
-        return live.state if live else self._editor.saved_state(line.id)
+        status = self._statuses.of(line.id)
+        return status.state if status else self._editor.saved_state(line.id)
 
     def refresh_styles(self) -> None:
         """Refresh all rows after a change of style names."""
@@ -83,29 +88,22 @@ class LineModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
         return 0 if parent.isValid() else len(Column)
 
-    def headerData(  # noqa: N802, PLR0911 - one return per column
+    def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        is_figure = section in (Column.NUMBER, Column.DURATION, Column.TAKE)
-        if role == Qt.ItemDataRole.TextAlignmentRole and is_figure:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if role == Qt.ItemDataRole.TextAlignmentRole and section in _NUMERIC_COLUMNS:
+            return _ALIGN_RIGHT
         if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
             return None
-        match Column(section):
-            case Column.NUMBER:
-                return self.tr("No.")
-            case Column.STATE:
-                return self.tr("State")
-            case Column.VOICE:
-                return self.tr("Voice")
-            case Column.TEXT:
-                return self.tr("Text")
-            case Column.STYLE:
-                return self.tr("Style")
-            case Column.DURATION:
-                return self.tr("Length")
-            case Column.TAKE:
-                return self.tr("Take")
+        return {
+            Column.NUMBER: self.tr("No."),
+            Column.STATE: self.tr("State"),
+            Column.VOICE: self.tr("Voice"),
+            Column.TEXT: self.tr("Text"),
+            Column.STYLE: self.tr("Style"),
+            Column.DURATION: self.tr("Length"),
+            Column.TAKE: self.tr("Take"),
+        }[Column(section)]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
@@ -134,26 +132,23 @@ class LineModel(QAbstractTableModel):
         return ids if all(self.row_of(line_id) is not None for line_id in ids) else []
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: PLR0911 - one return per role
-        line = self.line_at(index.row())
+        line, column = self.line_at(index.row()), Column(index.column())
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._display_text(line, Column(index.column()), index.row())
+                return self._display_text(line, column, index.row())
             case Qt.ItemDataRole.EditRole:
-                return self._edit_value(line, Column(index.column()))
+                return {Column.TEXT: line.text, Column.VOICE: line.voice, Column.STYLE: line.style}.get(column)
             case Qt.ItemDataRole.ToolTipRole:
-                return self._tool_tip(line, Column(index.column()))
+                return self._tool_tip(line, column)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._display_text(line, Column(index.column()), index.row()) or self.tr("Empty")
-            case Qt.ItemDataRole.TextAlignmentRole if index.column() in (Column.NUMBER, Column.DURATION, Column.TAKE):
-                return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                return self._display_text(line, column, index.row()) or self.tr("Empty")
+            case Qt.ItemDataRole.TextAlignmentRole if column in _NUMERIC_COLUMNS:
+                return _ALIGN_RIGHT
         if role == LINE_ROLE:
             return line
         if role == STATE_ROLE:
             return self.state_of(line)
-        if role == SHARE_ROLE:
-            live = self._live_states.of(line.id)
-            return live.share if live else 0.0
-        return None
+        return self._progress(line) if role == PROGRESS_ROLE else None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
         if role != Qt.ItemDataRole.EditRole:
@@ -169,54 +164,46 @@ class LineModel(QAbstractTableModel):
             self._editor.push(change, title)
         return True
 
-    def write_text(self, index: Index, text: str, stretch: str) -> None:
-        """Set the text of a line; all changes in one ``stretch`` of typing are one undo step."""
+    def write_text(self, index: Index, text: str, merge_key: str) -> None:
+        """Set the text of a line. All changes with the same ``merge_key`` are one undo step."""
         change = set_field(self._editor.script, [self.line_at(index.row()).id], "text", text)
         if change is not None:
-            self._editor.push(change, self.tr("Edit text"), merge_key=stretch, merge_seconds=math.inf)
+            self._editor.push(change, self.tr("Edit text"), merge_key=merge_key, merge_seconds=math.inf)
 
-    def autosave_text(self, index: Index, text: str, stretch: str) -> bool:
-        """Do as ``write_text``; on failure let the editor report the error and return False."""
+    def autosave_text(self, index: Index, text: str, merge_key: str) -> bool:
+        """Call ``write_text``; if it fails, let the editor report the error and return False."""
         try:
-            self.write_text(index, text, stretch)
+            self.write_text(index, text, merge_key)
         except StudioError as error:
             self._editor.failed.emit(error)
             return False
         return True
 
-    def restore_text(self, index: Index, text: str, stretch: str) -> None:
-        """Restore the text before ``stretch``; by undo if nothing followed, so that it can be redone."""
-        if self.line_at(index.row()).text != text and not self._editor.undo_merged(stretch):
+    def restore_text(self, index: Index, text: str, merge_key: str) -> None:
+        """Restore ``text``, the text before the step ``merge_key``; by undo if no step followed, so it can be redone."""
+        if self.line_at(index.row()).text != text and not self._editor.undo_merged(merge_key):
             self.setData(index, text)
 
-    def state_text(self, state: LineState) -> str:  # noqa: PLR0911 - one return per state
-        match state:
-            case LineState.DRAFT:
-                return self.tr("New")
-            case LineState.OUTDATED:
-                return self.tr("Changed")
-            case LineState.CHECK:
-                return self.tr("Check")
-            case LineState.QUEUED:
-                return self.tr("Queued")
-            case LineState.SPEAKING:
-                return self.tr("Speaking")
-            case LineState.READY:
-                return self.tr("Ready")
-            case LineState.FAILED:
-                return self.tr("Failed")
+    def state_text(self, state: LineState) -> str:
+        return {
+            LineState.DRAFT: self.tr("New"),
+            LineState.OUTDATED: self.tr("Changed"),
+            LineState.CHECK: self.tr("Check"),
+            LineState.QUEUED: self.tr("Queued"),
+            LineState.SPEAKING: self.tr("Speaking"),
+            LineState.READY: self.tr("Ready"),
+            LineState.FAILED: self.tr("Failed"),
+        }[state]
 
     def _display_text(self, line: Line, column: Column, row: int) -> str:  # noqa: PLR0911 - one return per column
         match column:
             case Column.NUMBER:
                 return str(row + 1)
             case Column.STATE:
-                state = self.state_of(line)
-                live = self._live_states.of(line.id)
+                state, progress = self.state_of(line), self._progress(line)
                 if state is LineState.OUTDATED and self._is_stopped(line):
                     return self.tr("Stopped")
-                is_measured = state is LineState.SPEAKING and live is not None and live.share > 0
-                return f"{self.state_text(state)} {live.share:.0%}" if is_measured and live else self.state_text(state)
+                return f"{self.state_text(state)} {progress:.0%}" if progress > 0 else self.state_text(state)
             case Column.VOICE:
                 return line.voice or self.tr("No voice")
             case Column.TEXT:
@@ -228,25 +215,21 @@ class LineModel(QAbstractTableModel):
             case Column.TAKE:
                 return self._take_text(line)
 
-    def _edit_value(self, line: Line, column: Column) -> Any:
-        match column:
-            case Column.TEXT:
-                return line.text
-            case Column.VOICE:
-                return line.voice
-            case Column.STYLE:
-                return line.style
-        return None
+    def _progress(self, line: Line) -> float:
+        """Return the progress of a line being spoken, 0..1; 0 in other states."""
+        live = self._statuses.of(line.id)
+        return live.share if live is not None and live.state is LineState.SPEAKING else 0.0
 
     def _tool_tip(self, line: Line, column: Column) -> str | None:
         if column is Column.STATE:
-            live = self._live_states.of(line.id)
+            live = self._statuses.of(line.id)
             if live is not None and live.error is not None:
                 return format_error(live.error)
             if live is None and self._is_stopped(line):
                 return self.tr("The chosen take was stopped before the end of the line.")
+            take = None if line.chosen_take is None else self._script.take(line.chosen_take)
             return {
-                LineState.CHECK: self._odd_length_words(line),
+                LineState.CHECK: "" if take is None else odd_length_warning(take),
                 LineState.DRAFT: self.tr("This line has not been spoken yet."),
                 LineState.OUTDATED: self.tr("This line has changed since its take was spoken."),
                 LineState.QUEUED: self.tr("This line is queued."),
@@ -257,9 +240,6 @@ class LineModel(QAbstractTableModel):
         if column is Column.NUMBER and line.is_locked:
             return self.tr("This line is locked.")
         return None
-
-    def _odd_length_words(self, line: Line) -> str:
-        return "" if line.chosen_take is None else odd_length_warning(self._script.take(line.chosen_take))
 
     def _is_stopped(self, line: Line) -> bool:
         return line.chosen_take is not None and not self._script.take(line.chosen_take).is_complete
@@ -282,7 +262,7 @@ class LineModel(QAbstractTableModel):
         self._script = self._editor.script
         self.endResetModel()
 
-    def _on_state_changed(self, line_id: str) -> None:
+    def _on_status_changed(self, line_id: str) -> None:
         row = self.row_of(line_id)
         if row is not None:
             self._rows_changed(row, row)
@@ -291,34 +271,26 @@ class LineModel(QAbstractTableModel):
         old, new = [line.id for line in before.lines], [line.id for line in after.lines]
         if old == new:
             self._script = after
-            self._on_lines_edited(before, after)
-        elif (gap := _one_gap(old, new)) is not None:
+        elif (gap := _contiguous_rows(old, new)) is not None:
             self.beginInsertRows(QModelIndex(), *gap)
             self._script = after
             self.endInsertRows()
             self._rows_changed(gap[1] + 1, self.rowCount() - 1)
-        elif (gap := _one_gap(new, old)) is not None:
+        elif (gap := _contiguous_rows(new, old)) is not None:
             self.beginRemoveRows(QModelIndex(), *gap)
             self._script = after
             self.endRemoveRows()
             self._rows_changed(gap[0], self.rowCount() - 1)
         else:
             self._on_lines_rearranged(old, after)
-        if old != new:
-            for row, line in enumerate(after.lines):
-                if self._is_edited(line, before):
-                    self._rows_changed(row, row)
-
-    def _is_edited(self, line: Line, before: Script) -> bool:
-        row = before.index_of.get(line.id)
-        return row is not None and before.lines[row] is not line
-
-    def _on_lines_edited(self, before: Script, after: Script) -> None:
         if before is after or before.dictionary != after.dictionary:
             self._rows_changed(0, self.rowCount() - 1)
             return
-        for row, (old, new) in enumerate(zip(before.lines, after.lines, strict=True)):
-            if old is not new or before.takes.get(old.id) is not after.takes.get(new.id):
+        for row, line in enumerate(after.lines):
+            old_row = before.index_of.get(line.id)
+            if old_row is not None and (
+                before.lines[old_row] is not line or before.takes.get(line.id) is not after.takes.get(line.id)
+            ):
                 self._rows_changed(row, row)
 
     def _on_lines_rearranged(self, old: list[str], after: Script) -> None:
@@ -339,7 +311,7 @@ class LineModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(Column) - 1))
 
 
-def _one_gap(shorter: list[str], longer: list[str]) -> tuple[int, int] | None:
+def _contiguous_rows(shorter: list[str], longer: list[str]) -> tuple[int, int] | None:
     """Return first and last row of the items only in ``longer`` if they are contiguous and nothing else differs."""
     num_more = len(longer) - len(shorter)
     if num_more <= 0:

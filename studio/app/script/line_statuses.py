@@ -1,4 +1,4 @@
-"""Transient status of lines: queued, being spoken or failed. Not part of the project."""
+"""Status of lines apart from the project: queued, being spoken or failed; warnings about the length of takes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from studio.project.takes import Take
 
 @dataclass(frozen=True, slots=True)
 class LineStatus:
-    """QUEUED, SPEAKING (with progress ``share``, 0..1) or FAILED (with ``error``)."""
+    """Status that is not saved with the project."""
 
-    state: LineState
-    share: float = 0.0
-    error: StudioError | None = None
+    state: LineState  # QUEUED, SPEAKING or FAILED
+    share: float = 0.0  # progress while SPEAKING, 0..1
+    error: StudioError | None = None  # set if FAILED
 
 
 class LineStatusStore(QObject):
+    """Statuses by line id."""
+
     changed = Signal(str)  # line id
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -46,16 +48,15 @@ class LineStatusStore(QObject):
 
 
 def odd_length_warning(take: Take) -> str:
-    """Return the warning; empty for a plausible length."""
-    match take.parameters.odd_length:
-        case LengthVerdict.TOO_LONG:
-            return QCoreApplication.translate(
-                "OddLength",
-                "This take is longer than expected for its text. Listen to it and keep it, or speak the line again.",
-            )
-        case LengthVerdict.TOO_SHORT:
-            return QCoreApplication.translate(
-                "OddLength",
-                "This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.",
-            )
+    """Return a warning about a take that is too short or too long for its text; empty for a plausible length."""
+    if take.parameters.odd_length is LengthVerdict.TOO_LONG:
+        return QCoreApplication.translate(
+            "OddLength",
+            "This take is longer than expected for its text. Listen to it and keep it, or speak the line again.",
+        )
+    if take.parameters.odd_length is LengthVerdict.TOO_SHORT:
+        return QCoreApplication.translate(
+            "OddLength",
+            "This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.",
+        )
     return ""

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
+from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
-from studio.app.script.search import FindBar, Search
 from studio.app.script.style_list import StyleList
-from studio.app.theme.colors import theme_colors
-from studio.app.widgets.painting_guard import paints_safely
 from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
 from studio.project.lines import Line
 from studio.project.script import Script
 
 
 class ScriptPage(QWidget):
-    """Line editing. Speaking and playing lines is handled elsewhere."""
+    """Editing of lines. Other classes speak and play them."""
 
     current_line_changed = Signal(object)  # line id or None
-    selection_changed = Signal()
-    instruction_requested = Signal()
     message = Signal(str)  # for the status bar
 
     def __init__(
@@ -43,25 +39,21 @@ class ScriptPage(QWidget):
         self._editor = editor
         self._split_text = split_text
         self._model = LineModel(editor, line_statuses, styles.label, self)
-        self.view = _PlaceholderView(self._model, styles, self)
-        self._find_bar = FindBar(self)
-        self._last_opened: str | None = None  # last line of an imported text, until another line is selected
-        self._search = Search(editor, self.view, self._find_bar, self)
+        self.view = ScriptView(self._model, styles, self)
+        self.find_bar = FindBar(editor, self.view, self)
+        self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.view, 1)
-        layout.addWidget(self._find_bar)
+        layout.addWidget(self.find_bar)
         styles.changed.connect(self._model.refresh_styles)
         editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)
-        self.view.selection_changed.connect(self.selection_changed)
-        self.view.instruction_requested.connect(self.instruction_requested)
-        self.view.line_finished.connect(self.edit_next_line)
-        self.view.texts_pasted.connect(self.paste_into_field)
+        self.view.text_delegate.line_finished.connect(self.edit_next_line)
+        self.view.text_delegate.texts_pasted.connect(self.paste_text)
         self.view.lines_dragged.connect(self.move_lines_to)
-        self._search.message.connect(self.message)
-        self._find_bar.closed.connect(self.view.setFocus)
+        self.find_bar.message.connect(self.message)
 
     @property
     def selected_line_ids(self) -> list[str]:
@@ -84,7 +76,7 @@ class ScriptPage(QWidget):
     def new_line(self) -> None:
         """Insert a line below the current one and edit it."""
         self.view.commit_text()
-        self._insert_texts([""], self.tr("New line"), starts_writing=True)
+        self._insert_texts([""], self.tr("New line"), starts_editing=True)
 
     def edit_next_line(self) -> None:
         """Edit the next line, or a new one at the end."""
@@ -95,10 +87,11 @@ class ScriptPage(QWidget):
                 return
             self.new_line()
         else:
-            self.view.go_to(self._editor.script.lines[index + 1].id, starts_writing=True)
+            self.view.go_to(self._editor.script.lines[index + 1].id, starts_editing=True)
 
     def paste_text(self, text: str) -> None:
-        """Insert the split ``text`` below the current line; an empty current line is replaced."""
+        """Insert ``text``, split into lines, below the current line; an empty current line is replaced."""
+        self.view.commit_text()
         texts = self._split_text(text)
         if texts:
             self._insert_texts(texts, self.tr("Paste lines"))
@@ -108,11 +101,7 @@ class ScriptPage(QWidget):
             self.message.emit(message)
 
     def paste_lines(self) -> None:
-        self.paste_into_field(QGuiApplication.clipboard().text())
-
-    def paste_into_field(self, text: str) -> None:
-        self.view.commit_text()
-        self.paste_text(text)
+        self.paste_text(QGuiApplication.clipboard().text())
 
     def insert_lines(self, lines: list[Line]) -> None:
         """Insert imported lines below the current one. Select only the first: there may be thousands."""
@@ -120,7 +109,7 @@ class ScriptPage(QWidget):
             change = edits.insert_lines(self._editor.script, self._index_below(), lines)
             self._do_below(change, self.tr("Import lines"))
             self.view.go_to(lines[0].id)
-            self._last_opened = lines[-1].id
+            self._last_imported = lines[-1].id
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
 
     def insert_recording(self, line: Line) -> None:
@@ -132,7 +121,7 @@ class ScriptPage(QWidget):
     def duplicate(self) -> None:
         if ids := self.selected_line_ids:
             change = edits.duplicate(self._editor.script, ids)
-            self._do(change, self.tr("Duplicate lines"))
+            self._push(change, self.tr("Duplicate lines"))
             self.view.select_lines([line.id for line in change.lines])
 
     def remove(self) -> None:
@@ -140,7 +129,7 @@ class ScriptPage(QWidget):
         if not ids:
             return
         row = self._editor.script.index_of[ids[0]]
-        self._do(edits.remove(self._editor.script, ids), self.tr("Remove lines"))
+        self._push(edits.remove(self._editor.script, ids), self.tr("Remove lines"))
         lines = self._editor.script.lines
         self.view.go_to(lines[min(row, len(lines) - 1)].id)
         self.message.emit(self.tr("%n line(s) removed", "", len(ids)))
@@ -152,32 +141,24 @@ class ScriptPage(QWidget):
             return
         offset = field.textCursor().position()
         self.view.commit_text()
-        change = edits.split(self._editor.script, line.id, offset)
-        if change is not None:
-            self._do(change, self.tr("Split line"))
+        if self._push(edits.split(self._editor.script, line.id, offset), self.tr("Split line")):
             lines = self._editor.script.lines
             self.view.go_to(lines[self._editor.script.index_of[line.id] + 1].id)
 
     def merge(self) -> None:
         self.view.commit_text()
         ids = self.selected_line_ids
-        change = edits.merge(self._editor.script, ids)
-        if change is not None:
-            self._do(change, self.tr("Merge lines"))
+        if self._push(edits.merge(self._editor.script, ids), self.tr("Merge lines")):
             self.view.go_to(ids[0])
 
     def move_lines(self, step: int) -> None:
         ids = self.selected_line_ids
-        change = edits.move(self._editor.script, ids, step)
-        if change is not None:
-            self._do(change, self.tr("Move lines"))
+        if self._push(edits.move(self._editor.script, ids, step), self.tr("Move lines")):
             self.view.select_lines(ids)
 
     def move_lines_to(self, ids: list[str], index: int) -> None:
         """Move dragged lines before the line that is now at ``index``."""
-        change = edits.move_to(self._editor.script, ids, index)
-        if change is not None:
-            self._do(change, self.tr("Move lines"))
+        if self._push(edits.move_to(self._editor.script, ids, index), self.tr("Move lines")):
             self.view.select_lines(ids)
 
     def toggle_lock(self) -> None:
@@ -191,9 +172,7 @@ class ScriptPage(QWidget):
     def give_voice(self, line_id: str, name: str) -> None:
         """Set the voice of a line, unless the line has been removed or locked since."""
         if self._editor.project.has_line(line_id) and not self._editor.project.line(line_id).is_locked:
-            change = edits.set_field(self._editor.script, [line_id], "voice", name)
-            if change is not None:
-                self._do(change, self.tr("Change voice"))
+            self._push(edits.set_field(self._editor.script, [line_id], "voice", name), self.tr("Change voice"))
 
     def set_field(self, field: str, value: object, title: str, merges: bool = False) -> None:
         """Set ``field`` of all selected lines."""
@@ -210,9 +189,6 @@ class ScriptPage(QWidget):
         if change is not None:
             self._editor.push(change, title, merge_key=f"{field}:{','.join(ids)}" if merges else None)
 
-    def open_find(self, *, replaces: bool) -> None:
-        self._search.open(replaces=replaces)
-
     def _show_changed(self, before: Script, after: Script) -> None:
         """Go to the first line that undo or redo changed, unless a changed line is visible."""
         rows, area, model = edits.changed_rows(before, after), self.view.viewport().rect(), self._model
@@ -220,24 +196,27 @@ class ScriptPage(QWidget):
         if rows and not any(visible):
             self.view.go_to(after.lines[rows[0]].id)
 
-    def _do(self, change: Change, title: str) -> None:
-        self._editor.push(change, title)
+    def _push(self, change: Change | None, title: str) -> bool:
+        """Apply ``change`` as an undo step; return whether there was a change."""
+        if change is not None:
+            self._editor.push(change, title)
+        return change is not None
 
     def _index_below(self) -> int:
-        """Return the row below the selected lines and a just imported text, so that they are not torn apart."""
+        """Return the row below the selected lines and below a text just imported, so that neither is split."""
         index_of = self._editor.script.index_of
-        above = [index_of[line_id] for line_id in (*self.selected_line_ids, self._last_opened) if line_id in index_of]
+        above = [index_of[line_id] for line_id in (*self.selected_line_ids, self._last_imported) if line_id in index_of]
         return max(above) + 1 if above else len(self._editor.script.lines)
 
     def _on_current_line(self, line_id: str | None) -> None:
-        self._last_opened = None
+        self._last_imported = None
         self.current_line_changed.emit(line_id)
 
-    def _insert_texts(self, texts: list[str], title: str, *, starts_writing: bool = False) -> None:
+    def _insert_texts(self, texts: list[str], title: str, *, starts_editing: bool = False) -> None:
         change = edits.insert_texts(self._editor.script, self._index_below(), texts)
-        self._do_below(change, title, keeps_empty=starts_writing)
-        if starts_writing:
-            self.view.go_to(change.lines[0].id, starts_writing=True)
+        self._do_below(change, title, keeps_empty=starts_editing)
+        if starts_editing:
+            self.view.go_to(change.lines[0].id, starts_editing=True)
         else:
             self.view.select_lines([line.id for line in change.lines])
 
@@ -246,26 +225,4 @@ class ScriptPage(QWidget):
         line = self.current_line
         if line is not None and not line.text.strip() and line.chosen_take is None and not keeps_empty:
             change = CompositeChange((change, RemoveLines((line.id,))))
-        self._do(change, title)
-
-
-@paints_safely
-class _PlaceholderView(ScriptView):
-    """Script view with a hint while the script is empty."""
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        super().paintEvent(event)
-        if self._lines.rowCount() > 1 or (self._lines.rowCount() == 1 and self._lines.line_at(0).text):
-            return
-        if self.text_field is not None:
-            return
-        painter = QPainter(self.viewport())
-        painter.setPen(theme_colors(self.palette()).quiet)
-        top = self.rowHeight(0) if self._lines.rowCount() else 0
-        area = QRect(0, top, self.viewport().width(), self.viewport().height() - top)
-        words = self.tr(
-            "Write a line and press Ctrl+Enter to hear it.\n\n"
-            "Paste or open a text to split it into lines.\n"
-            "Drop a recording here to create a voice."
-        )
-        painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
+        self._push(change, title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import (
     QCoreApplication,
@@ -44,6 +44,7 @@ from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
 from studio.app.script.text_painting import drag_pixmap
+from studio.app.theme.colors import theme_colors
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line
 
@@ -71,9 +72,6 @@ class ScriptView(QTableView):
 
     current_line_changed = Signal(object)  # line id or None
     selection_changed = Signal()
-    line_finished = Signal()  # Enter in the text: edit the next line
-    texts_pasted = Signal(str)
-    instruction_requested = Signal()
     lines_dragged = Signal(list, int)  # line ids, row of the line before which they are dropped
 
     def __init__(self, model: LineModel, styles: StyleList, parent: QWidget | None = None) -> None:
@@ -84,8 +82,8 @@ class ScriptView(QTableView):
         self._widths: dict[Column, int] | None = None
         self._gap: int | None = None  # row above which dragged lines would be dropped
         self._voice_delegate = VoiceDelegate(self)
-        self._style_delegate = StyleDelegate(styles, self)
-        self._text_delegate = TextDelegate(styles, self)
+        self.style_delegate = StyleDelegate(styles, self)
+        self.text_delegate = TextDelegate(styles, self)
         self.setModel(model)
         self.setAccessibleName(self.tr("Script"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -135,27 +133,23 @@ class ScriptView(QTableView):
         row.setRight(self.viewport().width() - 1)
         return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
 
-    def set_stop_playback(self, stop_sound: Callable[[], bool]) -> None:
-        """Call ``stop_sound`` on Esc in the text field; Esc leaves the field only if it returns False."""
-        self._text_delegate.stop_playback = stop_sound
-
     def set_voices(self, names: tuple[str, ...]) -> None:
         self._voice_delegate.set_voices(names)
         self.viewport().update()
 
     def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
-        """Highlight ``matches`` in their rows, ``current`` most."""
-        self._text_delegate.mark_matches(matches, current)
+        """Highlight ``matches`` in their rows, with the strongest highlight on ``current``."""
+        self.text_delegate.mark_matches(matches, current)
         self.viewport().update()
 
-    def go_to(self, line_id: str, *, starts_writing: bool = False) -> None:
+    def go_to(self, line_id: str, *, starts_editing: bool = False) -> None:
         row = self._lines.row_of(line_id)
         if row is None:
             return
         index = self._lines.index(row, Column.TEXT)
         self._choose(index)
         self.scrollTo(index)
-        if starts_writing:
+        if starts_editing:
             self.setFocus()
             self._open_field(index)
 
@@ -246,10 +240,22 @@ class ScriptView(QTableView):
         self._show_gap(None)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Also paint the position of dragged lines, and a hint while the script is empty."""
         super().paintEvent(event)
+        painter = QPainter(self.viewport())
         if self._gap is not None:
-            painter = QPainter(self.viewport())
             painter.fillRect(self._gap_area(self._gap), self.palette().color(QPalette.ColorRole.Highlight))
+        num_rows = self._lines.rowCount()
+        if num_rows > 1 or (num_rows and self._lines.line_at(0).text) or self.text_field is not None:
+            return
+        painter.setPen(theme_colors(self.palette()).quiet)
+        words = self.tr(
+            "Write a line and press Ctrl+Enter to hear it.\n\n"
+            "Paste or open a text to split it into lines.\n"
+            "Drop a recording here to create a voice."
+        )
+        below_rows = self.viewport().rect().adjusted(0, self.rowHeight(0) if num_rows else 0, 0, 0)
+        painter.drawText(below_rows, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
         """Emit ``lines_dragged``; the lines are moved by an undoable change of the project."""
@@ -258,7 +264,7 @@ class ScriptView(QTableView):
             row = self._row_below(event.position().toPoint())
             event.setDropAction(Qt.DropAction.MoveAction)
             event.accept()
-            # After the drag: until then the view keeps its rows.
+            # Emitted after the drag, because the view keeps its rows until then.
             QTimer.singleShot(0, self, lambda: self.lines_dragged.emit(line_ids, row))
         else:
             event.ignore()
@@ -276,7 +282,7 @@ class ScriptView(QTableView):
         super().changeEvent(event)
 
     def _choose(self, index: Index) -> None:
-        """Select a line alone; setCurrentIndex() would extend the selection while a shortcut's Shift is still down."""
+        """Select only this line. setCurrentIndex() would extend the selection while Shift is held for a shortcut."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
 
@@ -296,8 +302,8 @@ class ScriptView(QTableView):
         self.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled, is_writable)
 
     def _cancel_delayed_edit(self, index: Index) -> None:
-        """Cancel the delayed edit after a click on a selected line, during which Qt refuses to open an editor."""
-        self.edit(index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_))  # opens nothing
+        """Cancel the delayed edit that Qt starts after a click on a selected line; until then it opens no editor."""
+        self.edit(index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_))  # only cancels
 
     def _show_gap(self, row: int | None) -> None:
         if row != self._gap:
@@ -322,8 +328,8 @@ class ScriptView(QTableView):
             Column.NUMBER: NumberDelegate(self),
             Column.STATE: StateDelegate(self),
             Column.VOICE: self._voice_delegate,
-            Column.TEXT: self._text_delegate,
-            Column.STYLE: self._style_delegate,
+            Column.TEXT: self.text_delegate,
+            Column.STYLE: self.style_delegate,
             Column.DURATION: CellDelegate(self),
             Column.TAKE: CellDelegate(self),
         }.items():
@@ -361,9 +367,6 @@ class ScriptView(QTableView):
         self._lines.modelReset.connect(self._emit_current)
         for gone in (self._lines.rowsRemoved, self._lines.layoutChanged):
             gone.connect(lambda *_: QTimer.singleShot(0, self, self._restore_selection))
-        self._text_delegate.line_finished.connect(self.line_finished)
-        self._text_delegate.texts_pasted.connect(self.texts_pasted)
-        self._style_delegate.instruction_requested.connect(self.instruction_requested)
 
     def _restore_selection(self) -> None:
         """If the selected line was removed, for example by undo, select the line now in its row."""

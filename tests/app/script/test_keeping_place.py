@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from window_bench import Bench, write_on
 
-from studio.app.script.search import FindBar
+from studio.app.script.find_bar import FindBar
 from studio.app.script.text_field import TextField
 from studio.app.window import MainWindow
 
@@ -81,7 +81,7 @@ def test_tab_moves_from_the_search_text_to_the_replacement(bench: Bench, window:
     QTest.keyClicks(QApplication.focusWidget(), "old")
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
     QTest.keyClicks(QApplication.focusWidget(), "new")
-    assert (bar.pattern, bar.replacement) == ("old", "new")
+    assert (bar._find.text(), bar._replacement.text()) == ("old", "new")
 
 
 def test_undo_and_redo_scroll_to_the_changed_line(bench: Bench, window: MainWindow) -> None:
@@ -109,7 +109,7 @@ def test_undo_keeps_the_current_line_if_the_changed_one_is_visible(bench: Bench,
 
 def test_escape_stops_playback_before_it_leaves_the_field(bench: Bench, window: MainWindow) -> None:
     playing = ["take"]
-    window.script.view.set_stop_playback(lambda: bool(playing and playing.pop()))
+    window.script.view.text_delegate.stop_playback = lambda: bool(playing and playing.pop())
     field = write_on(window)
     QTest.keyClicks(field, "Words")
     QTest.keyClick(field, Qt.Key.Key_Escape)

@@ -253,7 +253,7 @@ def test_a_slash_within_a_word_opens_no_list(window: MainWindow, text: str) -> N
 def test_find_and_replace_all(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("A cat sat here today.\n\nAnother cat sat there.\n\nNo animal at all here.")
     bench.trigger("edit.replace")
-    bar = window.script._find_bar
+    bar = window.script.find_bar
     assert bar.isVisible()
     QTest.keyClicks(bar._find, "cat")
     assert bar._found.text() == "2 matches"
@@ -271,7 +271,7 @@ def test_find_and_replace_all(bench: Bench, window: MainWindow) -> None:
 def test_replace_one_by_one(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("cat cat cat and more words")
     bench.trigger("edit.replace")
-    bar = window.script._find_bar
+    bar = window.script.find_bar
     bar._find.setText("cat")
     bar._replacement.setText("cats")
     for _ in range(4):

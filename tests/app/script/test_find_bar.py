@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.app.script.edits import Match
+from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column
-from studio.app.script.search import FindBar
 from studio.app.script.text_painting import excerpt_of
 from studio.app.theme.colors import LIGHT
 from studio.app.window import MainWindow
@@ -31,7 +31,7 @@ def window(bench: Bench) -> MainWindow:
 @pytest.fixture
 def bar(bench: Bench, window: MainWindow) -> FindBar:
     bench.trigger("edit.find")
-    return window.script._find_bar
+    return window.script.find_bar
 
 
 def count_texts(bar: FindBar) -> tuple[str, str]:

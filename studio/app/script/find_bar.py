@@ -1,0 +1,208 @@
+"""Find and replace bar below the script."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import partial
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from studio.app.script.edits import Match, find_matches, replace_matches
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.script_view import ScriptView
+from studio.app.theme.icons import icon
+from studio.project.script import Script
+
+
+class FindBar(QWidget):
+    """Searches the script and replaces matches, which ``view`` highlights while the bar is open."""
+
+    message = Signal(str)  # for the status bar
+
+    def __init__(self, editor: ProjectEditor, view: ScriptView, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._view = view
+        self._matches: list[Match] = []
+        self._current: Match | None = None
+        self._resume_from: Match | None = None  # where the search continues, also after this match was replaced
+        self._find = QLineEdit(clearButtonEnabled=True)
+        self._replacement = QLineEdit()
+        for field, name in ((self._find, self.tr("Find")), (self._replacement, self.tr("Replace with"))):
+            field.setPlaceholderText(name)
+            field.setAccessibleName(name)
+        self._is_case_sensitive = QToolButton(autoRaise=True)
+        self._is_case_sensitive.setCheckable(True)
+        self._is_case_sensitive.setText("Aa")
+        self._is_case_sensitive.setToolTip(self.tr("Match case"))
+        self._is_case_sensitive.setAccessibleName(self.tr("Match case"))
+        self._previous = self._button(self.tr("Previous match"), "up")
+        self._next = self._button(self.tr("Next match"), "down")
+        self._close = self._button(self.tr("Close"), "close")
+        self._found = QLabel()
+        self._found.setProperty("role", "quiet")
+        self._replace = QPushButton(self.tr("Replace"))
+        self._replace_all = QPushButton(self.tr("Replace all"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        for widgets in (
+            (self._find, self._is_case_sensitive, self._previous, self._next, self._found, self._close),
+            (self._replacement, self._replace, self._replace_all),
+        ):
+            row = QHBoxLayout()
+            for widget in widgets:
+                row.addWidget(widget)
+            layout.addLayout(row)
+        # Both fields come first in the tab order, before the buttons between them.
+        first = (self._find, self._replacement, self._replace, self._replace_all, self._is_case_sensitive)
+        for before, after in pairwise(first):
+            QWidget.setTabOrder(before, after)
+        self._connect()
+        self.hide()
+
+    def _connect(self) -> None:
+        self._find.textChanged.connect(self._restart)
+        self._is_case_sensitive.toggled.connect(self._restart)
+        self._find.returnPressed.connect(partial(self._go, 1))
+        self._next.clicked.connect(partial(self._go, 1))
+        self._previous.clicked.connect(partial(self._go, -1))
+        self._replacement.returnPressed.connect(self._replace_current)
+        self._replace.clicked.connect(self._replace_current)
+        self._replace_all.clicked.connect(self._replace_matches)
+        self._close.clicked.connect(self.close_bar)
+        self._editor.script_changed.connect(self._on_script_changed)
+        self._editor.project_replaced.connect(self._restart)
+
+    def open(self, *, replaces: bool) -> None:
+        """Show the bar and search for the selected text; ``replaces`` also shows the replacement field."""
+        for widget in (self._replacement, self._replace, self._replace_all):
+            widget.setVisible(replaces)
+        self.show()
+        field = self._view.text_field
+        if field is not None and field.textCursor().hasSelection():
+            self._find.setText(field.textCursor().selectedText())
+        self._find.setFocus()
+        self._find.selectAll()
+        self._restart()
+
+    def close_bar(self) -> None:
+        self.hide()
+        self._view.mark_matches([], None)
+        self._view.setFocus()
+
+    # Searching.
+
+    def _restart(self) -> None:
+        self._current = self._resume_from = None
+        self._update()
+
+    def _go(self, step: int, _is_checked: bool = False) -> None:
+        """Go to the next (1) or previous (-1) match."""
+        if not self._matches:
+            return
+        here = self._search_start()
+        if step > 0:
+            index = bisect_right(self._matches, here, key=self._position_of) % len(self._matches)
+        else:
+            index = bisect_left(self._matches, here, key=self._position_of) - 1
+        self._current = self._resume_from = self._matches[index]
+        self._view.go_to(self._current.line_id)
+        self._show()
+
+    def _replace_current(self) -> None:
+        """Replace the current match and go to the next one."""
+        match = self._current
+        if match is not None:
+            end = match.start + len(self._replacement.text())
+            self._resume_from = Match(match.line_id, end - 1, end)  # do not search the replacement
+            self._push_replacement(self.tr("Replace"), match)
+        self._go(1)
+
+    def _replace_matches(self) -> None:
+        num_matches = len(self._matches)
+        if self._push_replacement(self.tr("Replace all"), None):
+            self.message.emit(self.tr("%n match(es) replaced", "", num_matches))
+
+    def _push_replacement(self, title: str, only: Match | None) -> bool:
+        wanted, replacement = self._find.text(), self._replacement.text()
+        is_case_sensitive = self._is_case_sensitive.isChecked()
+        change = replace_matches(
+            self._editor.script, wanted, replacement, is_case_sensitive=is_case_sensitive, only=only
+        )
+        if change is not None:
+            self._editor.push(change, title)
+        return change is not None
+
+    def _position_of(self, match: Match) -> tuple[int, int]:
+        return self._editor.script.index_of[match.line_id], match.start
+
+    def _search_start(self) -> tuple[int, int]:
+        """Return the position of the last match; if the current line has changed since, that of the line."""
+        line_id = self._view.current_line_id
+        if self._resume_from is not None and self._resume_from.line_id == line_id:
+            return self._position_of(self._resume_from)
+        return self._editor.script.index_of.get(line_id or "", 0), -1
+
+    def _on_script_changed(self, before: Script, after: Script) -> None:
+        if not self.isHidden() and before.lines is not after.lines:
+            self._update()
+
+    def _update(self) -> None:
+        is_case_sensitive = self._is_case_sensitive.isChecked()
+        self._matches = find_matches(self._editor.script, self._find.text(), is_case_sensitive=is_case_sensitive)
+        if self._current is not None and self._current not in self._matches:
+            self._current = None
+        self._show()
+
+    # Display.
+
+    def _show(self) -> None:
+        if self.isHidden():
+            return
+        count, announcement = len(self._matches), ""
+        if not self._find.text():
+            words = ""
+        elif self._current is not None:
+            number = bisect_left(self._matches, self._position_of(self._current), key=self._position_of) + 1
+            words = self.tr("{number} of {count}").format(number=number, count=count)
+            announcement = self.tr("Match {number} of {count}").format(number=number, count=count)
+        else:
+            words = self.tr("%n match(es)", "", count) if count else self.tr("Not found")
+        self._found.setText(words)
+        self._announce(announcement or words)
+        for button in (self._next, self._previous, self._replace, self._replace_all):
+            button.setEnabled(count > 0)
+        self._view.mark_matches(self._matches, self._current)
+
+    def _announce(self, words: str) -> None:
+        """Announce ``words`` to screen readers, because the focus stays in the field."""
+        if words != self._found.accessibleName():
+            self._found.setAccessibleName(words)
+            if words:
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._found, words))
+
+    # Qt.
+
+    def event(self, event: QEvent) -> bool:
+        # Esc closes the bar and does not trigger shortcuts of the window.
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if event.type() == QEvent.Type.ShortcutOverride and is_escape:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+        else:
+            super().keyPressEvent(event)
+
+    def _button(self, name: str, icon_name: str) -> QToolButton:
+        button = QToolButton(autoRaise=True)
+        button.setIcon(icon(icon_name))
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        return button
