@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import regex
 
 from studio.errors import BadPronunciation
-from studio.text.special_tokens import PHONES
+from studio.text.tags import PHONES
 
 _KNOWN = frozenset(PHONES)
 _TOKENS = regex.compile(r"(?:\s*\[[^\[\]\s]+\])+\s*")

@@ -8,9 +8,9 @@ from enum import Enum
 import regex
 
 from studio.errors import StyleNotSupported
-from studio.text.generation_tags import COSYVOICE3_TAGS
 from studio.text.layout import PHONE, Layout, blocks
 from studio.text.split import sentence_ends
+from studio.text.tags import COSYVOICE3_TAGS
 
 # Tags are never split, and the model is not yet known: those of the generation with the most.
 _TAGS = COSYVOICE3_TAGS

@@ -1,20 +1,14 @@
-"""Chinese text normalisation: corrections before the grammar, and the official rules after it (B1).
-
-Each rule is a pattern with its replacement.
-"""
+"""Chinese text normalisation: corrections before the grammar, and the official rules after it (B1)."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
 
 import regex
 
-from studio.text.grammar import normalize_with_grammar
+from studio.text.grammar import apply_rules, normalize_with_grammar, rule
 from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, chinese_digits
-
-_Replacement = str | Callable[[regex.Match[str]], str]
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _SCORE_BEFORE = regex.compile(r"(?:比分|以|战胜|击败|打成|负于|不敌|大胜|险胜|逼平|[胜负平])\s*(?:为|是)?\s*\Z")
@@ -23,11 +17,8 @@ _YEAR_AFTER = regex.compile(r"\s*(?:年|赛季|财年|学年)")
 
 def normalize_chinese(text: str) -> str:
     """Return ``text``, which has been cleaned, with numbers, dates, units and signs in words."""
-    for pattern, replacement in _BEFORE:
-        text = pattern.sub(replacement, text)
-    text = normalize_with_grammar(text, Language.CHINESE)
-    for pattern, replacement in _AFTER:
-        text = pattern.sub(replacement, text)
+    text = normalize_with_grammar(apply_rules(text, _BEFORE), Language.CHINESE)
+    text = apply_rules(text, _AFTER)
     # A dash becomes a space, a short pause, after other spaces have been removed.
     return _DASH.sub(" ", drop_blanks(text))
 
@@ -75,46 +66,42 @@ def _compatible(match: regex.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group()).replace("\u2044", "/")
 
 
-def _rule(pattern: str, replacement: _Replacement) -> tuple[regex.Pattern[str], _Replacement]:
-    return regex.compile(pattern), replacement
-
-
 _DASH = regex.compile(r"——+")
 _BEFORE = (
     # Signs.
-    _rule(r"[\^_]|\*(?!\d)|(?<!\d)\*|#(?!\d)", " "),
-    _rule(r"−", "-"),
-    _rule(r"\s+[-–—]\s+", "，"),
-    _rule(r"[½⅓⅔¼¾⅛⅜⅝⅞Ⅰ-Ⅻ]", _compatible),
-    _rule(r"[①-⑳]", lambda match: chinese_cardinal(_compatible(match))),
-    _rule(rf"({_NUMBER})‰", r"千分之\1"),
-    _rule(r"㎡", "平方米"),
-    _rule(r"㎥", "立方米"),
-    _rule(r"[㎏㎎㎞㎝㎜㏄]", _compatible),
-    _rule(r"#(\d+)", r"\1号"),
-    _rule(r"(?:[Nn]o\.?|№)\s?(\d+)", r"\1号"),
-    _rule(r"(?<=\d[\p{L}%℃°]{0,2})\s?[~～]\s?(?=-?\d)", "~"),
-    _rule(r"(?<=\d\p{Han}{1,2})~(?=\d)", "到"),
-    _rule(r"(?<!\d[\p{L}%℃°]{0,2})[~～≈](?=\s?[¥￥$]?\d)", "约"),
-    _rule(r"\+(?=\d{1,3}[ -]?\d{6})", "加"),
+    rule(r"[\^_]|\*(?!\d)|(?<!\d)\*|#(?!\d)", " "),
+    rule(r"−", "-"),
+    rule(r"\s+[-–—]\s+", "，"),
+    rule(r"[½⅓⅔¼¾⅛⅜⅝⅞Ⅰ-Ⅻ]", _compatible),
+    rule(r"[①-⑳]", lambda match: chinese_cardinal(_compatible(match))),
+    rule(rf"({_NUMBER})‰", r"千分之\1"),
+    rule(r"㎡", "平方米"),
+    rule(r"㎥", "立方米"),
+    rule(r"[㎏㎎㎞㎝㎜㏄]", _compatible),
+    rule(r"#(\d+)", r"\1号"),
+    rule(r"(?:[Nn]o\.?|№)\s?(\d+)", r"\1号"),
+    rule(r"(?<=\d[\p{L}%℃°]{0,2})\s?[~～]\s?(?=-?\d)", "~"),
+    rule(r"(?<=\d\p{Han}{1,2})~(?=\d)", "到"),
+    rule(r"(?<!\d[\p{L}%℃°]{0,2})[~～≈](?=\s?[¥￥$]?\d)", "约"),
+    rule(r"\+(?=\d{1,3}[ -]?\d{6})", "加"),
     # Numbers with commas, points and dashes in them.
-    _rule(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
-    _rule(r"(?<![\d.])\d{12,}(?![\d.])", lambda match: chinese_digits(match.group())),
-    _rule(r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d|[日号])(?<!(?:19|20)\d\d\.\d\d?\.\d\d?)", _version),
-    _rule(r"(?<![A-Za-z0-9])\d+(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
-    _rule(r"(?<=[A-Za-z])-(?=\d)", " "),
-    _rule(
+    rule(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda match: match.group().replace(",", "")),
+    rule(r"(?<![\d.])\d{12,}(?![\d.])", lambda match: chinese_digits(match.group())),
+    rule(r"(?<![\d.])\d+\.\d+\.\d+(?!\.?\d|[日号])(?<!(?:19|20)\d\d\.\d\d?\.\d\d?)", _version),
+    rule(r"(?<![A-Za-z0-9])\d+(?:st|nd|rd|th)(?![A-Za-z])", _ordinal),
+    rule(r"(?<=[A-Za-z])-(?=\d)", " "),
+    rule(
         rf"(?<![\dA-Za-z.\-–/:])(?P<low>(?=[\d.]{{1,7}}\D){_NUMBER})(?P<percent>%)?\s?(?P<dash>[-–—~])\s?"
         rf"(?P<high>(?!0\d)(?=[\d.]{{1,7}}(?:\D|$)){_NUMBER})(?![\d\-–/:]|\.\d|[A-Za-z]+\d|[月日])",
         _range,
     ),
 )
 _AFTER = (
-    _rule(r"²", "平方"),
-    _rule(r"³", "立方"),
-    _rule(r"(?<=[A-Za-z0-9零一二三四五六七八九十])\.(?=[A-Za-z0-9零一二三四五六七八九十])", "点"),
-    _rule(r"\.{2,}", "……"),
-    _rule(r"\.(?=[\"”’」』]*\s*\Z)", "。"),
-    _rule(r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
-    _rule(r"[~～]", ""),
+    rule(r"²", "平方"),
+    rule(r"³", "立方"),
+    rule(r"(?<=[A-Za-z0-9零一二三四五六七八九十])\.(?=[A-Za-z0-9零一二三四五六七八九十])", "点"),
+    rule(r"\.{2,}", "……"),
+    rule(r"\.(?=[\"”’」』]*\s*\Z)", "。"),
+    rule(r"(?<=\w)\s?=\s?(?=[\w-])", "等于"),
+    rule(r"[~～]", ""),
 )

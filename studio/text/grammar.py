@@ -1,12 +1,13 @@
-"""The grammars of wetext: numbers, dates and units to words, offline. Loaded on first use.
+"""Numbers, dates and units in words: the grammars of wetext, loaded on first use, and rules that supplement them.
 
-Decision: wetext 0.1.8, which includes its grammars. Reason: they handle dates and units in Chinese, English and
-Japanese well. Rules in ``chinese.py`` and ``english.py`` correct their known errors, each with a test.
+Decision: wetext 0.1.8, which includes its grammars and works offline. Reason: they handle dates and units in Chinese,
+English and Japanese well. Rules in ``chinese.py`` and ``english.py`` correct their known errors, each with a test.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Protocol
 
@@ -15,9 +16,22 @@ import regex
 from studio.text.language import Language
 from studio.text.number_words import chinese_cardinal, english_cardinal
 
+# A pattern and its replacement.
+Rule = tuple[regex.Pattern[str], str | Callable[[regex.Match[str]], str]]
+
 _DIGITS = regex.compile(r"[0-9]+")
-# kaldifst does not document whether its graphs are thread-safe.
+# The documentation of kaldifst does not say whether its graphs are thread-safe.
 _lock = threading.Lock()
+
+
+def rule(pattern: str, replacement: str | Callable[[regex.Match[str]], str]) -> Rule:
+    return regex.compile(pattern), replacement
+
+
+def apply_rules(text: str, rules: Iterable[Rule]) -> str:
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 class _Normalizer(Protocol):
@@ -36,8 +50,8 @@ def _normalizer(language: Language) -> _Normalizer:
 def normalize_with_grammar(text: str, language: Language) -> str:
     """Return ``text`` with numbers, dates and units as words, in Chinese, English or Japanese.
 
-    White space at both ends stays. ``text`` must not contain backslashes: wetext escapes quotes, and all
-    backslashes are removed from its output.
+    White space at both ends stays. ``text`` must not contain backslashes: wetext uses them as escapes, and they are
+    removed from its output.
     """
     body = text.strip()
     if not body:

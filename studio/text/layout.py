@@ -1,6 +1,6 @@
 """Text with masked tags, so that rules for words and sentences apply to words only.
 
-The masked text has the same length as the written one, so offsets are valid in both.
+The masked text has the same length as the written text, so offsets are valid in both.
 """
 
 from __future__ import annotations
@@ -17,18 +17,11 @@ from studio.text.tags import LONGEST_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan,
 
 # Private-use characters replace tags. Those in the text, such as logos of a font, become spaces.
 SOUND, OPENING, CLOSING, PHONE, PAUSE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
-_MASKS = {
-    MarkKind.SOUND: SOUND,
-    MarkKind.OPENING: OPENING,
-    MarkKind.CLOSING: CLOSING,
-    MarkKind.PHONE: PHONE,
-    MarkKind.PAUSE: PAUSE,
-}
+_MASKS = dict(zip(MarkKind, (SOUND, OPENING, CLOSING, PHONE, PAUSE), strict=True))
 _SPAN_EDGES = (MarkKind.OPENING, MarkKind.CLOSING, MarkKind.PAUSE)
 _SPEAKABLE = regex.compile(rf"[\p{{L}}\p{{N}}{SOUND}{PHONE}]")
 _LAST_SPEAKABLE = regex.compile(_SPEAKABLE.pattern, regex.REVERSE)
 _PRIVATE_USE = regex.compile(r"\p{Co}")
-_LINE_BREAK = regex.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _ENDS_SENTENCE = regex.compile(r"[\p{STerm}…：:；;][\p{Pe}\p{Pf}\"'\s]*\Z")
 _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\u3000-\u303f\uff01-\uff60]")
 _FIRST_WORD = regex.compile(r"\s*(\p{Han}|\p{Hiragana}|\p{Katakana}|\S+)")
@@ -37,12 +30,12 @@ _NARROWEST_WRAPPED_COLUMNS = 50
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A text and its tags. ``masked`` is the text with each tag replaced by private-use characters."""
+    """A text and its tags."""
 
     text: str
-    masked: str
+    masked: str  # the text with each tag replaced by private-use characters
     marks: tuple[TagSpan, ...]
-    spans: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]  # ranges from an opening tag to its closing tag
 
     @classmethod
     def of(cls, text: str, tags: TagSet) -> Layout:
@@ -62,7 +55,7 @@ class Layout:
         return self.marks[low:high]
 
     def is_speakable(self, start: int, end: int) -> bool:
-        """Return whether the range contains a letter, a number, a sound tag or a pronunciation."""
+        """Return whether the range contains a letter, a number, a sound tag or a pronunciation token."""
         return _SPEAKABLE.search(self.masked, start, end) is not None
 
     def is_within_span(self, offset: int) -> bool:
@@ -71,7 +64,7 @@ class Layout:
         return index >= 0 and offset < self.spans[index][1]
 
     def is_within_open_span(self, offset: int) -> bool:
-        """Return whether a tag before ``offset`` is open and its closing tag may still follow."""
+        """Return whether a span is open at ``offset`` whose closing tag may still follow."""
         last = None
         for mark in self.marks_between(offset - LONGEST_SPAN_CHARACTERS, offset):
             last = mark.kind if mark.kind in _SPAN_EDGES else last
@@ -79,17 +72,17 @@ class Layout:
 
 
 class ParagraphEnd(Enum):
-    """Intonation at the end of a block: final at the end of a paragraph, or continued after a pause within it."""
+    """Intonation at the end of a block."""
 
-    PARAGRAPH = "paragraph"
-    CONTINUED = "held"
+    PARAGRAPH = "paragraph"  # final
+    CONTINUED = "continued"  # the paragraph continues after a pause
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """The block ``masked[start:text_end]``, a paragraph or a part of it between pauses.
+    """The block ``masked[start:text_end]``: a paragraph, or a part of it between pauses.
 
-    A pause tag may follow in ``masked[text_end:end]``.
+    ``masked[text_end:end]`` is the pause tag that follows, or empty.
     """
 
     start: int
@@ -115,42 +108,27 @@ def blocks(layout: Layout) -> Iterator[Paragraph]:
         start = paragraph_end
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    text: str
-    end: int  # after its line break
-
-
 def _paragraph_ends(masked: str) -> list[int]:
     """Return the offsets after paragraphs. Blank lines belong to the preceding paragraph."""
     ends: list[int] = []
-    group: list[_Line] = []
-    for line in _lines(masked):
-        if line.text.strip():
-            group.append(line)
+    adjacent: dict[int, str] = {}  # lines since the last blank one, by the offset after each
+    offset = 0
+    for line in masked.splitlines(keepends=True):
+        offset += len(line)
+        if line.strip():
+            adjacent[offset] = line.rstrip()
             continue
-        ends += _ends_within(group)
-        group = []
+        ends += _ends_within(adjacent)
+        adjacent = {}
         if ends:
-            ends[-1] = line.end
-    ends += _ends_within(group)
+            ends[-1] = offset
+    ends += _ends_within(adjacent)
     return sorted({*ends, len(masked)} - {0})
 
 
-def _lines(masked: str) -> Iterator[_Line]:
-    start = 0
-    for match in _LINE_BREAK.finditer(masked):
-        yield _Line(masked[start : match.start()], match.end())
-        start = match.end()
-    if start < len(masked):
-        yield _Line(masked[start:], len(masked))
-
-
-def _ends_within(lines: list[_Line]) -> list[int]:
+def _ends_within(lines: dict[int, str]) -> list[int]:
     """Return the ends of paragraphs in adjacent lines: after every line, or after the last if they are wrapped."""
-    if lines and is_wrapped([line.text for line in lines]):
-        return [lines[-1].end]
-    return [line.end for line in lines]
+    return list(lines)[-1:] if lines and is_wrapped(list(lines.values())) else list(lines)
 
 
 def is_wrapped(lines: list[str]) -> bool:

@@ -1,53 +1,52 @@
 """Prompt text and special tokens of each generation.
 
-Decision: a form is data with three methods for the prompt text tokens of the three modes (specification B6, B7).
-Reason: generations differ only in a prefix and in lists. Alternative: control tokens in strings that pass through
-the normaliser. These forms are for Qwen tokenizers; CosyVoice-300M needs another one.
+Decision: a form is data with a method for each of the three modes, which returns the tokens of the prompt text
+(specification B6, B7). Reason: generations differ only in a prefix and in lists. Alternative: control tokens in strings
+that pass through the normaliser. These forms are for Qwen tokenizers. CosyVoice-300M needs another one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.text.clean import strip_controls
-from studio.text.generation_tags import COSYVOICE2_TAGS, COSYVOICE3_TAGS
-from studio.text.special_tokens import (
+from studio.text.normalize import strip_controls
+from studio.text.spoken import Encoder, spoken_transcript, text_tokens
+from studio.text.tags import (
     COSYVOICE2_SPECIAL_TOKENS,
+    COSYVOICE2_TAGS,
     COSYVOICE3_SPECIAL_TOKENS,
+    COSYVOICE3_TAGS,
     END_OF_PROMPT,
+    TagSet,
 )
-from studio.text.spoken import Encoder
-from studio.text.tags import TagSet
-from studio.text.transcript import transcript_tokens
-
-_NO_TOKENS: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PromptForm:
-    """Prompt text of one generation. ``preamble`` precedes every prompt, followed by the end-of-prompt token."""
+    """Prompt text of one generation."""
 
     special_tokens: tuple[str, ...]
     tags: TagSet
-    preamble: str = ""
+    preamble: str = ""  # precedes every prompt, followed by the end-of-prompt token
 
     def zero_shot(self, transcript: str, tokenizer: Encoder, *, normalize: bool = True) -> tuple[int, ...]:
-        """Return the tokens of the reference clip's transcript, in spoken form and not split."""
+        """Return the prompt tokens for a reference clip with a transcript."""
         bare = transcript.strip().removeprefix(self.preamble + END_OF_PROMPT)
-        return self.cross_lingual(tokenizer) + transcript_tokens(bare, self.tags, tokenizer, normalize=normalize)
+        spoken = spoken_transcript(bare, self.tags, normalize=normalize)
+        return self.cross_lingual(tokenizer) + text_tokens(spoken, tokenizer)
 
     def cross_lingual(self, tokenizer: Encoder) -> tuple[int, ...]:
-        """Return the prompt tokens of a request without a transcript.
+        """Return the prompt tokens for a reference clip without a transcript.
 
         In the official program this prefix is part of the text, which then cannot be normalised or split. The
         token sequence is the same (specification J2, row 10).
         """
-        return self._encode_with_end(self.preamble, tokenizer) if self.preamble else _NO_TOKENS
+        return self._encode_with_end(self.preamble, tokenizer) if self.preamble else ()
 
     def instruct(self, instruction: str, tokenizer: Encoder) -> tuple[int, ...]:
-        """Return the tokens of a style instruction, which is not normalised.
+        """Return the prompt tokens for a style instruction, which is not normalised.
 
-        Preamble and end token are added unless the instruction includes them.
+        The preamble and the end token are added unless the instruction includes them.
         """
         plain = strip_controls(instruction).strip().removesuffix(END_OF_PROMPT).strip()
         if self.preamble:

@@ -1,9 +1,9 @@
 """Segmentation of text into sentences for the language model.
 
-Steps: ``find_marks`` finds tags, ``blocks`` and ``cut_points`` split, ``normalize`` spells out, ``speak`` reinserts
-the tags, and ``text_tokens`` encodes. ``PromptForm`` provides the prompt in front of the text.
+Steps: ``find_marks`` finds the tags, ``blocks`` and ``cut_points`` split the text, ``normalize`` spells out numbers,
+``speak`` reinserts the tags, and ``text_tokens`` encodes the result. ``PromptForm`` provides the prompt before the text.
 
-Decision: split first, normalise the pieces, then join pieces to sentences by the official rule (80, 60, 20;
+Decision: split first, normalise the pieces, then join pieces into sentences by the official rule (80, 60, 20;
 specification B2). Reason: the written text of each sentence is known exactly, and tags stay intact. Alternative:
 normalise the whole text and split the result.
 Decision: a line break ends a sentence, unless an editor wrapped the lines. Reason: in scripts, each line is an
@@ -16,11 +16,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from studio.errors import NothingToSpeak, TextTooLong
-from studio.text.incremental import IncrementalSplitter
 from studio.text.language import Language, detect_language
 from studio.text.layout import Layout, Paragraph, ParagraphEnd, blocks
 from studio.text.prompt_form import PromptForm
-from studio.text.split import cut_points, split_near_middle
+from studio.text.split import IncrementalSplitter, cut_points, split_near_middle
 from studio.text.spoken import Encoder, Spoken, finish, join, length, shown, speak, text_tokens, trim
 
 MAX_CHARACTERS = 1_000_000
@@ -29,7 +28,7 @@ MAX_CHARACTERS = 1_000_000
 _FULL_LENGTH = 80
 _ENOUGH_LENGTH = 60
 _SHORT_LENGTH = 20
-# Limits without an official rule, since models drift in long sentences: clauses are cut at commas, sentences ended.
+# The official program has no such limits, but models drift in long sentences. Longer clauses are cut at commas.
 _LONGEST_PIECE = 100
 _LONGEST_SENTENCE = 140
 # A clause with more characters is cut without normalising it first.
@@ -38,14 +37,10 @@ _LONGEST_PIECE_CHARACTERS = 600
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Text of one utterance: as ``written``, as ``spoken``, and as tokens.
+    """Text of one utterance, in three forms."""
 
-    ``written`` of all items concatenated is exactly the text. ``spoken`` begins with a space if the paragraph
-    continues, as the model expects.
-    """
-
-    written: str
-    spoken: str
+    written: str  # that of all items together is exactly the text
+    spoken: str  # begins with a space if the paragraph continues, as the model expects
     text_tokens: tuple[int, ...]
 
 
@@ -63,15 +58,8 @@ def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: 
     Without ``normalize``, words are not changed, but the text is still split. Raise ``NothingToSpeak``,
     ``TextTooLong``, and ``StyleNotSupported`` for tags that the generation does not support.
     """
-    return list(read_sentences(text, form=form, tokenizer=tokenizer, normalize=normalize))
-
-
-def read_sentences(
-    text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True
-) -> Iterator[Sentence | Pause]:
-    """Yield what :func:`prepare_text` returns. Errors are raised during iteration."""
     reader = _Reader(_layout(text, form), tokenizer, is_normalized=not normalize)
-    return _at_least_one_sentence(reader.items())
+    return list(_at_least_one_sentence(reader.items()))
 
 
 class IncrementalText:
@@ -85,7 +73,7 @@ class IncrementalText:
         self._language = Language.ENGLISH
 
     def items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
-        """Yield each sentence as soon as it is complete. Raises as :func:`prepare_text` does."""
+        """Yield each sentence as soon as it is complete. Raise the same errors as :func:`prepare_text`."""
         return _at_least_one_sentence(self._items(pieces))
 
     def _items(self, pieces: Iterable[str]) -> Iterator[Sentence | Pause]:
@@ -125,15 +113,15 @@ def _at_least_one_sentence(items: Iterator[Sentence | Pause]) -> Iterator[Senten
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A clause, the unit of sentences, up to ``end`` in the text."""
+    """A clause or part of one. Sentences consist of whole pieces."""
 
-    end: int
+    end: int  # offset in the text
     spoken: Spoken
-    length: int
+    length: int  # as defined by the splitting rules
 
 
 class _Reader:
-    """One pass over a text; keeps the position up to which text has been returned."""
+    """One pass over a text. It keeps the offset up to which text has been returned."""
 
     def __init__(
         self, layout: Layout, tokenizer: Encoder, *, is_normalized: bool, language: Language | None = None
@@ -205,7 +193,7 @@ class _Reader:
         while open_ranges:
             start, end = open_ranges.pop()
             if end - start <= _LONGEST_PIECE_CHARACTERS:
-                spoken = self._speak(start, end, language)
+                spoken = speak(self._layout, start, end, language, is_normalized=self._is_normalized)
                 if not spoken:
                     continue
                 size = length(spoken, language, self._tokenizer)
@@ -214,9 +202,6 @@ class _Reader:
                     continue
             middle = start + split_near_middle(self._layout.masked[start:end])
             open_ranges += [(middle, end), (start, middle)]
-
-    def _speak(self, start: int, end: int, language: Language) -> Spoken:
-        return speak(self._layout, start, end, language, is_normalized=self._is_normalized)
 
 
 def _sentences(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:

@@ -1,4 +1,4 @@
-"""Cut points of a paragraph (specification B2).
+"""Splitting of text into clauses and sentences (specification B2), also while the text still arrives.
 
 Cuts are offsets after an end mark and the closing quotes and tags that follow it. The official program cuts
 normalised text after every mark. These rules apply to the written text, in which the points of 3.14, example.com,
@@ -12,7 +12,8 @@ import bisect
 import regex
 
 from studio.text.language import Language
-from studio.text.layout import CLOSING, OPENING, PAUSE, PHONE, SOUND
+from studio.text.layout import CLOSING, OPENING, PAUSE, PHONE, SOUND, Layout
+from studio.text.tags import TagSet
 
 _CLOSERS = rf"(?:[\"”’」』〉》】）)\]}}{CLOSING}]|'(?=\s|\Z))*+"
 
@@ -31,7 +32,7 @@ _WORD_BEFORE = regex.compile(r"([\p{L}\p{M}.]+)\Z")
 _NEXT_WORD = regex.compile(rf"[\s\"'“‘(\[{OPENING}{SOUND}]*(\w)")
 _HAS_LETTER = regex.compile(rf"[\p{{L}}{PHONE}{SOUND}]")
 _INITIALS = regex.compile(r"(?:\p{L}\.)+\p{L}|(?!I)\p{Lu}")  # U.S, p.m, J
-# Abbreviations that do not end a sentence, or not before a number.
+# Abbreviations that never end a sentence, and those that do not end one before a number.
 _TITLES = "mr mrs ms dr prof st messrs gen maj capt lt sgt rev hon gov sen rep pres mt vs cf approx al"
 _BEFORE_NUMBER = "no nos fig figs sec vol vols ch pp p art eq jan feb mar apr jun jul aug sep sept oct nov dec"
 _NEVER_LAST = frozenset(_TITLES.split())
@@ -40,14 +41,13 @@ _NEVER_LAST_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER.split())
 _COMMA = regex.compile(r"[,，、;；:：—–…()（）](?=\s|[^\x00-\x7f])|[，、；：—…）]")
 _BLANK = regex.compile(r"\s")
 _UNBREAKABLE = regex.compile(rf"(?:[A-Za-z0-9]{{2}}|\d[.,:]|[.,:]\d|[{SOUND}{OPENING}{CLOSING}{PHONE}{PAUSE}]{{2}})\Z")
-_SEARCHED_CHARACTERS = 40
+_SEARCHED_CHARACTERS = 40  # on each side of the middle
 _JOINS_PREVIOUS = regex.compile(r"[\p{M}\p{P}\p{Cf}\p{EMod}]")
 
 
 def cut_points(masked: str, language: Language) -> list[int]:
-    """Return the offsets after the clauses of ``masked``, which are joined to sentences later."""
-    ends = _CHINESE_END if language.writes_without_spaces else _OTHER_END
-    return _cuts(masked, ends)
+    """Return the offsets after the clauses of ``masked``, which are later joined into sentences."""
+    return _cuts(masked, _CHINESE_END if language.writes_without_spaces else _OTHER_END)
 
 
 def sentence_ends(masked: str) -> list[int]:
@@ -94,8 +94,9 @@ def _point_ends(masked: str, start: int, end: int, piece_start: int) -> bool:
 def split_near_middle(masked: str) -> int:
     """Return the best cut point of a piece without usable end marks.
 
-    That is the comma nearest to the middle, if it is in the middle three fifths; else such a space; else the nearest
-    place between two separable characters. ``masked`` has at least two characters.
+    It is after the comma nearest to the middle, or else after the nearest space, if that is within the middle three
+    fifths. Otherwise it is the nearest position between two separable characters. ``masked`` has at least two
+    characters.
     """
     length = len(masked)
     for pattern in (_COMMA, _BLANK):
@@ -105,13 +106,13 @@ def split_near_middle(masked: str) -> int:
             return at
     for distance in range(min(length // 2, _SEARCHED_CHARACTERS)):
         for at in (length // 2 + distance, length // 2 - distance):
-            if 0 < at < length and is_split_point(masked, at):
+            if 0 < at < length and _is_separable(masked, at):
                 return at
     return max(1, length // 2)
 
 
-def is_split_point(masked: str, at: int) -> bool:
-    """Return whether a cut at ``at`` is outside of words, numbers, tags and combined characters."""
+def _is_separable(masked: str, at: int) -> bool:
+    """Return whether a cut at ``at`` is outside words, numbers, tags and combined characters."""
     return not _UNBREAKABLE.search(masked, max(0, at - 1), at + 1) and not _JOINS_PREVIOUS.match(masked, at)
 
 
@@ -120,3 +121,93 @@ def _nearest(offsets: list[int], target: float) -> int | None:
         return None
     index = bisect.bisect(offsets, target)
     return min(offsets[max(0, index - 1) : index + 1], key=lambda offset: abs(offset - target))
+
+
+# Longer text without an end mark is cut at a comma, to limit the delay.
+_MAX_PENDING_CHARACTERS = 240
+_SHORT_CHARACTERS = 20
+_WRAPPED_LINE_CHARACTERS = 50
+
+_NON_SPACE = regex.compile(r"\S")
+_LINE_BREAK = regex.compile(r"\r\n|\r(?!\Z)|[\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+_SMALL_LETTER_FOLLOWS = regex.compile(r"(?<![ \t])[ \t]*+(?:\r\n|\n)(?=\p{Ll})")
+_UNFINISHED_TAG = regex.compile(r"[\[<][^\[\]<>]{0,24}\Z")
+_CLOSED = regex.compile(r"[\p{STerm}…:：;；][\p{Pe}\p{Pf}\"'\s]*\Z")
+
+
+class IncrementalSplitter:
+    """Returns the complete sentences of text that arrives in pieces, as soon as no further text can change their end.
+
+    The concatenated results equal the input, except that a line break within a wrapped sentence becomes a space.
+    A sentence shorter than 20 characters is joined with the next one of the same call, because short utterances sound
+    clipped.
+    """
+
+    def __init__(self, tags: TagSet) -> None:
+        self._tags = tags
+        self._pending = ""
+
+    def feed(self, piece: str) -> list[str]:
+        """Add ``piece`` and return the sentences that are complete."""
+        self._pending = _unwrapped(self._pending + piece)
+        ready: list[str] = []
+        start = 0
+        for match in _LINE_BREAK.finditer(self._pending):
+            if match.end() == len(self._pending) and _may_be_wrapped(self._pending[start : match.start()]):
+                break
+            ready += self._sentences(self._pending[start : match.end()], is_whole_line=True)
+            start = match.end()
+        if not _LINE_BREAK.search(self._pending, start):
+            certain = self._sentences(self._pending[start:], is_whole_line=False)
+            ready += certain
+            start += sum(map(len, certain))
+        self._pending = self._pending[start:]
+        return _joined(ready)
+
+    def finish(self) -> list[str]:
+        """Return the remaining text."""
+        rest, self._pending = self._pending, ""
+        return [rest] if rest else []
+
+    def _sentences(self, line: str, *, is_whole_line: bool) -> list[str]:
+        known = line
+        if not is_whole_line and (unfinished := _UNFINISHED_TAG.search(line)):
+            known = line[: unfinished.start()]
+        layout = Layout.of(known, self._tags)
+        sentences: list[str] = []
+        start = 0
+        for end in sentence_ends(layout.masked):
+            # Whether a point ends a sentence, and whether a quote follows, depends on the next word.
+            is_decided = is_whole_line or _NON_SPACE.search(known, end)
+            if is_decided and not layout.is_within_span(end) and not layout.is_within_open_span(end):
+                sentences.append(known[start:end])
+                start = end
+        if is_whole_line and sentences and not line[start:].strip():
+            sentences[-1] += line[start:]
+        elif is_whole_line:
+            sentences.append(line[start:])
+        elif len(known) - start > _MAX_PENDING_CHARACTERS:
+            sentences.append(known[start : start + split_near_middle(layout.masked[start:])])
+        return [sentence for sentence in sentences if sentence]
+
+
+def _unwrapped(text: str) -> str:
+    def unwrap(match: regex.Match[str]) -> str:
+        line_start = text.rfind("\n", 0, match.start()) + 1
+        return " " if match.start() - line_start >= _WRAPPED_LINE_CHARACTERS else match.group()
+
+    return _SMALL_LETTER_FOLLOWS.sub(unwrap, text)
+
+
+def _may_be_wrapped(line: str) -> bool:
+    return len(line) >= _WRAPPED_LINE_CHARACTERS and not _CLOSED.search(line)
+
+
+def _joined(sentences: list[str]) -> list[str]:
+    joined: list[str] = []
+    for sentence in sentences:
+        if joined and len(joined[-1].strip()) < _SHORT_CHARACTERS and not joined[-1].endswith("\n"):
+            joined[-1] += sentence
+        else:
+            joined.append(sentence)
+    return joined

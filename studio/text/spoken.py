@@ -1,21 +1,20 @@
 """Text in spoken form, as words and tags.
 
-Tags stay separate from words until they are encoded, so that typed text can never become a special token.
+Tags are kept apart from words until they are encoded, so that typed text can never become a special token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import regex
 
-from studio.text.clean import strip_controls
-from studio.text.language import Language, is_english_inset
-from studio.text.layout import Layout, ParagraphEnd
-from studio.text.normalize import normalize
-from studio.text.tags import MarkKind
+from studio.text.language import Language, detect_language, is_english_inset
+from studio.text.layout import Layout, ParagraphEnd, blocks
+from studio.text.normalize import normalize, strip_controls
+from studio.text.tags import MarkKind, TagSet
 
 _CLOSERS = "\"”’'」』〉》】）)]}"
 _END_MARKS = regex.compile(r"[\p{STerm}．…;:；：、]")
@@ -23,7 +22,7 @@ _TRAILING_COMMAS = regex.compile(r"[，,、–—\s]+\Z")
 
 
 class Encoder(Protocol):
-    """Text tokenizer interface used for spoken text."""
+    """Interface of the text tokenizer that spoken text needs."""
 
     special_ids: dict[str, int]
 
@@ -34,7 +33,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Words, or (``is_tag``) one special token."""
+    """Words, or one special token if ``is_tag``."""
 
     text: str
     is_tag: bool = False
@@ -44,7 +43,7 @@ Spoken = tuple[Part, ...]
 
 
 def speak(layout: Layout, start: int, end: int, language: Language, *, is_normalized: bool) -> Spoken:
-    """Return the spoken form of ``layout.text[start:end]`` without pauses; only tags if it has no words."""
+    """Return the spoken form of ``layout.text[start:end]`` without pauses. Without words, only its tags remain."""
     has_words = layout.is_speakable(start, end)
     if language is Language.CHINESE and is_english_inset(layout.masked[start:end]):
         language = Language.ENGLISH
@@ -77,29 +76,27 @@ def shown(spoken: Spoken) -> str:
 
 
 def length(spoken: Spoken, language: Language, tokenizer: Encoder) -> int:
-    """Return the length for the splitting rules: characters in Chinese, otherwise text tokens; tags count one."""
+    """Return the length for the splitting rules, in characters for Chinese, otherwise in text tokens.
+
+    A tag counts as one character.
+    """
     if language is Language.CHINESE:
         return sum(1 if part.is_tag else len(part.text) for part in spoken)
     return len(text_tokens(spoken, tokenizer))
 
 
 def text_tokens(spoken: Spoken, tokenizer: Encoder) -> tuple[int, ...]:
-    return tuple(_token_ids(spoken, tokenizer))
-
-
-def _token_ids(spoken: Spoken, tokenizer: Encoder) -> Iterator[int]:
+    ids: list[int] = []
     for part in spoken:
-        if part.is_tag:
-            yield tokenizer.special_ids[part.text]
-        else:
-            yield from tokenizer.encode_speech(part.text)
+        ids += (tokenizer.special_ids[part.text],) if part.is_tag else tokenizer.encode_speech(part.text)
+    return tuple(ids)
 
 
 def finish(spoken: Spoken, language: Language, ending: ParagraphEnd) -> Spoken:
     """Return ``spoken`` with a mark at its end, which determines the model's intonation.
 
-    At the end of a paragraph, a full stop replaces a comma or is added. Before a pause, or where a long sentence was
-    cut, a missing comma is added. Closing quotes and tags are ignored.
+    At the end of a paragraph, a final comma is replaced by a full stop, and a missing end mark is added. Before a
+    pause, or where a long sentence was cut, a missing comma is added. Closing quotes and tags are ignored.
     """
     stop, comma = ("。", "，") if language.writes_without_spaces else (".", ",")
     index = max((i for i, part in enumerate(spoken) if not part.is_tag and part.text.strip()), default=-1)
@@ -130,3 +127,25 @@ def trim(spoken: Spoken) -> Spoken:
 
 def _words(text: str, language: Language, *, is_normalized: bool) -> Part:
     return Part(strip_controls(text) if is_normalized else normalize(text, language))
+
+
+def spoken_transcript(transcript: str, tags: TagSet, *, normalize: bool = True) -> Spoken:
+    """Return the transcript of a reference clip in spoken form, normalised but not split (specification B1).
+
+    Lines end like sentences, except that the last line keeps its end: a clip may stop within a sentence.
+    """
+    layout = Layout.of(transcript.strip(), tags)
+    language = detect_language(layout.masked)
+    lines: list[Spoken] = []
+    for block in blocks(layout):
+        if not layout.is_speakable(block.start, block.text_end):
+            continue
+        line = trim(speak(layout, block.start, block.text_end, language, is_normalized=not normalize))
+        if line:
+            lines.append(line)
+    space: Spoken = () if language.writes_without_spaces else (Part(" "),)
+    inner = [piece for line in lines[:-1] for piece in (finish(line, language, ParagraphEnd.PARAGRAPH), space)]
+    last = lines[-1] if lines else ()
+    if normalize and last and without_trailing_commas(last[-1].text) != last[-1].text.rstrip():
+        last = finish(last, language, ParagraphEnd.PARAGRAPH)
+    return join([*inner, last])

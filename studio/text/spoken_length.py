@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from studio.text.respellings import Respellings
-from studio.text.special_tokens import PHONES
+from studio.text.tags import PHONES
 
 _PHONES = frozenset(PHONES)
 _TAG = regex.compile(r"\[[^\[\]\s]{1,20}\]|</?[a-z]{1,12}>")
@@ -21,9 +21,9 @@ _KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _CAPITALS = regex.compile(r"\p{Lu}{2,6}(?!\p{Ll})|\p{Lu}(?!\p{L})")
 _LATIN_WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
-# Minimum and maximum number of phones per character.
-_HAN = (2.0, 3.0)
-_HAN_IN_JAPANESE = (2.0, 6.0)
+# Minimum and maximum number of phones per character. Han comes first; Japanese readings may be longer.
+_HAN = regex.compile(r"\p{Han}")
+_HAN_PHONES, _HAN_PHONES_IN_JAPANESE = (2.0, 3.0), (2.0, 6.0)
 _CHARACTERS = (
     (regex.compile(r"[\p{Hiragana}\p{Katakana}]"), (1.0, 2.0)),
     (regex.compile(r"\p{Hangul}"), (2.0, 3.0)),
@@ -38,37 +38,41 @@ _PHONE_TOKEN = (1.0, 3.0)  # a pinyin final may have three
 
 @dataclass(frozen=True, slots=True)
 class SpokenLength:
-    """Range of the number of phones, pauses at punctuation, and sounds such as ``[laughter]``."""
+    """Range of the number of phones, and numbers of pauses and sounds."""
 
     fewest_phones: float = 0.0
     most_phones: float = 0.0
-    pauses: int = 0
-    sounds: int = 0
+    pauses: int = 0  # at punctuation
+    sounds: int = 0  # tags such as ``[laughter]``
 
 
 def spoken_length(spoken: str, respellings: Respellings | None = None) -> SpokenLength:
     """Return the length of ``spoken``, a result of ``prepare_text``."""
     fewest = most = 0.0
-    sounds = 0
-    for tag in _TAG.findall(spoken):
-        if tag in _PHONES:
-            fewest, most = fewest + _PHONE_TOKEN[0], most + _PHONE_TOKEN[1]
-        elif not tag.startswith(_CLOSING_TAG):
-            sounds += 1
-    words = _TAG.sub(" ", spoken)
-    pauses = len(_PAUSE_MARKS.findall(words))
+
+    def count(found: float, phones: tuple[float, float]) -> None:
+        nonlocal fewest, most
+        fewest += phones[0] * found
+        most += phones[1] * found
+
+    tags = _TAG.findall(spoken)
+    num_phone_tokens = sum(tag in _PHONES for tag in tags)
+    count(num_phone_tokens, _PHONE_TOKEN)
+    num_closing_tags = sum(tag.startswith(_CLOSING_TAG) for tag in tags)
+    text = _TAG.sub(" ", spoken)
+    num_pauses = len(_PAUSE_MARKS.findall(text))
     if respellings is not None:
-        known, words = _take_known_words(words, respellings)
-        fewest, most = fewest + known, most + known
-    spelled = _CAPITALS.findall(words)
-    num_spelled = sum(map(len, spelled))
-    fewest, most = fewest + _SPELLED_LETTER[0] * num_spelled, most + _SPELLED_LETTER[1] * num_spelled
-    in_characters = _count_characters(_CAPITALS.sub(" ", words))
-    return SpokenLength(fewest + in_characters[0], most + in_characters[1], pauses, sounds)
+        num_known, text = _take_known_words(text, respellings)
+        count(num_known, (1.0, 1.0))
+    han_phones = _HAN_PHONES_IN_JAPANESE if _KANA.search(text) else _HAN_PHONES
+    for pattern, phones in ((_CAPITALS, _SPELLED_LETTER), (_HAN, han_phones), *_CHARACTERS):
+        count(sum(map(len, pattern.findall(text))), phones)
+        text = pattern.sub(" ", text)
+    return SpokenLength(fewest, most, num_pauses, len(tags) - num_phone_tokens - num_closing_tags)
 
 
-def _take_known_words(words: str, respellings: Respellings) -> tuple[int, str]:
-    """Return the number of phones of words in the list, and the text without these words."""
+def _take_known_words(text: str, respellings: Respellings) -> tuple[int, str]:
+    """Return the number of phones of words in the list, and ``text`` without these words."""
     num_phones = 0
 
     def take(match: regex.Match[str]) -> str:
@@ -79,18 +83,5 @@ def _take_known_words(words: str, respellings: Respellings) -> tuple[int, str]:
         num_phones += sum(character.isalpha() for character in spelled)
         return " "
 
-    rest = _LATIN_WORD.sub(take, words)
+    rest = _LATIN_WORD.sub(take, text)
     return num_phones, rest
-
-
-def _count_characters(text: str) -> tuple[float, float]:
-    fewest, most = (0.0, 0.0)
-    han = _HAN_IN_JAPANESE if _KANA.search(text) else _HAN
-    num_han = len(regex.findall(r"\p{Han}", text))
-    fewest, most = han[0] * num_han, han[1] * num_han
-    rest = regex.sub(r"\p{Han}", "", text)
-    for pattern, (least, greatest) in _CHARACTERS:
-        found = len(pattern.findall(rest))
-        fewest, most = fewest + least * found, most + greatest * found
-        rest = pattern.sub("", rest)
-    return fewest, most

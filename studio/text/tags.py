@@ -1,12 +1,12 @@
-"""Inline tags, pronunciation tokens, and pauses in a text.
+"""Special tokens of the generations, and their use in a text: inline tags, pronunciation tokens, and pauses.
 
-They are found before all other processing, so that rules for words cannot damage them. Only what is found here can
+Tags are found before all other processing, so that rules for words cannot damage them. Only what is found here can
 become a special token.
 
-Decision: a single token without tone, such as ``[a]`` or ``[B]``, is text; two in a row, or one with a tone or a
+Decision: a single token without tone, such as ``[a]`` or ``[B]``, is text. Two in a row, or one with a tone or a
 stress digit, are pronunciation. Reason: footnotes and multiple-choice answers look the same.
-Decision: pronunciation is an error in a generation without phones. Reason: reading "j i" aloud within a sentence is
-never intended.
+Decision: pronunciation tokens are an error in a generation that does not have them. Reason: reading "j i" aloud
+within a sentence is never intended.
 """
 
 from __future__ import annotations
@@ -20,10 +20,37 @@ from functools import cache
 import regex
 
 from studio.errors import StyleNotSupported
-from studio.text.special_tokens import PHONES
 
+END_OF_PROMPT = "<|endofprompt|>"
 LONGEST_PAUSE_SECONDS = 30.0
 LONGEST_SPAN_CHARACTERS = 200
+
+_ENGLISH_PHONES = (
+    "AA AA0 AA1 AA2 AE AE0 AE1 AE2 AH AH0 AH1 AH2 AO AO0 AO1 AO2 AW AW0 AW1 AW2 AY AY0 AY1 AY2 B CH D DH "
+    "EH EH0 EH1 EH2 ER ER0 ER1 ER2 EY EY0 EY1 EY2 F G HH IH IH0 IH1 IH2 IY IY0 IY1 IY2 JH K L M N NG "
+    "OW OW0 OW1 OW2 OY OY0 OY1 OY2 P R S SH T TH UH UH0 UH1 UH2 UW UW0 UW1 UW2 V W Y Z ZH"
+)
+_PINYIN_PARTS = (
+    "a ai an ang ao b c ch d e ei en eng f g h i ian in ing iu ià iàn iàng iào iá ián iáng iáo iè ié iòng ióng iù iú "
+    "iā iān iāng iāo iē iě iōng iū iǎ iǎn iǎng iǎo iǒng iǔ j k l m n o ong ou p q r s sh t u uang ue un uo "
+    "uà uài uàn uàng uá uái uán uáng uè ué uì uí uò uó uā uāi uān uāng uē uě uī uō uǎ uǎi uǎn uǎng uǐ uǒ "
+    "vè w x y z zh à ài àn àng ào á ái án áng áo è èi èn èng èr é éi én éng ér ì ìn ìng í ín íng ò òng òu ó óng óu "
+    "ù ùn ú ún ā āi ān āng āo ē ēi ēn ēng ě ěi ěn ěng ěr ī īn īng ō ōng ōu ū ūn ǎ ǎi ǎn ǎng ǎo ǐ ǐn ǐng ǒ ǒng ǒu "
+    "ǔ ǔn ǘ ǚ ǜ"
+)
+
+
+# English phones with stress, and Mandarin initials and toned finals: 84 + 176 tokens.
+PHONES: tuple[str, ...] = tuple(f"[{name}]" for name in f"{_ENGLISH_PHONES} {_PINYIN_PARTS}".split())
+
+# Tokens that a generation adds to the base vocabulary, in the order of their ids (specification B5).
+COSYVOICE2_SPECIAL_TOKENS: tuple[str, ...] = (
+    "<|im_start|>", "<|im_end|>", END_OF_PROMPT, "[breath]", "<strong>", "</strong>", "[noise]", "[laughter]",
+    "[cough]", "[clucking]", "[accent]", "[quick_breath]", "<laughter>", "</laughter>", "[hissing]", "[sigh]",
+    "[vocalized-noise]", "[lipsmack]", "[mn]",
+)  # fmt: skip
+
+COSYVOICE3_SPECIAL_TOKENS: tuple[str, ...] = (*COSYVOICE2_SPECIAL_TOKENS, "<|endofsystem|>", *PHONES)
 
 _PAUSE = regex.compile(r"\[pause[ \t]+(\d{1,6}(?:\.\d{1,6})?|\.\d{1,6})[ \t]*(ms|s)?\]", regex.IGNORECASE)
 _BRACKETED = regex.compile(r"\[[\p{Latin}\p{Mn}0-2]{1,10}\]")
@@ -41,16 +68,20 @@ class TagSupport(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InlineTag:
-    """A tag in the text: a sound (``[laughter]``), or the opening of a span (``<strong>``)."""
+    """A tag in the text: a sound (``[laughter]``), or the opening tag of a span (``<strong>``)."""
 
     text: str
     grade: TagSupport
-    closing: str | None = None
+
+    @property
+    def closing(self) -> str | None:
+        """The closing tag of a span, or None for a sound."""
+        return f"</{self.text[1:]}" if self.text.startswith("<") else None
 
 
 @dataclass(frozen=True, slots=True)
 class TagSet:
-    """Tags of a generation: ``inline`` tags, and ``phones`` for pronunciation."""
+    """Tags of a generation: sounds and spans (``inline``), and pronunciation tokens (``phones``)."""
 
     inline: tuple[InlineTag, ...] = ()
     phones: frozenset[str] = frozenset()
@@ -66,27 +97,27 @@ class MarkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TagSpan:
-    """A tag at ``text[start:end]``. ``token`` is its special token (empty for a pause)."""
+    """A tag at ``text[start:end]``."""
 
     start: int
     end: int
     kind: MarkKind
-    token: str = ""
-    seconds: float = 0.0
+    token: str = ""  # special token; empty for a pause
+    seconds: float = 0.0  # duration of a pause
 
 
 def find_marks(text: str, tags: TagSet) -> tuple[TagSpan, ...]:
     """Return all tags of ``text``, in order and not overlapping.
 
-    Raise ``StyleNotSupported`` for a pause longer than 30 s, and for pronunciation tokens in a generation without
-    them.
+    Raise ``StyleNotSupported`` for a pause longer than 30 s, and for pronunciation tokens that the generation does
+    not have.
     """
     marks = sorted([*_pauses(text), *_inline(text, tags), *_phones(text, tags)], key=lambda mark: mark.start)
     return tuple(marks)
 
 
 def spans(marks: tuple[TagSpan, ...]) -> list[tuple[int, int]]:
-    """Return the ranges of spans such as ``<strong>…</strong>``, without unclosed or very long ones."""
+    """Return the ranges of spans such as ``<strong>…</strong>``. Unclosed and very long spans are omitted."""
     found: list[tuple[int, int]] = []
     opened: TagSpan | None = None
     for mark in marks:
@@ -134,7 +165,7 @@ def _recogniser(tags: TagSet) -> tuple[dict[str, MarkKind], regex.Pattern[str] |
 def _phones(text: str, tags: TagSet) -> Iterator[TagSpan]:
     run: list[TagSpan] = []
     for match in _BRACKETED.finditer(text):
-        # Text of some systems has decomposed characters.
+        # Some systems produce decomposed characters.
         token = unicodedata.normalize("NFC", match.group())
         if token not in _ALL_PHONES:
             continue
@@ -156,3 +187,20 @@ def _checked_run(run: list[TagSpan], tags: TagSet) -> list[TagSpan]:
             tokens="".join(mark.token for mark in run),
         )
     return run
+
+
+_UNTRAINED = "[cough] [sigh] [quick_breath] [hissing] [clucking] [lipsmack] [mn] [vocalized-noise] [noise] [accent]"
+
+
+def _tags(*, shipped: str, experimental: str) -> tuple[InlineTag, ...]:
+    return (
+        *(InlineTag(tag, TagSupport.SHIPPED) for tag in shipped.split()),
+        *(InlineTag(tag, TagSupport.EXPERIMENTAL) for tag in experimental.split()),
+    )
+
+
+COSYVOICE2_TAGS = TagSet(_tags(shipped="[breath] [laughter] <laughter> <strong>", experimental=_UNTRAINED))
+COSYVOICE3_TAGS = TagSet(
+    _tags(shipped="[breath] <strong>", experimental=f"[laughter] {_UNTRAINED} <laughter>"),
+    phones=frozenset(PHONES),
+)

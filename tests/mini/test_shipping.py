@@ -17,8 +17,8 @@ from studio.model.config import Precision
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.weights import read_tensors
-from studio.text.special_tokens import COSYVOICE3_SPECIAL_TOKENS
 from studio.text.styles import load_styles
+from studio.text.tags import COSYVOICE3_SPECIAL_TOKENS
 from training.corpus.styles import DELIVERY_OF_STYLE
 from training.shipping import ship
 from training.shipping.folder import write_model_folder

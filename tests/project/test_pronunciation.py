@@ -17,8 +17,7 @@ from studio.project.lines import Line
 from studio.project.phones import phone_tokens
 from studio.project.requests import GENERATIONS_WITH_PHONES, request_text
 from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.special_tokens import PHONES
-from studio.text.tags import MarkKind, find_marks
+from studio.text.tags import PHONES, MarkKind, find_marks
 
 
 def dictionary(*entries: DictionaryEntry) -> PronunciationDictionary:

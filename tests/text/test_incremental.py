@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.text.incremental import IncrementalSplitter
 from studio.text.prompt_form import COSYVOICE3_TEXT
+from studio.text.split import IncrementalSplitter
 
 
 def _fed(*pieces: str) -> list[list[str]]:

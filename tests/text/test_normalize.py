@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from studio.text.clean import clean
 from studio.text.grammar import normalize_with_grammar
 from studio.text.language import Language
-from studio.text.normalize import normalize
+from studio.text.normalize import clean, normalize
 
 ENGLISH = {
     # Corrected errors of wetext 0.1.8.

@@ -11,10 +11,9 @@ from safetensors.numpy import load_file
 
 from studio.text.prompt_form import PromptForm
 from studio.text.segmentation import Sentence, prepare_text
-from studio.text.special_tokens import END_OF_PROMPT
-from studio.text.tags import TagSupport
+from studio.text.spoken import spoken_transcript
+from studio.text.tags import END_OF_PROMPT, TagSupport
 from studio.text.tokenizer import TextTokenizer
-from studio.text.transcript import spoken_transcript
 
 PREAMBLE = "You are a helpful assistant."
 

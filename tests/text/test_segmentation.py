@@ -11,7 +11,7 @@ from official_faults import is_damaged, is_unspeakable, without_stray_backslashe
 
 from studio.errors import NothingToSpeak, StyleNotSupported, TextTooLong
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
-from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, prepare_text, read_sentences
+from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, prepare_text
 from studio.text.tokenizer import TextTokenizer
 
 # What the official program makes of these is a fault; beside it stands what we make of them, and why.
@@ -228,14 +228,6 @@ def test_a_line_of_any_length_becomes_sentences_a_model_can_hold(text: str, toke
 def test_a_text_too_long_is_refused(form: PromptForm, tokenizer: TextTokenizer) -> None:
     with pytest.raises(TextTooLong, match="1,000,001 characters"):
         prepare_text("x" * (MAX_CHARACTERS + 1), form=form, tokenizer=tokenizer)
-
-
-def test_the_first_sentence_of_a_book_does_not_wait_for_the_last(form: PromptForm, tokenizer: TextTokenizer) -> None:
-    book = "This is one of very many sentences in a book of 1998. " * 10_000 + "[pause 1]"
-    reading = read_sentences(book, form=form, tokenizer=tokenizer)
-    first = next(reading)
-    assert first.written.startswith("This is one")
-    reading.close()  # type: ignore[attr-defined]
 
 
 class TestIncrementalText:

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from studio.errors import NothingToSpeak, StyleNotSupported
-from studio.text.incremental import IncrementalSplitter
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.segmentation import Pause, Sentence, prepare_text
+from studio.text.split import IncrementalSplitter
 from studio.text.tags import find_marks
 from studio.text.tokenizer import TextTokenizer
 

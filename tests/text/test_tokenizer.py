@@ -11,7 +11,7 @@ import pytest
 
 from studio.errors import DamagedModelFile, MissingModelFile
 from studio.text.prompt_form import COSYVOICE3_TEXT, PromptForm
-from studio.text.special_tokens import COSYVOICE2_SPECIAL_TOKENS, COSYVOICE3_SPECIAL_TOKENS
+from studio.text.tags import COSYVOICE2_SPECIAL_TOKENS, COSYVOICE3_SPECIAL_TOKENS
 from studio.text.tokenizer import TextTokenizer
 
 

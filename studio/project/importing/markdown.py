@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import regex
 
 from studio.project.splitting import unwrap
-from studio.text.special_tokens import PHONES
+from studio.text.tags import PHONES
 
 _FRONT_MATTER = regex.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", regex.DOTALL)
 _COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)

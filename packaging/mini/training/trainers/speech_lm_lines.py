@@ -13,8 +13,7 @@ import numpy as np
 from studio.text.language import Language
 from studio.text.layout import ParagraphEnd
 from studio.text.prompt_form import COSYVOICE3_TEXT
-from studio.text.spoken import finish, shown
-from studio.text.transcript import spoken_transcript
+from studio.text.spoken import finish, shown, spoken_transcript
 from training.corpus.store import Corpus
 from training.corpus.utterance import IntArray, Speaker
 
