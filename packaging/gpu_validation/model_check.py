@@ -42,8 +42,7 @@ from studio.engines.trial_size import TrialSize
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.model.stream_pool import set_device
-from studio.model.torch_setup import configure_torch
+from studio.model.torch_device import configure_torch, set_device
 
 _EXTENT = TrialSize(num_tokens=250, num_seeds=0, num_rounds=3, timing_seconds=10.0)
 _SMALL_EXTENT = TrialSize(num_tokens=26, num_seeds=0, num_rounds=1, timing_seconds=5.0)

@@ -20,7 +20,7 @@ from studio.catalog.installed import InstallRecord, RecordedFile, model_not_foun
 from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
 from studio.errors import MissingModelFile, ModelNotFound
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 
 _BLOCK_BYTES = 1 << 20
 _TEXT_FOLDER = "CosyVoice-BlankEN"

@@ -15,7 +15,7 @@ from studio.errors import NothingToSpeak
 from studio.export.cached_source import request_cache_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.global_dictionary import load_global_dictionary

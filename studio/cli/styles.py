@@ -8,7 +8,7 @@ import json
 
 from studio.cli.command_context import CommandContext
 from studio.cli.model_choice import add_model_option, model_folder
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.text.styles import load_styles
 
 EXAMPLES = """\

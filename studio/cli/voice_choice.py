@@ -8,7 +8,7 @@ from pathlib import Path
 
 from studio.errors import UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.messages import wording
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.pipeline.request import VoiceReference
 from studio.voices.library import Voice, VoiceLibrary
 

@@ -17,7 +17,7 @@ from studio.cli.model_choice import add_model_option, model_folder
 from studio.errors import ModelNotFound, StudioError
 from studio.export.names import sanitize_filename
 from studio.messages import printable
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.voices.library import Addition, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX
 from studio.worker.client import WorkerClient

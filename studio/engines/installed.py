@@ -15,7 +15,7 @@ def main() -> int:
     os.dup2(2, 1)  # libraries print to standard output
     import torch  # noqa: PLC0415
 
-    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415
+    from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415
 
     facts = {
         "torch": torch.__version__,

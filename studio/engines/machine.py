@@ -11,7 +11,7 @@ import torch
 from studio.engines.stage import Device
 from studio.errors import UnusableSetting
 from studio.model.device_kind import DeviceKind
-from studio.model.flow.budget import free_memory_bytes
+from studio.model.torch_device import free_memory_bytes
 from studio.system.processor import cpu_name
 
 _DRIVER_QUERY_SECONDS = 10.0

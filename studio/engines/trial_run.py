@@ -33,8 +33,7 @@ from studio.engines.trials import TRIALS, time_interleaved
 from studio.errors import StudioError
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
-from studio.model.stream_pool import set_device
-from studio.model.torch_setup import configure_torch
+from studio.model.torch_device import configure_torch, set_device
 
 _log = logging.getLogger(__name__)
 _STEP_INTERVAL_SECONDS = 0.1

@@ -15,7 +15,7 @@ from studio.health.check import Check, Verdict
 from studio.health.log_file import recent_errors
 from studio.health.machine_checks import in_gibibytes
 from studio.messages import Message, wording
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.system.installation import repair_hint
 from studio.voices.library import VoiceLibrary
 

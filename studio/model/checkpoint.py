@@ -15,12 +15,10 @@ from studio.model.config import (
     SpeechLMConfig,
     VocoderConfig,
 )
-from studio.model.detection import detect_generation
-from studio.model.flow import FlowOptions, load_flow
-from studio.model.generations import Generation
-from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.flow import CachedFlowDecoder, FlowOptions
+from studio.model.generations import Generation, detect_generation
+from studio.model.onnx_networks import SpeakerEncoder, SpeechTokenizer
 from studio.model.speech_lm import TorchSpeechLM, load_speech_lm
-from studio.model.speech_tokenizer import SpeechTokenizer
 from studio.model.stages import FlowDecoder, Vocoder
 from studio.model.vocoder import load_vocoder
 from studio.storage.disk import require_regular_file
@@ -62,9 +60,9 @@ class Checkpoint:
     def load_flow(
         self, precision: Precision, device: str, *, num_steps: int | None = None, left_context_frames: int | None = None
     ) -> FlowDecoder:
-        """Load the flow. ``num_steps`` and ``left_context_frames`` are approximations; None is exact."""
+        """Load the flow. With ``num_steps`` or ``left_context_frames``, its output is approximate."""
         options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
-        return load_flow(self.folder / "flow.pt", self.flow, precision, device, options)
+        return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
 
     def load_vocoder(self, precision: Precision, device: str) -> Vocoder:
         return load_vocoder(self.folder / "hift.pt", self.vocoder, precision, device)

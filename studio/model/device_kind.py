@@ -1,6 +1,6 @@
-"""Kinds of compute device, and the numbers that differ between them. No torch.
+"""Kinds of compute device, and the numbers that differ between them. This module does not import torch.
 
-To support another kind (MPS, XPU): add a member and its traits here, and its discovery to ``studio/engines/machine.py``.
+To support another kind (MPS, XPU), add a member and its traits here, and its discovery to ``studio/engines/machine.py``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,14 @@ from studio.model.config import Precision
 
 @dataclass(frozen=True, slots=True)
 class DeviceTraits:
-    """Per-kind constants.
+    """Numbers that differ between kinds of device."""
 
-    ``reserved_bytes``: memory that engines leave free, for the desktop and for what grows during synthesis.
-    ``voice_memory_share``: share of the free memory that prepared voices may fill.
-    ``reduced_precisions``: of the language model, fastest first (measurements: ``studio/model/speech_lm/linear.py``).
-    ``has_streams``: work is queued on streams (``studio/model/stream_pool.py``).
-    """
-
-    reserved_bytes: int
-    voice_memory_share: float
+    reserved_bytes: int  # memory that engines leave free, for the desktop and for what grows during synthesis
+    voice_memory_share: float  # share of the free memory that prepared voices may fill
+    # Of the language model, fastest first. ``studio/model/speech_lm/linear.py`` has the measurements.
     reduced_precisions: tuple[Precision, ...]
-    has_streams: bool = False
+    max_concurrent_lines: int = 1  # decoding more lines at once does not increase the throughput
+    has_streams: bool = False  # whether work is queued on streams (``studio/model/torch_device.py``)
 
 
 class DeviceKind(Enum):
@@ -51,6 +47,7 @@ _TRAITS = {
         reserved_bytes=512 << 20,
         voice_memory_share=0.25,
         reduced_precisions=(Precision.BFLOAT16,),
+        max_concurrent_lines=8,
         has_streams=True,
     ),
 }

@@ -1,16 +1,18 @@
-"""Generations of the CosyVoice family as data: how they differ and how their folders are read.
+"""Generations of the CosyVoice family as data: how they differ, and how their folders are recognised and read.
 
 Decision: a generation is one frozen record of data and functions. Reason: the generations share most
 of their structure and differ in details. Alternative: a class per generation, or checks of class names
 throughout the code. CosyVoice-300M can be a third record with its own speech LM, flow and text tokenizer.
-"""
+This module does not import torch."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from studio.errors import ModelNotFound, UnknownGeneration
 from studio.model.config import (
     ConformerConfig,
     DiTConfig,
@@ -27,7 +29,7 @@ from studio.model.config import (
     VocoderConfig,
     VocoderKind,
 )
-from studio.model.official_yaml import ConfigSection
+from studio.model.official_yaml import ConfigSection, Document
 from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 
 # Far above any released model, yet low enough to describe a network of these sizes in bounded time.
@@ -259,3 +261,57 @@ COSYVOICE3 = Generation(
 )
 
 GENERATIONS = (COSYVOICE2, COSYVOICE3)
+
+
+_LONGEST_NAME = 60
+
+
+def detect_generation(folder: Path) -> tuple[Generation, Document]:
+    """Return the generation of a model folder and its yaml. No torch is needed.
+
+    Class names in the yaml determine the generation, not file names: a folder may contain several
+    yaml files, or one under an old name. Raise ``ModelNotFound``, ``UnknownGeneration``,
+    ``BadModelSettings``.
+    """
+    if not folder.is_dir():
+        raise ModelNotFound(
+            "There is no model folder {folder}.",
+            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
+            folder=folder,
+        )
+    # Newest first: of several files, the newest determines the generation.
+    paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
+    if not paths:
+        raise ModelNotFound(
+            "{folder} is not a CosyVoice model folder: it has no cosyvoice*.yaml.",
+            remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
+            folder=folder,
+        )
+    for path in paths:
+        document = Document(path)
+        names = tuple(document.root.class_name(key) for key in ("llm", "flow", "hift"))
+        for generation in GENERATIONS:
+            if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
+                _require_streaming_flow(generation, document)
+                return generation, document
+    described = ", ".join(str(name)[:_LONGEST_NAME] for name in names)
+    raise UnknownGeneration(
+        "{file} describes an unsupported model ({described}).",
+        remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
+        file=paths[-1].name,
+        described=described,
+    )
+
+
+def _require_streaming_flow(generation: Generation, document: Document) -> None:
+    """Raise ``UnknownGeneration`` for a first release, whose flow was not trained for streaming."""
+    if generation.first_release_estimator is None:
+        return
+    if document.root.section("flow").section("decoder").class_name("estimator") == generation.first_release_estimator:
+        raise UnknownGeneration(
+            "{file} describes the first release of {generation}, whose flow cannot stream.",
+            remedy="Download the newer release of {generation}, whose settings are in {newer}.",
+            file=document.file_name,
+            generation=generation.title,
+            newer=generation.yaml_name,
+        )

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import torch
 
-from studio.model.stream_pool import cuda_streams
+from studio.model.torch_device import cuda_streams
 
 
 @contextmanager

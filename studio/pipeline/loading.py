@@ -21,9 +21,8 @@ from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.model.flow.budget import free_memory_bytes
 from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
-from studio.model.torch_setup import configure_torch
+from studio.model.torch_device import configure_torch, free_memory_bytes
 from studio.pipeline.deferred_lm import DeferredSpeechLM
 from studio.pipeline.enrolment import Frontend
 from studio.pipeline.precision_selection import open_speech_lm

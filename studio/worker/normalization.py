@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.text.segmentation import Sentence, prepare_text
 
 # Close enough to the model's tokenizer to split sentences at the same places.

@@ -118,7 +118,7 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
     monkeypatch.setattr(torch.cuda, "set_stream", choose)
-    monkeypatch.setattr("studio.model.stream_pool.cuda_streams", Pool)
+    monkeypatch.setattr("studio.model.torch_device.cuda_streams", Pool)
     task = TrialTask(
         model_folder=noise_models.V3,
         variant=None,

@@ -12,10 +12,8 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from studio.model.flow.context import FullContext
-from studio.model.flow.encoder import EncoderContext
-from studio.model.flow.estimator import Conditions
-from studio.model.flow.network import build_network
+from studio.model.flow.layers import Conditions, FullContext
+from studio.model.flow.network import EncoderContext, build_network
 from studio.model.stages import FlowPrompt
 from training.corpus.store import Corpus
 from training.corpus.tokens import Colour, asked_tokens

@@ -10,7 +10,7 @@ import torch
 from fakes import fake_corpus
 from mini_speech_lm_cases import INSTRUCTIONS, lines_of, small_speech_lm, small_vocabulary
 
-from studio.model.speech_lm.qwen2 import Attention, rotary_tables
+from studio.model.speech_lm.network import Attention, rotary_tables
 from studio.text.tokenizer import TextTokenizer
 from training.trainers.reading_guide import NOWHERE, ReadingGuide
 from training.trainers.speech_lm_network import FactoredSpeechLM

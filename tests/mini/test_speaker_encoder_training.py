@@ -11,7 +11,7 @@ import pytest
 import torch
 from fakes import fake_corpus
 
-from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.onnx_networks import SpeakerEncoder
 from training.corpus.store import Corpus
 from training.trainers.filter_bank_pool import FilterBankPool, filter_bank_of, some_of_each, usual_indices
 from training.trainers.options import TrainingFailed, TrainingOptions

@@ -10,8 +10,7 @@ import torch
 from fakes import fake_corpus
 
 from studio.audio.waveform import Waveform
-from studio.model.onnx_file import open_onnx
-from studio.model.speech_tokenizer import SpeechTokenizer
+from studio.model.onnx_networks import SpeechTokenizer, open_onnx
 from studio.voices import features
 from training.corpus.store import Corpus
 from training.corpus.tokens import Colour, shipped_pairs

@@ -23,7 +23,7 @@ from flow_cases import (
 
 from studio.errors import MissingModelFile, UnsupportedPrecision, WrongTensors
 from studio.model.config import Precision
-from studio.model.flow import load_flow
+from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.packing import OneDnnLinear
 from studio.model.weights import read_tensors, release_pages
 
@@ -37,7 +37,9 @@ def _flow_path(reference: Path, family: str) -> Path:
 @pytest.mark.reference
 def test_file_is_opened_and_speaks(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
-    decoder = load_flow(_flow_path(reference, family), flow_config(reference, family), Precision.FLOAT32, "cpu")
+    decoder = CachedFlowDecoder.load(
+        _flow_path(reference, family), flow_config(reference, family), Precision.FLOAT32, "cpu"
+    )
     assert (decoder.chunk_tokens, decoder.lookahead_tokens, decoder.frames_per_token) == (25, 3, 2)
     mel = decoder.decode_whole(golden.prompt, golden.tokens)
     assert (mel - golden["full/mel"][0]).abs().max() <= golden.tolerance
@@ -46,24 +48,28 @@ def test_file_is_opened_and_speaks(reference: Path, family: str) -> None:
 
 def test_missing_file_is_a_sentence(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingModelFile, match=r"flow\.pt"):
-        load_flow(tmp_path / "flow.pt", flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu")
+        CachedFlowDecoder.load(tmp_path / "flow.pt", flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu")
 
 
 def test_file_of_another_generation_is_refused(reference: Path) -> None:
     with pytest.raises(WrongTensors, match="unknown"):
-        load_flow(_flow_path(reference, "cosyvoice2"), flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu")
+        CachedFlowDecoder.load(
+            _flow_path(reference, "cosyvoice2"), flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu"
+        )
 
 
 def test_settings_of_another_size_are_refused(reference: Path) -> None:
     config = replace(flow_config(reference, "cosyvoice3"), num_speech_tokens=999)
     with pytest.raises(WrongTensors, match="input_embedding"):
-        load_flow(_flow_path(reference, "cosyvoice3"), config, Precision.FLOAT32, "cpu")
+        CachedFlowDecoder.load(_flow_path(reference, "cosyvoice3"), config, Precision.FLOAT32, "cpu")
 
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.FLOAT16])
 def test_precision_that_cannot_run_here_is_refused(reference: Path, precision: Precision) -> None:
     with pytest.raises(UnsupportedPrecision, match=precision.value):
-        load_flow(_flow_path(reference, "cosyvoice3"), flow_config(reference, "cosyvoice3"), precision, "cpu")
+        CachedFlowDecoder.load(
+            _flow_path(reference, "cosyvoice3"), flow_config(reference, "cosyvoice3"), precision, "cpu"
+        )
 
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")

@@ -23,9 +23,15 @@ from flow_cases import (
 from studio.model.config import UNetConfig
 from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.budget import CacheBudget, default_budget_bytes, max_concurrent_streams
-from studio.model.flow.caches import CacheKind, CacheLayout, StageCache
-from studio.model.flow.context import SelfAttention
+from studio.model.flow.caches import (
+    CacheBudget,
+    CacheKind,
+    CacheLayout,
+    StageCache,
+    default_budget_bytes,
+    max_concurrent_streams,
+)
+from studio.model.flow.layers import SelfAttention
 from studio.model.flow.unet import CausalUNet
 
 _AMPLE = 1 << 32

@@ -15,12 +15,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig
 from studio.model.flow.caches import _block_causal_mask
-from studio.model.flow.context import FullContext
 from studio.model.flow.dit import RotaryPositions
-from studio.model.flow.encoder import EncoderContext, RelativeAttention
-from studio.model.flow.estimator import Conditions
+from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.model import FlowModel
-from studio.model.flow.network import build_network
+from studio.model.flow.network import EncoderContext, RelativeAttention, build_network
 
 FULL_SIZE = {
     "cosyvoice2": FlowConfig(6561, 512, conformer=ConformerConfig(512, 8, 2048, 6), unet=UNetConfig(256, 8, 64, 12, 4)),
@@ -182,7 +180,7 @@ def test_distance_term_far_from_the_beginning() -> None:
 def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """The value may be queued there but not computed yet."""
     stream = 1
-    monkeypatch.setattr("studio.model.flow.dit._stream_of", lambda _device: stream)
+    monkeypatch.setattr("studio.model.flow.dit.current_stream_id", lambda _device: stream)
     positions = RotaryPositions(8)
     cosine, _ = positions.cos_sin(0, 5)
     assert positions.cos_sin(0, 5)[0] is cosine

@@ -9,7 +9,7 @@ import pytest
 import torch
 from flow_cases import Golden
 
-from studio.model.flow.solver import euler_steps, noise_table, solve
+from studio.model.flow.model import euler_steps, noise_table, solve
 
 
 @pytest.mark.reference

@@ -11,8 +11,7 @@ import torch
 from flow_cases import Golden, PlainFlow, flow_config, flow_decoder, flow_network, random_prompt, random_tokens
 
 from studio.errors import SequenceTooLong
-from studio.model.flow.context import FullContext
-from studio.model.flow.estimator import Conditions
+from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.model import FlowModel
 
 

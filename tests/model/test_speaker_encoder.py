@@ -14,7 +14,7 @@ from studio.audio.files import read_audio
 from studio.audio.resampling import resample_steeply
 from studio.audio.waveform import Waveform
 from studio.errors import DamagedModelFile, MissingModelFile
-from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.onnx_networks import SpeakerEncoder
 from studio.model.stages import FloatArray
 from studio.voices.features import kaldi_fbank
 

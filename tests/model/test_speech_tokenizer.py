@@ -14,7 +14,7 @@ from studio.audio.files import read_audio
 from studio.audio.resampling import resample_steeply
 from studio.audio.waveform import Waveform
 from studio.errors import ClipTooLong, DamagedModelFile, MissingModelFile
-from studio.model.speech_tokenizer import SpeechTokenizer
+from studio.model.onnx_networks import SpeechTokenizer
 from studio.voices.features import whisper_log_mel
 
 FILE_OF = {"cosyvoice2": "speech_tokenizer_v2.onnx", "cosyvoice3": "speech_tokenizer_v3.onnx"}

@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 import torch
 
-from studio.model.stream_pool import StreamPool, cuda_streams
+from studio.model.torch_device import StreamPool, cuda_streams
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_nobody_queues_on_the_stream_that_is_for_recording(pool: StreamPool) -> 
 
 @pytest.mark.usefixtures("pool")
 def test_a_card_has_one_pool_whatever_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.model.stream_pool._pools", {})
+    monkeypatch.setattr("studio.model.torch_device._pools", {})
     first = cuda_streams(torch.device("cuda", 0))
     assert cuda_streams(torch.device("cuda")) is first
     assert cuda_streams(torch.device("cuda", 1)) is not first

@@ -109,7 +109,7 @@ def test_every_switch_overrides_the_environment() -> None:
 
 
 def test_onnx_runtime_is_imported_only_with_telemetry_disabled() -> None:
-    """Some builds ignore its environment variable: see ``studio/model/onnx_runtime.py``."""
+    """Some builds ignore its environment variable: see ``studio/model/onnx_networks.py``."""
     modules = [path for part in ("studio", "packaging") for path in sorted((CHECKOUT / part).rglob("*.py"))]
     importers = {
         path.relative_to(CHECKOUT).as_posix()
@@ -118,4 +118,4 @@ def test_onnx_runtime_is_imported_only_with_telemetry_disabled() -> None:
         if (isinstance(node, ast.Import) and any(alias.name == "onnxruntime" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and node.module == "onnxruntime")
     }
-    assert importers == {"studio/model/onnx_runtime.py"}
+    assert importers == {"studio/model/onnx_networks.py"}

@@ -72,7 +72,7 @@ class StyleList(QObject):
 
     def use_model(self, folder: Path) -> None:
         """Load the styles and tags of the model's generation; none if the folder cannot be read."""
-        from studio.model.detection import detect_generation  # noqa: PLC0415 - after the first paint
+        from studio.model.generations import detect_generation  # noqa: PLC0415 - after the first paint
         from studio.text.styles import load_styles  # noqa: PLC0415
 
         try:

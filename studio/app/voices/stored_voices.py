@@ -9,7 +9,7 @@ from pathlib import Path
 from studio.app.background import in_background
 from studio.errors import CannotWrite, ModelNotFound, StudioError
 from studio.messages import Message
-from studio.model.detection import detect_generation
+from studio.model.generations import detect_generation
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import suggest_name
 from studio.worker.client import WorkerClient

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 import torch
 
-from studio.model.stream_pool import cuda_streams
+from studio.model.torch_device import cuda_streams
 
 _NUM_WARM_UPS = 2  # the first calls select kernels and allocate memory, which must not be recorded
 # Language model and flow record on different threads; only one capture may run at a time.

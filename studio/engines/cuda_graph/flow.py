@@ -17,14 +17,10 @@ from studio.engines.memory import is_out_of_memory
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow import FlowOptions
 from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.budget import CacheBudget
-from studio.model.flow.caches import CacheKind, CacheLayout
-from studio.model.flow.decoder import CachedFlowDecoder, load_flow
-from studio.model.flow.encoder import EncoderContext
+from studio.model.flow.caches import CacheBudget, CacheKind, CacheLayout
+from studio.model.flow.decoder import CachedFlowDecoder, PromptState, StreamingFlow
 from studio.model.flow.model import FlowModel, PromptTensors
-from studio.model.flow.network import FlowNetwork
-from studio.model.flow.prompt_state import PromptState
-from studio.model.flow.stream import StreamingFlow
+from studio.model.flow.network import EncoderContext, FlowNetwork
 from studio.model.stages import FlowPromptState
 
 # Buffer sizes in blocks of one second, prompt included. Attention reads the whole buffer, so a line gets the smallest.
@@ -178,6 +174,6 @@ class GraphedFlowDecoder(CachedFlowDecoder):
 
 
 def load_graphed_flow(path: Path, config: FlowConfig, precision: Precision, device: str) -> GraphedFlowDecoder:
-    """Load as ``load_flow`` does; with 16-bit precision the caches are 16-bit as well."""
+    """Load the flow. With 16-bit precision the caches are 16-bit as well."""
     options = FlowOptions(cache_dtype=_HALF_TYPES.get(precision))
-    return load_flow(path, config, precision, device, options, kind=GraphedFlowDecoder)
+    return GraphedFlowDecoder.load(path, config, precision, device, options)

@@ -16,13 +16,10 @@ import torch
 import torch.nn.functional as F
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
-from studio.model.flow.budget import Allocation
-from studio.model.flow.caches import CacheLayout
-from studio.model.flow.context import CausalConvolution, SelfAttention
+from studio.model.flow.caches import Allocation, CacheLayout
 from studio.model.flow.dit import DiT, override_rotary
-from studio.model.flow.estimator import Conditions
-from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond
-from studio.model.flow.solver import solve
+from studio.model.flow.layers import CausalConvolution, Conditions, SelfAttention
+from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond, solve
 
 # Added to masked scores: exp(-1e4) is zero in every type, and -1e4 fits in float16.
 _MASKED = -1e4

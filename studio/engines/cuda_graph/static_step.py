@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from studio.model.config import QwenConfig
-from studio.model.speech_lm.cache import KVCache
-from studio.model.speech_lm.decoder import Decoder
+from studio.model.speech_lm.decoder import Decoder, KVCache
 from studio.model.speech_lm.linear import Linear
 
 

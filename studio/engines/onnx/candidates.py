@@ -55,7 +55,7 @@ class OrtCandidate:
         )
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
-        from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+        from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
         return {"onnxruntime": onnxruntime.__version__}
 

@@ -15,7 +15,7 @@ import torch
 
 from studio.engines.onnx.flow_shapes import CachePort
 from studio.model.flow.caches import CacheLayout
-from studio.model.flow.context import CausalConvolution, SelfAttention
+from studio.model.flow.layers import CausalConvolution, SelfAttention
 
 
 def cache_ports(layout: CacheLayout, clock: str) -> Iterator[CachePort]:

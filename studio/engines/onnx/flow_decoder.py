@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import torch
 
 from studio.engines.onnx.flow_runner import FlowRunner, GraphVoice, RunCaches
-from studio.model.flow.budget import (
+from studio.model.flow.caches import (
     USUAL_LINE_TOKENS,
     Allocation,
     CacheBudget,
     default_budget_bytes,
     max_concurrent_streams,
 )
+from studio.model.flow.decoder import as_mel, check_chunk_boundary
 from studio.model.flow.model import check_length
-from studio.model.flow.stream import as_mel, check_chunk_boundary
 from studio.model.stages import FlowPrompt, FlowPromptState
 
 # Bump when the meaning of a stored prompt state changes.
@@ -163,9 +163,7 @@ class GraphFlowStream:
         assert self._is_open, "the stream has ended"
         shapes = self._runner.shapes
         num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        check_chunk_boundary(
-            num_tokens, lookahead, chunk_tokens=shapes.chunk_tokens, lookahead_tokens=shapes.lookahead_tokens
-        )
+        check_chunk_boundary(num_tokens, lookahead, shapes.chunk_tokens, shapes.lookahead_tokens)
         check_length(shapes.frames_per_token * num_tokens)
         pending = (*self._uncached_prompt, *tokens)
         self._make_room(len(pending))

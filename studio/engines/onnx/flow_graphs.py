@@ -20,10 +20,9 @@ from studio.engines.onnx.flow_shapes import CachePort, FlowShapes, bias_name, cl
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.flow.blocks import FlowLayouts
 from studio.model.flow.dit import DiT, override_rotary
-from studio.model.flow.encoder import EncoderContext
-from studio.model.flow.estimator import Conditions, Modulation
+from studio.model.flow.layers import Conditions, Modulation
 from studio.model.flow.model import FlowModel, cond_uncond
-from studio.model.flow.network import ConformerFlow
+from studio.model.flow.network import ConformerFlow, EncoderContext
 
 # Sizes of the traced example: all different, so that mixed-up dimensions are detected.
 _PAST, _OWN = 5, 7

@@ -10,8 +10,7 @@ import torch
 from studio.engines.onnx.flow_caches import GraphCaches
 from studio.engines.onnx.flow_shapes import CachePort, FlowShapes, bias_name, clocks
 from studio.engines.onnx.graph import Graph
-from studio.model.flow.model import check_length
-from studio.model.flow.solver import noise_table
+from studio.model.flow.model import check_length, noise_table
 from studio.model.stages import FlowPrompt
 
 

@@ -10,8 +10,7 @@ import torch
 from studio.engines.stage import Device
 from studio.errors import DamagedModelFile, OutOfMemory
 from studio.model.device_kind import DeviceKind
-from studio.model.onnx_file import FATAL_ONLY, LOAD_ERRORS, providers, require_provider
-from studio.model.onnx_runtime import onnxruntime, ort_errors
+from studio.model.onnx_networks import FATAL_ONLY, LOAD_ERRORS, onnxruntime, ort_errors, providers, require_provider
 
 # ``TensorProto.DataType``; numpy has no bfloat16.
 _ELEMENT_TYPES = {

@@ -28,6 +28,6 @@ def unusable_on(kind: DeviceKind, target: EngineTarget) -> Unusable | None:
 
 def _has_cuda_provider() -> bool:
     """Return whether the build includes CUDA; only a session shows whether its libraries load (``require_provider``)."""
-    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+    from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
     return "CUDAExecutionProvider" in onnxruntime.get_available_providers()

@@ -6,7 +6,7 @@ import torch
 
 from studio.engines.onnx.graph import Graph
 from studio.engines.onnx.vocoder_shapes import VocoderShapes
-from studio.model.vocoder.history import History
+from studio.model.vocoder.layers import History
 from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, waveform_of
 from studio.model.vocoder.source import linear_upsample, nearest_upsample, radians
 from studio.model.vocoder.spectrum import analyse

@@ -13,8 +13,7 @@ from torch import nn
 
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.engines.onnx.vocoder_shapes import TailPort, VocoderShapes
-from studio.model.vocoder.history import History
-from studio.model.vocoder.layers import causal_padding, same_padding
+from studio.model.vocoder.layers import History, causal_padding, same_padding
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 
 _FRAMES = 3  # of the traced example

@@ -20,7 +20,7 @@ from onnxruntime.quantization.calibrate import CalibrationMethod, create_calibra
 from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
 
 from studio.engines.onnx.graph import Graph
-from studio.model import onnx_runtime  # noqa: F401 - telemetry is off before the quantiser opens a session
+from studio.model import onnx_networks  # noqa: F401 - disables telemetry before the quantiser opens a session
 
 _PRODUCTS = ["Conv", "ConvTranspose", "MatMul", "Gemm"]
 # One activation in ten thousand is clipped, so that the others have finer steps.

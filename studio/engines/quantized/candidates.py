@@ -67,7 +67,7 @@ class QuantizedCandidate:
 def calibration_facts(target: EngineTarget) -> dict[str, str]:
     """Return what a calibration depends on besides the weights."""
     from studio.engines.quantized.building import Effort  # noqa: PLC0415
-    from studio.model.onnx_runtime import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+    from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
 
     return {
         "onnxruntime": onnxruntime.__version__,

@@ -19,8 +19,8 @@ from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import SamplingOptions, SpeechLMConfig
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
-from studio.model.speech_lm.cache import check_length
-from studio.model.speech_lm.inputs import InputEmbeddings
+from studio.model.speech_lm.decoder import check_length
+from studio.model.speech_lm.network import InputEmbeddings
 from studio.model.speech_lm.torch_lm import prefix_length, speech_token_limits
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 

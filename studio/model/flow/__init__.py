@@ -1,10 +1,10 @@
 """The flow: speech tokens to mel spectrogram (specification F), with exact streaming.
 
-The networks (``network``, ``encoder``, ``dit``, ``unet``) get surrounding frames from a ``context``;
-``caches`` provides the context of a stream. ``solver`` and ``model`` integrate velocities to a mel.
-``prompt_state``, ``stream`` and ``decoder`` implement the protocols of ``stages``.
+The networks (``network``, ``dit``, ``unet``) get surrounding frames from a context (``layers``). The context of a
+stream reads them from its caches (``caches``, ``blocks``). ``model`` integrates velocities to a mel, and ``decoder``
+implements the protocols of ``stages``.
 """
 
-from studio.model.flow.decoder import CachedFlowDecoder, FlowOptions, load_flow
+from studio.model.flow.decoder import CachedFlowDecoder, FlowOptions
 
-__all__ = ["CachedFlowDecoder", "FlowOptions", "load_flow"]
+__all__ = ["CachedFlowDecoder", "FlowOptions"]

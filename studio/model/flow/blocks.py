@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import torch
 
-from studio.model.flow.budget import CacheBudget
-from studio.model.flow.caches import CacheKind, CacheLayout, StageCache
-from studio.model.flow.encoder import EncoderContext
+from studio.model.flow.caches import CacheBudget, CacheKind, CacheLayout, StageCache
 from studio.model.flow.model import FlowModel, PromptTensors
+from studio.model.flow.network import EncoderContext
 
 _ROWS = 2  # conditional and unconditional
 # Larger matrix multiplications use several cores better; more blocks than this bring no gain.

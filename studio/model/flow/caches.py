@@ -1,7 +1,7 @@
 """Streaming caches of the flow: attention keys and values and convolution tails, per solver step and row.
 
 A frame sees all earlier frames and the rest of its own chunk of 50 frames (specification F8). A call of one
-chunk therefore sees all cached frames and all of its own, and needs no mask; a call of several chunks masks
+chunk therefore sees all cached frames and all of its own, and needs no mask. A call of several chunks masks
 later chunks from earlier ones. Cached frames never change, since each solver step's state of an old frame is
 final. Decoding in several calls therefore equals one run over the whole utterance.
 
@@ -12,6 +12,7 @@ Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -21,12 +22,72 @@ from math import prod
 import torch
 from torch import nn
 
-from studio.model.flow.budget import Allocation, CacheBudget
-from studio.model.flow.context import CausalConvolution, KeysValues, SelfAttention, number_layers
+from studio.model.device_kind import DeviceKind
+from studio.model.flow.layers import CausalConvolution, KeysValues, SelfAttention, number_layers
+from studio.model.torch_device import free_memory_bytes
 
+# The rest is for weights not yet read, the other stages, and other programs.
+_SHARE_OF_FREE_MEMORY = 0.5
+# Prompt and speech of a usual line, in speech tokens: the size caches are planned for before lengths are known.
+USUAL_LINE_TOKENS = 500
 # Each growth doubles the space for generated speech, within 4 and 16 seconds.
 _FIRST_GROWTH_BLOCKS = 4
 _LARGEST_GROWTH_BLOCKS = 16
+
+
+class Allocation:
+    """A reserved part of the budget, released when the object is deleted."""
+
+    def __init__(self, budget: CacheBudget, num_bytes: int) -> None:
+        self._budget = budget
+        self.num_bytes = num_bytes
+
+    def __del__(self) -> None:
+        self._budget.give_back(self.num_bytes)
+
+
+class CacheBudget:
+    """Byte counter for all caches of one decoder. Thread-safe."""
+
+    def __init__(self, total_bytes: int) -> None:
+        self.total_bytes = total_bytes
+        self._used_bytes = 0
+        # Re-entrant: garbage collection may release an allocation while this thread reserves.
+        self._lock = threading.RLock()
+
+    @property
+    def used_bytes(self) -> int:
+        return self._used_bytes
+
+    @property
+    def free_bytes(self) -> int:
+        return self.total_bytes - self._used_bytes
+
+    def reserve(self, num_bytes: int) -> Allocation | None:
+        """Return an allocation, or None if it exceeds the budget."""
+        with self._lock:
+            if num_bytes > self.free_bytes:
+                return None
+            self._used_bytes += num_bytes
+            return Allocation(self, num_bytes)
+
+    def give_back(self, num_bytes: int) -> None:
+        with self._lock:
+            self._used_bytes -= num_bytes
+
+
+def default_budget_bytes(device: torch.device) -> int:
+    """Return half of the free memory of ``device``."""
+    return int(_SHARE_OF_FREE_MEMORY * free_memory_bytes(device))
+
+
+def max_concurrent_streams(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:
+    """Return how many lines with caches of ``line_bytes`` to decode concurrently.
+
+    One more line fits in the budget, for interactive playback during a batch.
+    """
+    limit = DeviceKind(device.type).traits.max_concurrent_lines
+    return max(1, min(limit, budget.total_bytes // max(1, line_bytes) - 1))
 
 
 class CacheKind(Enum):

@@ -1,30 +1,32 @@
-"""PyTorch implementation of ``stages.FlowDecoder``, and its loading from ``flow.pt``."""
+"""PyTorch implementation of ``stages.FlowDecoder``: prompt states, streams, and loading from ``flow.pt``."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import Self
 
 import torch
 
+from studio.errors import OffGridCut
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow.blocks import FlowCaches, FlowLayouts
-from studio.model.flow.budget import (
+from studio.model.flow.caches import (
     USUAL_LINE_TOKENS,
+    CacheBlock,
     CacheBudget,
+    CacheKind,
+    CacheLayout,
+    StageCache,
     default_budget_bytes,
     max_concurrent_streams,
 )
-from studio.model.flow.caches import CacheKind
-from studio.model.flow.model import FlowModel
+from studio.model.flow.model import FlowModel, PromptTensors, check_length
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
-from studio.model.flow.prompt_state import PromptState, cacheable_tokens, caches_from_tensors
-from studio.model.flow.stream import StreamingFlow, as_mel
 from studio.model.stages import FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
@@ -35,15 +37,161 @@ _SAMPLED_VALUES = 64
 _LAYERS_BETWEEN_RELEASES = 8
 
 
+@dataclass(frozen=True)
+class PromptState:
+    """State after a voice prompt: the caches up to its last whole block, computed once per voice.
+
+    It is read-only and shared by all streams of the voice. If ``caches`` is None, streams recompute the prompt.
+    """
+
+    voice: PromptTensors
+    caches: FlowCaches | None = field(repr=False)
+
+    @property
+    def num_cached_tokens(self) -> int:
+        return 0 if self.caches is None else self.caches.num_tokens
+
+    @property
+    def num_bytes(self) -> int:
+        return 0 if self.caches is None else self.caches.num_bytes
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """Return all caches by name, as contiguous tensors. Without caches, the result is empty."""
+        if self.num_cached_tokens == 0 or self.caches is None:
+            return {}
+        named: dict[str, torch.Tensor] = {}
+        for part_name, part in self.caches.parts().items():
+            for block in part.blocks:
+                named |= {f"{part_name}.{name}": tensor for name, tensor in block.tensors.items()}
+            named |= {f"{part_name}.tail.{index}": tail for index, tail in enumerate(part.tails)}
+        return named
+
+
+def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
+    """Return the length of the prompt's whole blocks whose look-ahead is within the prompt (specification M3)."""
+    chunk_tokens = model.config.chunk_tokens
+    return max(0, (num_prompt_tokens - model.config.lookahead_tokens) // chunk_tokens * chunk_tokens)
+
+
+def caches_from_tensors(
+    tensors: Mapping[str, torch.Tensor], layouts: FlowLayouts, model: FlowModel, num_tokens: int, dtype: torch.dtype
+) -> FlowCaches:
+    """Return the caches that ``tensors`` contain, without copying tensors that are on the model's device.
+
+    Raise ``ValueError`` for a tensor that is missing or unknown, or that has the wrong shape or type.
+    """
+    num_frames = model.config.frames_per_token * num_tokens
+    kind = CacheKind.INPUTS if "estimator.inputs" in tensors else CacheKind.KEYS_VALUES
+    remaining = dict(tensors)
+
+    def take(name: str, shape: tuple[int, ...], wanted: torch.dtype) -> torch.Tensor:
+        tensor = remaining.pop(name, None)
+        if tensor is None or tuple(tensor.shape) != shape or tensor.dtype is not wanted or not tensor.is_contiguous():
+            found = "missing" if tensor is None else f"{tensor.dtype} {tuple(tensor.shape)}"
+            raise ValueError(f"{name} of the stored prompt state is {found}, not {wanted} {shape}")
+        return tensor.to(model.device)
+
+    def part(name: str, layout: CacheLayout, part_kind: CacheKind, frames: int) -> StageCache:
+        shapes = layout.block_shapes(part_kind, frames)
+        held = {key: take(f"{name}.{key}", shape, dtype) for key, shape in shapes.items()}
+        tails = [take(f"{name}.tail.{i}", shape, model.dtype) for i, shape in enumerate(layout.tail_shapes())]
+        blocks = [CacheBlock(part_kind, held, 0, frames)] if held else []
+        return StageCache(layout, part_kind, cache_dtype=dtype, tails=tails, blocks=blocks, num_frames=frames)
+
+    caches = FlowCaches(
+        tokens=part("tokens", layouts.tokens, CacheKind.KEYS_VALUES, num_tokens),
+        frames=part("frames", layouts.frames, CacheKind.KEYS_VALUES, num_frames),
+        estimator=part("estimator", layouts.estimator, kind, num_frames),
+    )
+    if remaining:
+        raise ValueError(f"the stored prompt state contains {next(iter(remaining))}, which this model does not have")
+    return caches
+
+
+class StreamingFlow:
+    """A ``FlowStream`` whose mel equals that of one streaming run over all tokens, for any division into chunks.
+
+    Each call computes only its own frames. If the caches would exceed the budget, each further call
+    recomputes the utterance from its start, as the official program does. That is slower, and the mel is the same.
+    (Specification F8, J2 2 and 3.)
+    """
+
+    def __init__(
+        self, model: FlowModel, budget: CacheBudget, state: PromptState, left_context_frames: int | None
+    ) -> None:
+        self._model = model
+        self._budget = budget
+        self._voice = state.voice
+        self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork(left_context_frames)
+        # End of the prompt that cannot be cached because its look-ahead extends into the utterance.
+        self._uncached_prompt = state.voice.tokens[state.num_cached_tokens :]
+        self._spoken: list[int] = []
+        self._is_open = True
+
+    @property
+    def is_recomputing(self) -> bool:
+        return self._caches is None
+
+    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        """See ``stages.FlowStream``. The mel (mel_bins, frames) is float32. Also raise ``SequenceTooLong``."""
+        assert self._is_open, "the stream has ended"
+        config = self._model.config
+        num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
+        check_chunk_boundary(num_tokens, lookahead, config.chunk_tokens, config.lookahead_tokens)
+        check_length(config.frames_per_token * num_tokens)
+        pending = (*self._uncached_prompt, *tokens)
+        if self._caches is not None and not self._caches.make_room(len(pending), self._model, self._budget):
+            self._caches = None
+        self._spoken += tokens
+        self._uncached_prompt = ()
+        self._is_open = False  # until the call completes: an interrupted run cannot continue
+        with torch.inference_mode():
+            if self._caches is None:
+                mel = self._model.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
+            else:
+                mel = self._caches.decode_blocks(self._model, self._voice, pending, lookahead)
+        self._is_open = bool(lookahead)
+        return as_mel(mel[mel.shape[0] - config.frames_per_token * len(tokens) :])
+
+    def close(self) -> None:
+        self._is_open = False
+        self._caches = None
+        self._spoken = []
+
+
+def check_chunk_boundary(num_tokens: int, lookahead: Sequence[int], chunk_tokens: int, lookahead_tokens: int) -> None:
+    """Raise ``OffGridCut`` unless ``num_tokens`` of prompt and speech end on the grid or ``lookahead`` is empty.
+
+    Raise ``ValueError`` for a wrong number of look-ahead tokens.
+    """
+    if not lookahead:
+        return
+    if len(lookahead) != lookahead_tokens:
+        raise ValueError(f"lookahead must have {lookahead_tokens} tokens, not {len(lookahead)}")
+    if beyond := num_tokens % chunk_tokens:
+        raise OffGridCut(
+            "A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.",
+            remedy="End chunks where the tokens of prompt and speech together are a multiple of it.",
+            beyond=beyond,
+            grid=chunk_tokens,
+        )
+
+
+def as_mel(frames: torch.Tensor) -> torch.Tensor:
+    """Return ``frames`` (frames, mel_bins) as a new float32 tensor (mel_bins, frames)."""
+    return frames.t().float().clone(memory_format=torch.contiguous_format)
+
+
 @dataclass(frozen=True, slots=True)
 class FlowOptions:
     """Options for loading a flow. All but the first make its output approximate.
 
-    ``cache_budget_bytes``: how much the caches of all open streams together may grow, and the largest size at
-    which a voice with 20 s of speech is cached in the fastest form; None: half of the memory free at loading.
-    ``num_steps``: number of solver steps; the model's default is 10. ``left_context_frames``: how many
-    generated frames a stream sees besides the prompt. ``cache_dtype``: a half-precision type halves the
-    size of the caches and rounds them.
+    Attributes:
+        cache_budget_bytes: Size to which the caches of all open streams together may grow, and the largest size at
+            which a voice with 20 s of speech is cached in the fastest form. The default is half of the free memory.
+        num_steps: Number of solver steps. The default of the models is 10.
+        left_context_frames: Number of generated frames that a stream sees besides the prompt. The default is all.
+        cache_dtype: Type of the caches. A half-precision type halves their size and rounds them.
     """
 
     cache_budget_bytes: int | None = None
@@ -53,9 +201,9 @@ class FlowOptions:
 
 
 class CachedFlowDecoder:
-    """PyTorch ``FlowDecoder`` with exact incremental streaming.
+    """PyTorch ``FlowDecoder`` with exact incremental streaming. Streams may run in several threads at once.
 
-    Takes ownership of ``network``. Streams may run in several threads at once.
+    The decoder takes ownership of ``network``. ``after_layer`` is called after each layer that is repacked.
     """
 
     def __init__(
@@ -83,9 +231,29 @@ class CachedFlowDecoder:
             self._model.device, self.budget, self._bytes_of(CacheKind.KEYS_VALUES)
         )
 
+    @classmethod
+    def load(
+        cls, path: Path, config: FlowConfig, precision: Precision, device: str, options: FlowOptions = FlowOptions()
+    ) -> Self:
+        """Load the flow in ``path`` (``flow.pt``) on ``device``.
+
+        Weights are mapped, repacked one by one, and their pages released, so that memory never contains much
+        more than one copy. Raise ``MissingModelFile``, ``DamagedModelFile``,
+        ``WrongTensors``, ``UnsupportedPrecision``.
+        """
+        network = meta_init(lambda: build_network(config))
+        load_weights(network, read_tensors(path), file_name=path.name)
+        layers_done = itertools.count(1)
+
+        def after_layer() -> None:
+            if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
+                release_pages(path)
+
+        return cls(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
+
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
-        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` for a mel of the wrong length."""
+        """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``, and ``ValueError`` for a mel of the wrong length."""
         voice = self._model.voice(prompt)
         num_tokens = cacheable_tokens(len(voice.tokens), self._model)
         caches = self._empty_caches(num_tokens)
@@ -99,7 +267,7 @@ class CachedFlowDecoder:
 
     @torch.inference_mode()
     def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
-        """See ``stages.FlowDecoder``. Tensors are used in place: those of a mapped file stay mapped."""
+        """See ``stages.FlowDecoder``. Tensors are used in place, so those of a mapped file stay mapped."""
         voice = self._model.voice(prompt)
         num_tokens = cacheable_tokens(len(voice.tokens), self._model)
         if not tensors:
@@ -120,12 +288,12 @@ class CachedFlowDecoder:
 
     @torch.inference_mode()
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:
-        """See ``stages.FlowDecoder``; ``state`` must come from this decoder."""
+        """See ``stages.FlowDecoder``. ``state`` must come from this decoder."""
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
         return StreamingFlow(self._model, self.budget, state, self.options.left_context_frames)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
-        """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``."""
+        """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``."""
         with torch.inference_mode():
             mel = self._model.decode_sequence(self._model.voice(prompt), tokens, (), is_streaming=False)
         return as_mel(mel)
@@ -144,47 +312,6 @@ class CachedFlowDecoder:
         """Return the size of caches for a prompt and a usual line."""
         num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
         return self._layouts.num_bytes(kind, num_tokens, self.frames_per_token * num_tokens, self._cache_dtype)
-
-
-_Decoder = TypeVar("_Decoder", bound=CachedFlowDecoder)
-
-
-@overload
-def load_flow(
-    path: Path, config: FlowConfig, precision: Precision, device: str, options: FlowOptions = FlowOptions()
-) -> CachedFlowDecoder: ...
-
-
-@overload
-def load_flow(
-    path: Path, config: FlowConfig, precision: Precision, device: str, options: FlowOptions, *, kind: type[_Decoder]
-) -> _Decoder: ...
-
-
-def load_flow(
-    path: Path,
-    config: FlowConfig,
-    precision: Precision,
-    device: str,
-    options: FlowOptions = FlowOptions(),
-    *,
-    kind: type[CachedFlowDecoder] = CachedFlowDecoder,
-) -> CachedFlowDecoder:
-    """Load the flow in ``path`` (``flow.pt``) on ``device``.
-
-    Weights are mapped, repacked one by one, and their pages released, so that memory never contains much
-    more than one copy. Raise ``MissingModelFile``, ``DamagedModelFile``,
-    ``WrongTensors``, ``UnsupportedPrecision``.
-    """
-    network = meta_init(lambda: build_network(config))
-    load_weights(network, read_tensors(path), file_name=path.name)
-    layers_done = itertools.count(1)
-
-    def after_layer() -> None:
-        if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
-            release_pages(path)
-
-    return kind(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
 
 
 def _sampled_digest(tensors: Mapping[str, torch.Tensor]) -> str:

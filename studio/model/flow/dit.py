@@ -12,8 +12,17 @@ import torch.nn.functional as F
 from torch import nn
 
 from studio.model.config import DiTConfig
-from studio.model.flow.context import CausalConvolution, Context, KeysValues, SelfAttention
-from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, timestep_embedding
+from studio.model.flow.layers import (
+    CausalConvolution,
+    Conditions,
+    Context,
+    KeysValues,
+    Modulation,
+    SelfAttention,
+    VelocityEstimator,
+    timestep_embedding,
+)
+from studio.model.torch_device import current_stream_id
 
 _LAYER_NORM_EPS = 1e-6
 _TIME_SINUSOIDS = 256
@@ -81,17 +90,13 @@ class RotaryPositions(nn.Module):
 
         It is not reused on another CUDA stream, where it may not be computed yet.
         """
-        last, wanted = self._last_rotation, (start, num_frames, _stream_of(self.inv_freq.device))
+        last, wanted = self._last_rotation, (start, num_frames, current_stream_id(self.inv_freq.device))
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
             with torch.inference_mode(mode=False), torch.no_grad():  # the cached result may be used in training later
                 frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
                 angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
                 self._last_rotation = last = (wanted, angles.cos(), angles.sin())
         return last[1], last[2]
-
-
-def _stream_of(device: torch.device) -> int:
-    return torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
 
 
 class Attention(SelfAttention):

@@ -19,7 +19,7 @@ from torch import nn
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
-from studio.model.flow.context import Convolution
+from studio.model.flow.layers import Convolution
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
 _USUAL_ROWS = 100

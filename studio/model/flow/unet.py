@@ -13,8 +13,17 @@ import torch.nn.functional as F
 from torch import nn
 
 from studio.model.config import UNetConfig
-from studio.model.flow.context import CausalConvolution, Context, Convolution, KeysValues, SelfAttention
-from studio.model.flow.estimator import Conditions, Modulation, VelocityEstimator, timestep_embedding
+from studio.model.flow.layers import (
+    CausalConvolution,
+    Conditions,
+    Context,
+    Convolution,
+    KeysValues,
+    Modulation,
+    SelfAttention,
+    VelocityEstimator,
+    timestep_embedding,
+)
 
 _TIME_RATIO = 4
 _FEED_FORWARD_RATIO = 4

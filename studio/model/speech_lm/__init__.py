@@ -8,8 +8,7 @@ slow for single tokens. Alternative: one module with switches.
 from studio.model.speech_lm.loading import load_speech_lm, open_network, speech_lm_of
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.quality import QualityReport, compare_with_reference, random_request
-from studio.model.speech_lm.sampling import RepetitionAwareSampler
-from studio.model.speech_lm.silent_tokens import filter_silent_tokens
+from studio.model.speech_lm.sampling import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 
 __all__ = [

@@ -11,8 +11,7 @@ import torch
 from studio.model.config import Precision, SpeechLMConfig
 from studio.model.speech_lm.decoder import Decoder, PackedLayer, pack_layer
 from studio.model.speech_lm.linear import check_support, describe, pack
-from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, SpeechLMNetwork
-from studio.model.speech_lm.qwen2 import DecoderLayer
+from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, DecoderLayer, SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.weights import load_weights, meta_init, read_tensors
 

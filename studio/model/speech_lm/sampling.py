@@ -6,7 +6,7 @@ Sampling runs on the CPU, where the token is needed anyway; its logits are 27 kB
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import torch
 
@@ -90,3 +90,20 @@ def _locate(point: float, probabilities: Sequence[float]) -> tuple[int, float]:
 def is_repeated(token: int, history: Sequence[int], options: SamplingOptions) -> bool:
     recent = history[max(0, len(history) - options.window_tokens) :]
     return recent.count(token) >= options.window_tokens * options.repetition_ratio
+
+
+_LONGEST_RUN = 5
+
+
+def filter_silent_tokens(
+    tokens: Iterable[int], silent_tokens: Collection[int], *, limit: int = _LONGEST_RUN
+) -> Iterator[int]:
+    """Yield ``tokens`` with each run of silent or breath tokens shortened to ``limit``.
+
+    The history and length limits of the speech language model still include the removed tokens.
+    """
+    run = 0
+    for token in tokens:
+        run = run + 1 if token in silent_tokens else 0
+        if run <= limit:
+            yield token

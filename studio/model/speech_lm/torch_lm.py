@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 import torch
 
 from studio.model.config import SpeechLMConfig
-from studio.model.speech_lm.cache import KVCache, check_length
-from studio.model.speech_lm.decoder import Decoder
-from studio.model.speech_lm.inputs import InputEmbeddings
+from studio.model.speech_lm.decoder import Decoder, KVCache, check_length
 from studio.model.speech_lm.interleave import InterleavedScheduler, Segment, TokenKind
 from studio.model.speech_lm.linear import Linear
+from studio.model.speech_lm.network import InputEmbeddings
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _MIN_SPEECH_PER_TEXT_TOKEN = 2

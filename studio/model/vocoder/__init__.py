@@ -2,7 +2,7 @@
 
 Decision: one network class per generation with two ways to run it: ``forward`` for whole utterances, for
 training and as the reference, and streams with the state of one utterance. Reason: in the two ways, a causal
-layer differs only in the source of its past (``history.py``). Alternative: a streaming copy of every layer.
+layer differs only in the source of its past (``layers.History``). Alternative: a streaming copy of every layer.
 """
 
 from studio.model.vocoder.vocoder import HiFTVocoder, load_vocoder

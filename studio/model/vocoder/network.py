@@ -19,10 +19,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from studio.model.config import VocoderConfig
-from studio.model.vocoder.f0 import CausalF0Predictor, F0Predictor
-from studio.model.vocoder.history import History
-from studio.model.vocoder.layers import RepeatUpsample, ResidualBlock, Surround, causal_padding, same_padding
-from studio.model.vocoder.source import HarmonicSource, cumulative_phase, linear_upsample, nearest_upsample, radians
+from studio.model.vocoder.layers import History, RepeatUpsample, ResidualBlock, Surround, causal_padding, same_padding
+from studio.model.vocoder.source import (
+    CausalF0Predictor,
+    F0Predictor,
+    HarmonicSource,
+    cumulative_phase,
+    linear_upsample,
+    nearest_upsample,
+    radians,
+)
 from studio.model.vocoder.spectrum import analyse, resynthesise
 
 _MAX_MAGNITUDE = 100.0

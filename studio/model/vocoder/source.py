@@ -1,18 +1,74 @@
-"""Source signal: sines at the harmonics of the pitch plus noise, mixed into one channel (specification G4).
+"""Source signal of the vocoder: predicted pitch (specification G3), its harmonics (G4) and noise (G4, G8).
 
-Order and precision of operations are as in training. The phase is a sum over all frames so far. It is
-accumulated in float64 and rounded once, so that a sum carried across chunks rounds to the same numbers.
-"""
+Order and precision of operations are the same as in training. The phase is a sum over all frames so far. It is
+accumulated in float64 and rounded once, so that a sum carried across chunks rounds to the same numbers. The noise of
+a sample depends on its absolute index, not on the division into chunks."""
 
 from __future__ import annotations
 
 import math
+import threading
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from studio.model.config import VocoderConfig
+from studio.model.vocoder.layers import History, Surround, causal_padding, same_padding
+
+_NUM_LAYERS = 5
+LOOK_RIGHT_FRAMES = 3
+
+
+class F0Predictor(nn.Module):
+    """Pitch predictor of CosyVoice2, which sees five frames on each side."""
+
+    first_kernel_size = 3
+
+    def __init__(self, mel_bins: int, channels: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [nn.Conv1d(mel_bins, channels, self.first_kernel_size), nn.ELU()]
+        for _ in range(_NUM_LAYERS - 1):
+            layers += [nn.Conv1d(channels, channels, 3), nn.ELU()]
+        self.condnet = nn.Sequential(*layers)
+        self.classifier = nn.Linear(channels, 1)
+
+    def forward(self, mel: torch.Tensor) -> torch.Tensor:
+        """Return the pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames)."""
+        first, *others = self.condnet
+        return self._hertz(first(same_padding(self._cast(mel), 3)), others, same_padding, mel.dtype)
+
+    def _cast(self, mel: torch.Tensor) -> torch.Tensor:
+        return mel.to(self.classifier.weight.dtype)
+
+    def _hertz(self, x: torch.Tensor, others: list[nn.Module], surround: Surround, dtype: torch.dtype) -> torch.Tensor:
+        for layer in others:
+            x = layer(surround(x, 3)) if isinstance(layer, nn.Conv1d) else layer(x)
+        hertz: torch.Tensor = self.classifier(x.transpose(1, 2)).abs().squeeze(-1)
+        return hertz.to(dtype)
+
+
+class CausalF0Predictor(F0Predictor):
+    """Pitch predictor of CosyVoice3, with a look-ahead of three frames.
+
+    It runs in float64 for synthesis, because its errors accumulate in the phase.
+    """
+
+    first_kernel_size = LOOK_RIGHT_FRAMES + 1
+
+    def continue_from(self, mel: torch.Tensor, history: History) -> torch.Tensor:
+        """Return the pitch of all frames with known look-ahead: three fewer than given, until the last chunk."""
+        x = self._cast(mel)
+        if history.is_last:
+            x = F.pad(x, (0, LOOK_RIGHT_FRAMES))
+        first, *others = self.condnet
+        return self._hertz(
+            first(history.extend(x, extent=self.first_kernel_size)), others, causal_padding(history), mel.dtype
+        )
+
+    def forward(self, mel: torch.Tensor) -> torch.Tensor:
+        return self.continue_from(mel, History.of_whole())
 
 
 def cumulative_phase(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
@@ -71,3 +127,87 @@ class HarmonicSource(nn.Module):
         """Return the source signal (batch, samples). See ``mixture``."""
         mixed: torch.Tensor = self.l_linear(self.mixture(f0, phase, noise))
         return mixed.tanh().squeeze(-1)
+
+
+_BLOCK_SAMPLES = 4800
+_UNIFORM_BLOCK_SAMPLES = 24_000
+_FLOW_NOISE_FRAMES = 15_000
+
+
+class NormalNoise:
+    """Normal noise of one utterance in CosyVoice2, determined by a seed.
+
+    Decision: a counter-based generator with one counter per block. Reason: each block can be drawn
+    independently, so nothing is stored. Alternative: one long sequence in memory.
+    """
+
+    def __init__(self, seed: int, num_columns: int) -> None:
+        self._seed = seed & (2**64 - 1)
+        self._num_columns = num_columns
+
+    def columns(self, start: int, stop: int) -> torch.Tensor:
+        """Return normal noise (stop - start, columns) float32."""
+        first_block, last_block = start // _BLOCK_SAMPLES, max(start, stop - 1) // _BLOCK_SAMPLES
+        blocks = np.concatenate([self._block(index) for index in range(first_block, last_block + 1)])
+        offset = first_block * _BLOCK_SAMPLES
+        return torch.from_numpy(blocks[start - offset : stop - offset])
+
+    def _block(self, index: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        generator = np.random.Generator(np.random.Philox(key=self._seed, counter=[0, 0, 0, index]))
+        return generator.standard_normal((_BLOCK_SAMPLES, self._num_columns), dtype=np.float32)
+
+
+class UniformTable:
+    """The constant table of uniform noise of a CosyVoice3 model, drawn as far as needed.
+
+    The official constructor draws 300 s of it (259 MB), after building flow and pitch predictor with the same
+    generator. This draws the same numbers in the same order, and continues after the end of that table. All
+    utterances of a model share it. Thread-safe.
+    """
+
+    def __init__(self, config: VocoderConfig) -> None:
+        self._config = config
+        self._num_columns = config.num_harmonics + 1
+        self._blocks: list[torch.Tensor] = []
+        self._generator: torch.Generator | None = None
+        self._lock = threading.Lock()
+
+    def columns(self, start: int, stop: int) -> torch.Tensor:
+        """Return uniform noise (stop - start, columns) float32 in 0..1."""
+        first_block = start // _UNIFORM_BLOCK_SAMPLES
+        last_block = max(start, stop - 1) // _UNIFORM_BLOCK_SAMPLES
+        self._draw_up_to(last_block)
+        offset = first_block * _UNIFORM_BLOCK_SAMPLES
+        blocks = self._blocks[first_block : last_block + 1]
+        return torch.cat(blocks)[start - offset : stop - offset]
+
+    def _draw_up_to(self, last_block: int) -> None:
+        with self._lock:
+            if self._generator is None:
+                self._generator = _generator_before_table(self._config)
+            while len(self._blocks) <= last_block:
+                self._blocks.append(_uniform(self._generator, _UNIFORM_BLOCK_SAMPLES, self._num_columns))
+
+
+def _generator_before_table(config: VocoderConfig) -> torch.Generator:
+    """Return a generator in the state in which the official constructor draws its table (G8).
+
+    The flow's noise reseeds it. Flow and pitch predictor then draw initial weights, whose shapes determine
+    how far it advances.
+    """
+    generator = torch.Generator("cpu").manual_seed(0)
+    flow, width = config.preceding_flow, config.f0_channels
+    torch.randn(1, flow.mel_bins, _FLOW_NOISE_FRAMES, generator=generator, device="cpu")
+    torch.randn(flow.num_speech_tokens, flow.input_size, generator=generator, device="cpu")
+    shapes = [(flow.mel_bins, flow.speaker_embedding_size), (flow.mel_bins,)]
+    shapes += [(width, config.mel_bins, 4), (width,)]
+    shapes += [(width, width, 3), (width,)] * 4
+    shapes += [(1, width), (1,)]
+    shapes += [(1, config.num_harmonics + 1)]  # initial phases, which have no effect
+    for shape in shapes:
+        _uniform(generator, *shape)
+    return generator
+
+
+def _uniform(generator: torch.Generator, *shape: int) -> torch.Tensor:
+    return torch.rand(shape, generator=generator, device="cpu")

@@ -15,7 +15,7 @@ import functools
 import torch
 from torch.nn import functional as F
 
-from studio.model.vocoder.history import History
+from studio.model.vocoder.layers import History
 
 
 def analyse(signal: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:

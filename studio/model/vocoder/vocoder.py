@@ -1,22 +1,53 @@
-"""PyTorch implementations of ``stages.Vocoder``, and their loading from ``hift.pt``."""
+"""PyTorch implementations of ``stages.Vocoder``, and their loading from ``hift.pt``.
+
+In half precision, only the convolutions in residual blocks are 16-bit. They are most of the work and tolerate rounding.
+Everything between them stays float32, especially Snakes, in which half precision overflows for a tiny frequency. So
+do the layers at both ends, which process mel, spectrum and samples."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import torch
+from torch import nn
+from torch.nn import functional as F
 
 from studio.model.config import Precision, VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise, VocoderStream
-from studio.model.vocoder.causal_stream import CausalNetwork, CausalStream
-from studio.model.vocoder.half import to_half
-from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
-from studio.model.vocoder.noise import NormalNoise, UniformTable
-from studio.model.vocoder.non_causal_stream import NonCausalNetwork, NonCausalStream
-from studio.model.vocoder.source import cumulative_phase
+from studio.model.vocoder.layers import ResidualBlock
+from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT
+from studio.model.vocoder.source import NormalNoise, UniformTable, cumulative_phase
+from studio.model.vocoder.streams import CausalNetwork, CausalStream, NonCausalNetwork, NonCausalStream
 from studio.model.weights import fold_weight_norm, load_weights, meta_init, read_tensors
+
+
+class HalfConvolution(nn.Module):
+    """A copy of ``plain`` in ``dtype``, with float32 input and output."""
+
+    def __init__(self, plain: nn.Conv1d, dtype: torch.dtype) -> None:
+        super().__init__()
+        assert plain.bias is not None
+        self.weight = nn.Parameter(plain.weight.to(dtype), requires_grad=False)
+        self.bias = nn.Parameter(plain.bias.to(dtype), requires_grad=False)
+        self._dilation = plain.dilation
+
+    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+        half = columns.to(self.weight.dtype)
+        return F.conv1d(half, self.weight, self.bias, dilation=self._dilation).to(columns.dtype)
+
+
+def to_half(network: HiFT, dtype: torch.dtype) -> None:
+    """Replace the convolutions in residual blocks, for inference, after moving ``network`` to its device."""
+    for block in chain(network.resblocks, network.source_resblocks):
+        assert isinstance(block, ResidualBlock)
+        for convolutions in (block.convs1, block.convs2):
+            for index, plain in enumerate(convolutions):
+                assert isinstance(plain, nn.Conv1d)
+                convolutions[index] = HalfConvolution(plain, dtype)
+
 
 _F0 = "f0_predictor."
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
@@ -99,7 +130,7 @@ class CausalVocoder(HiFTVocoder):
 def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device: str) -> HiFTVocoder:
     """Load the vocoder from a ``hift.pt``.
 
-    A 16-bit ``precision`` applies only to convolutions in residual blocks (``half``). CosyVoice3's pitch predictor
+    A 16-bit ``precision`` applies only to convolutions in residual blocks. CosyVoice3's pitch predictor
     is float64 (specification G3). Raise ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
     """
     tensors = read_tensors(path)

@@ -47,7 +47,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Card:
     def within(stream: object) -> Iterator[None]:
         yield
 
-    monkeypatch.setattr("studio.model.stream_pool._pools", {})
+    monkeypatch.setattr("studio.model.torch_device._pools", {})
     monkeypatch.setattr(torch.cuda, "Stream", lambda _device: Stream())
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _device: Stream())
     monkeypatch.setattr(torch.cuda, "stream", within)

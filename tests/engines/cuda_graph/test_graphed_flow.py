@@ -20,7 +20,7 @@ from graph_cases import checkpoint_of
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, load_graphed_flow
 from studio.engines.cuda_graph.solver_memory import SolverMemory
 from studio.model.config import Precision
-from studio.model.flow.stream import StreamingFlow
+from studio.model.flow.decoder import StreamingFlow
 from studio.model.stages import FlowDecoder, FlowPrompt
 
 NUM_PROMPT_TOKENS = 40

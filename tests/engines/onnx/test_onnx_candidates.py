@@ -21,7 +21,7 @@ from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.model.onnx_file import providers
+from studio.model.onnx_networks import providers
 
 CARD = replace(CPU, kind=DeviceKind.CUDA, name="a graphics card")
 
@@ -80,7 +80,7 @@ def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytes
     monkeypatch.setattr("studio.engines.onnx.ort_graph.providers", lambda index: ["CPUExecutionProvider"])
     with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
         OrtGraph(flow_folder(reference, "cosyvoice3") / ENCODER, CARD)
-    monkeypatch.setattr("studio.model.onnx_file.providers", lambda index: ["CPUExecutionProvider"])
+    monkeypatch.setattr("studio.model.onnx_networks.providers", lambda index: ["CPUExecutionProvider"])
     for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
         with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
             FolderNetwork(stage, DeviceKind.CUDA).open(None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from studio.audio.waveform import Waveform
-from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.onnx_networks import SpeakerEncoder
 from studio.voices.features import KALDI_SAMPLE_RATE, kaldi_fbank
 from training.corpus.acoustics import f0_of
 from training.corpus.speakers import NAMED_TIMBRES

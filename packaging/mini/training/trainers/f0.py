@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from studio.model.vocoder.f0 import CausalF0Predictor
-from studio.model.vocoder.history import History
+from studio.model.vocoder.layers import History
+from studio.model.vocoder.source import CausalF0Predictor
 from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import MEL_BINS, FloatArray

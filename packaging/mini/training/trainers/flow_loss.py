@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from studio.model.flow.context import FullContext
-from studio.model.flow.encoder import EncoderContext
-from studio.model.flow.estimator import Conditions
-from studio.model.flow.network import FlowNetwork
+from studio.model.flow.layers import Conditions, FullContext
+from studio.model.flow.network import EncoderContext, FlowNetwork
 from training.corpus.utterance import MEL_BINS
 from training.trainers.flow_batches import FlowBatch
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils.hooks import RemovableHandle
 
-from studio.model.speech_lm.qwen2 import Attention, Qwen2, rotate
+from studio.model.speech_lm.network import Attention, Qwen2, rotate
 
 NOWHERE = -1
 _LEAST_SHARE = 1e-4

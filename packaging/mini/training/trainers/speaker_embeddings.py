@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from studio.model.speaker_encoder import SpeakerEncoder
+from studio.model.onnx_networks import SpeakerEncoder
 from training.corpus.store import Corpus
 from training.corpus.utterance import FloatArray
 from training.trainers.filter_bank_pool import filter_bank_of, some_of_each, usual_indices

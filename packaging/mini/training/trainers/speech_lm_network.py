@@ -15,7 +15,7 @@ from torch import nn
 from studio.model.config import QwenConfig, SamplingOptions, SpeechLMConfig
 from studio.model.generations import COSYVOICE3
 from studio.model.speech_lm import SpeechLMNetwork
-from studio.model.speech_lm.qwen2 import DecoderLayer, Qwen2
+from studio.model.speech_lm.network import DecoderLayer, Qwen2
 from training.corpus.tokens import NUM_COLOURS, NUM_PAIRS, NUM_TOKENS
 from training.trainers.factored import FactoredTable, PairLabels
 from training.trainers.text_letters import TextLetters

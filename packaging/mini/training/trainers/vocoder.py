@@ -15,11 +15,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from studio.model.vocoder.history import History
-from studio.model.vocoder.layers import Snake
+from studio.model.vocoder.layers import History, Snake
 from studio.model.vocoder.network import CausalHiFT
-from studio.model.vocoder.noise import UniformTable
-from studio.model.vocoder.source import nearest_upsample
+from studio.model.vocoder.source import UniformTable, nearest_upsample
 from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray

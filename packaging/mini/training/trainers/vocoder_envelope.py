@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from studio.model.config import VocoderConfig
-from studio.model.vocoder.history import History
+from studio.model.vocoder.layers import History
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.vocoder.spectrum import analyse
 from training.trainers.crops import LOOK_AHEAD_FRAMES, Crops

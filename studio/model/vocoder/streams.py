@@ -1,8 +1,12 @@
-"""Streaming of CosyVoice2's vocoder with overlapping windows and a cross-fade.
+"""Streaming of the vocoders.
 
-The network is not causal, so the end of a chunk becomes final only after about 14 more frames. As in the official
-program (specification H2), the last eight frames of a chunk are held back and computed again with the next chunk.
-Two defects of the official program are corrected (J2: 12, 13), and the result is closer to a single run:
+CosyVoice3's network is causal. Every frame passes through it once, and the result equals one run over the whole
+utterance, for any division into chunks. A sample is final once no later frame can change it: after four more frames
+and four samples. (The official program waits for eight frames; the samples are the same.)
+
+CosyVoice2's network is not causal, so the end of a chunk becomes final only after about 14 more frames. As in the
+official program (specification H2), the last eight frames of a chunk are held back and computed again with the next
+chunk. Three changes bring the result closer to a single run (J2: 12, 13):
 
 - Pitch, phase and noise continue across chunks. The source equals that of a whole run, except in the last frames
   of a chunk, whose pitch is not final and which are computed again.
@@ -13,8 +17,7 @@ Decision: eight past frames before the overlap, and a fade over two frames at it
 more past than these and the overlap together (13 frames of mel, 14.25 of source), so the new version is more accurate
 from the start of the overlap, and the fade only smooths the transition. Alternative: no past frames and a fade over
 all eight frames, which saves an eighth of the work in chunks of 50 frames but mixes in the old end where it is least
-accurate (measured: 30 dB further from a whole run).
-"""
+accurate (measured: 30 dB further from a whole run)."""
 
 from __future__ import annotations
 
@@ -25,8 +28,68 @@ from torch import nn
 
 from studio.model.config import VocoderConfig
 from studio.model.stages import SourceNoise
-from studio.model.vocoder.f0 import F0Predictor
-from studio.model.vocoder.source import HarmonicSource, cumulative_phase
+from studio.model.vocoder.layers import History
+from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
+from studio.model.vocoder.source import CausalF0Predictor, F0Predictor, HarmonicSource, cumulative_phase
+
+
+class CausalNetwork(Protocol):
+    """Interface of ``CausalHiFT`` used by a stream. An engine may have another decoder."""
+
+    config: VocoderConfig
+    samples_per_frame: int
+    f0_predictor: CausalF0Predictor
+    m_source: HarmonicSource
+    conv_pre: nn.Conv1d
+
+    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor: ...
+
+    def open_history(self) -> History: ...
+
+    def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor: ...
+
+
+class CausalStream:
+    """State of one utterance: the past that each layer still needs, and the phase."""
+
+    def __init__(self, network: CausalNetwork, noise: SourceNoise) -> None:
+        self._network = network
+        self._noise = noise
+        self._history = network.open_history()
+        self._phase_sums: torch.Tensor | None = None
+        self._num_source_samples = 0
+        self._waiting_mel: torch.Tensor | None = None
+        # Number of frames from which a first chunk returns samples.
+        self._min_first_frames = 1 + max(network.config.look_right_frames, F0_LOOK_RIGHT_FRAMES + 1)
+
+    def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
+        """Return the samples (n,) that are final after the next frames ``mel`` (bins, frames)."""
+        with torch.inference_mode():
+            weight = self._network.conv_pre.weight
+            mel = mel[None].to(weight)
+            if self._waiting_mel is not None:
+                mel = torch.cat((self._waiting_mel, mel), dim=-1)
+                self._waiting_mel = None
+            num_frames = mel.shape[-1]
+            has_begun = self._num_source_samples > 0
+            if not has_begun and not is_last and num_frames < self._min_first_frames:
+                self._waiting_mel = mel
+                return weight.new_empty(0)
+            if num_frames == 0 and not (has_begun and is_last):
+                return weight.new_empty(0)
+            self._history.begin_chunk(is_last=is_last)
+            return self._network.decode_chunk(mel, self._make_source(mel), self._history)[0]
+
+    def _make_source(self, mel: torch.Tensor) -> torch.Tensor:
+        network, start = self._network, self._num_source_samples
+        f0 = network.f0_predictor.continue_from(mel, self._history)
+        sums = cumulative_phase(f0, network.config, before=self._phase_sums)
+        self._phase_sums = sums[:, :, -1]
+        self._num_source_samples += f0.shape[-1] * network.samples_per_frame
+        noise = self._noise.columns(start, self._num_source_samples)
+        source: torch.Tensor = network.m_source(f0, network.phase(sums, mel.dtype), noise)
+        return source
+
 
 _OVERLAP_FRAMES = 8
 _PAST_FRAMES = 8

@@ -1,18 +1,18 @@
-"""Contexts: how a layer accesses other frames, the only difference between whole and streamed runs.
+"""Layers that the networks of the flow share, and their contexts.
 
-Layers of the flow get other frames from a ``Context``. In a ``FullContext`` the call contains all frames;
-a ``caches.CachedContext`` adds the frames of earlier calls. So the same network serves training, whole
-utterances and exact streaming.
+A layer gets other frames from a ``Context``, which is the only difference between whole and streamed runs. In a
+``FullContext``, the call contains all frames. A ``caches.CachedContext`` adds the frames of earlier calls. So the same
+network serves training, whole utterances and exact streaming.
 
-Tensors are ``(rows, frames, channels)``; in attention ``(rows, heads, frames, head_size)``.
-"""
+Tensors are ``(rows, frames, channels)``; in attention ``(rows, heads, frames, head_size)``."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -141,3 +141,49 @@ def number_layers(modules: Sequence[nn.Module]) -> tuple[list[SelfAttention], li
     for index, convolution in enumerate(convolutions):
         convolution.layer = index
     return attentions, convolutions
+
+
+# What depends on the time alone: a few small tensors for each layer that uses them.
+Modulation = tuple[tuple[torch.Tensor, ...], ...]
+
+
+class Conditions(NamedTuple):
+    """``mean`` and ``prompt_mel`` (rows, frames, mel_bins), and ``speaker`` (rows, mel_bins) for all frames."""
+
+    mean: torch.Tensor
+    prompt_mel: torch.Tensor
+    speaker: torch.Tensor
+
+
+class VelocityEstimator(nn.Module, ABC):
+    """Estimates the velocity of each mel frame at a point on the path from noise to speech.
+
+    Decision: ``modulation`` separately computes what depends on the time alone. Reason: the ten times of a
+    solver never change, so their modulation is a small table, and its layers, 42 % of CosyVoice3's
+    estimator, need not stay in memory (``drop_time_layers``).
+    """
+
+    @abstractmethod
+    def modulation(self, time: torch.Tensor) -> Modulation:
+        """Return what all layers derive from ``time`` (rows,), in 0..1."""
+
+    @abstractmethod
+    def drop_time_layers(self) -> None:
+        """Free the layers of ``modulation``, which cannot be called afterwards."""
+
+    @abstractmethod
+    def velocity(
+        self, x: torch.Tensor, conditions: Conditions, modulation: Modulation, context: Context
+    ) -> torch.Tensor:
+        """Return the velocity (rows, frames, mel_bins) of ``x`` of the same shape."""
+
+    def forward(self, x: torch.Tensor, time: torch.Tensor, conditions: Conditions, context: Context) -> torch.Tensor:
+        return self.velocity(x, conditions, self.modulation(time), context)
+
+
+def timestep_embedding(time: torch.Tensor, size: int) -> torch.Tensor:
+    """Return ``size / 2`` sines, then as many cosines, of 1000 times ``time``: (rows, size)."""
+    half = size // 2
+    rates = torch.exp(torch.arange(half, dtype=torch.float32, device=time.device) * -(math.log(10000.0) / (half - 1)))
+    angles = 1000.0 * time[:, None] * rates.to(time.dtype)
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)

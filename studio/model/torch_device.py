@@ -1,0 +1,86 @@
+"""Torch on a device: process-wide settings, free memory, and CUDA streams."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+import psutil
+import torch
+
+from studio.model.device_kind import DeviceKind
+
+# Number of streams that torch has per GPU.
+_NUM_STREAMS = 32
+
+
+def configure_torch(num_threads: int) -> None:
+    """Use ``num_threads`` CPU threads, flush denormals to zero, and disable TF32."""
+    torch.set_num_threads(num_threads)
+    torch.set_flush_denormal(True)
+    # TF32 keeps 10 bits, which is audible in the vocoder's phases. Engines are compared with plain float32.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def free_memory_bytes(device: torch.device) -> int:
+    """Return the free memory of a GPU, or the available system memory."""
+    if DeviceKind(device.type).is_gpu:
+        return int(torch.get_device_module(device).mem_get_info(device)[0])
+    return int(psutil.virtual_memory().available)
+
+
+class StreamPool:
+    """Reserves one stream for graph capture and assigns one of the others to each thread.
+
+    Torch has a fixed number of streams per GPU and returns them in turn, even those already in use. Work queued
+    on a stream while another thread captures a graph on it would become part of that graph and not be computed.
+
+    A thread keeps its stream, because torch allocates a workspace of 8 or 32 MB for each pair of stream and thread that
+    multiplies matrices.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        streams: dict[int, torch.cuda.Stream] = {}
+        for _ in range(_NUM_STREAMS):
+            stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+            streams[stream.cuda_stream] = stream
+        first, *others = streams.values()
+        self.for_recording = first
+        # If there are more threads than streams, some share a stream and wait for each other.
+        self._others = deque(others or [first])
+        self._lock = threading.Lock()
+        self._own = threading.local()
+
+    def of_this_thread(self) -> torch.cuda.Stream:
+        own: torch.cuda.Stream | None = getattr(self._own, "stream", None)
+        if own is None:
+            with self._lock:
+                own = self._others[0]
+                self._others.rotate(-1)
+            self._own.stream = own
+        return own
+
+
+_pools: dict[int, StreamPool] = {}
+_pools_lock = threading.Lock()
+
+
+def cuda_streams(device: torch.device) -> StreamPool:
+    """Return the stream pool of the GPU ``device``."""
+    index = device.index or 0  # "cuda" is the first GPU
+    with _pools_lock:
+        if index not in _pools:
+            _pools[index] = StreamPool(torch.device("cuda", index))
+        return _pools[index]
+
+
+def current_stream_id(device: torch.device) -> int:
+    """Return an identifier of the stream that this thread queues work on, or 0 if ``device`` has no streams."""
+    return torch.cuda.current_stream(device).cuda_stream if DeviceKind(device.type).traits.has_streams else 0
+
+
+def set_device(device: torch.device) -> None:
+    """Make ``device`` current for this thread, with the thread's own stream instead of the default one."""
+    torch.cuda.set_device(device.index or 0)  # TensorRT builds for the current GPU of the thread
+    torch.cuda.set_stream(cuda_streams(device).of_this_thread())
