@@ -45,7 +45,7 @@ from studio.app.window_manager import WindowManager
 from studio.audio.files import AudioWriter
 from studio.audio.output_device import FillCallback
 from studio.audio.streaming_audio import Samples
-from studio.health.check import Check, Verdict
+from studio.health.checks import Check, Verdict
 from studio.health.report import HealthReport
 from studio.messages import wording
 from studio.pipeline.request import EngineDescription, Mode, SynthesisReport

@@ -36,7 +36,7 @@ from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
-from studio.health.check import Verdict
+from studio.health.checks import Verdict
 from studio.health.error_reference import code_meanings
 from studio.health.redaction import redact
 from studio.health.report import HealthReport

@@ -5,7 +5,6 @@ The message of an individual error is composed where it occurs, with its details
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from studio.errors import type_of_code
@@ -14,22 +13,18 @@ from studio.messages import Message, wording
 
 @dataclass(frozen=True, slots=True)
 class CodeMeaning:
-    """``exit_status``: that of a command that fails with this error."""
-
     code: str
-    exit_status: int
+    exit_status: int  # of a command that fails with this error
     cause: Message
     remedy: Message
 
 
 def code_meanings() -> tuple[CodeMeaning, ...]:
     """Return all codes, ordered by exit status, which groups them by subject."""
-    return tuple(sorted(_all(), key=lambda meaning: meaning.exit_status))
-
-
-def _all() -> Iterator[CodeMeaning]:
-    for code, (cause, remedy) in _MEANINGS.items():
-        yield CodeMeaning(code, type_of_code[code].exit_status, cause, remedy)
+    meanings = (
+        CodeMeaning(code, type_of_code[code].exit_status, cause, remedy) for code, (cause, remedy) in _MEANINGS.items()
+    )
+    return tuple(sorted(meanings, key=lambda meaning: meaning.exit_status))
 
 
 _MEANINGS: dict[str, tuple[Message, Message]] = {

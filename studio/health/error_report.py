@@ -1,4 +1,4 @@
-"""Report of one error for the developers: what happened, on which system, with which versions. No personal data."""
+"""Report of one error for the developers: what happened, on which system and with which versions, without personal data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable
 import studio
 from studio.catalog.machine import MachineFacts, probe_machine
 from studio.errors import StudioError
+from studio.health.checks import in_gibibytes
 from studio.health.log_file import recent_errors
-from studio.health.machine_checks import in_gibibytes
 from studio.health.redaction import without_facts
 from studio.system.installation import origin_text
 

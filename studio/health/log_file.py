@@ -1,7 +1,7 @@
-"""The log file: rotating and bounded, in the user's log folder.
+"""The log file in the user's log folder, with rotation and a limited size.
 
-Each error shown to the user is logged with its code, so that the doctor can list recent errors without file names
-and texts.
+The code of each error shown to the user is logged, so that the doctor can list recent errors without file names and
+texts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 class _LogFile(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Ignore a full disk: the operation that loses data reports it."""
+        """Ignore the error, for example a full disk, which is reported by the operation that loses data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class ShownError:
 def write_log(name: str) -> logging.Handler | None:
     """Start logging the package ``studio`` to ``name``.log. Return None if the folder cannot be created.
 
-    The window and the commands have separate files. Processes with the same name share one, line by line; rotation
-    may then lose some lines, but never raises.
+    The window and the commands have separate files. Processes with the same name write to one file; its rotation may
+    then lose some lines, but never raises.
     """
     path = paths.log_folder() / f"{name}.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    # Created with the first line: most commands log nothing.
+    # The file is created with the first line, because most commands log nothing.
     handler = _LogFile(path, maxBytes=_MAX_BYTES, backupCount=_NUM_OLD_FILES, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter(_FORMAT))
     handler.setLevel(logging.INFO)
@@ -62,7 +62,7 @@ def stop_log(handler: logging.Handler | None) -> None:
 
 
 def note_shown(error: StudioError) -> None:
-    """Log the code of an error; called where it is shown to the user."""
+    """Log the code of an error. Called where the error is shown to the user."""
     _log.info("shown: %s", error.code)
 
 

@@ -1,4 +1,4 @@
-"""Removes personal data from reports: user names in paths, and names chosen by the user in sentences."""
+"""Removal of personal data from reports: user names in paths, and names chosen by the user in messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.paths import resources
 
 # Account names that identify no one and are common parts of paths.
 _COMMON_ACCOUNTS = {"admin", "administrator", "home", "root", "user", "users"}
-# Facts of errors that come from the program, a library or a server. What they quote may come from the user.
+# Facts of errors that come from the program, a library or a server. Words quoted in them may come from the user.
 _KEPT_FACTS = {
     "c", "engine", "generation", "host", "how", "kind", "known", "library", "model", "oldest", "precision", "reason",
     "setting", "signal", "stage", "status", "variable", "version", "why",
@@ -27,7 +27,7 @@ _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def redact(text: str) -> str:
-    """Replace the user's home folder by ``~``, and the user's name as a part of a path by ``USER``."""
+    """Replace the user's home folder with ``~``, and the user's name in other paths with ``USER``."""
     for home in _homes():
         flags = re.IGNORECASE if os.name == "nt" else 0
         text = re.sub(rf"{re.escape(home)}(?=[\\/]|$|[^\w.-])", "~", text, flags=flags)
@@ -39,7 +39,7 @@ def redact(text: str) -> str:
 def without_values(text: str) -> str:
     """Remove passwords, paths outside the program, and quoted words from a text of a library or a server.
 
-    Quoted identifiers stay, unless they are the whole text: a missing key may be text that the user typed.
+    Quoted identifiers are kept, unless they are the whole text: a missing key may be text that the user typed.
     """
     if (alone := _QUOTED.fullmatch(text.strip())) is not None:
         return f"{alone['mark']}…{alone['mark']}"
@@ -56,7 +56,7 @@ def without_values(text: str) -> str:
 
 
 def without_facts(wording: Message) -> Message:
-    """Replace the names of voices, texts and files in a sentence by placeholders of their kind."""
+    """Replace the names of voices, texts and files in a message with placeholders."""
     facts: dict[str, str | int | float | Message] = {}
     for name, value in wording.facts.items():
         if isinstance(value, Message):

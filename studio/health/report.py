@@ -1,4 +1,4 @@
-"""All checks and their report, for the window, the terminal and bug reports."""
+"""Report of all checks, for the window, the terminal and bug reports."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from typing import Any
 
 import studio
 from studio.catalog.machine import probe_machine
-from studio.health.check import Check, Verdict
-from studio.health.library_checks import check_accelerators, check_libraries, check_plans
-from studio.health.machine_checks import (
+from studio.health.checks import (
+    Check,
+    Verdict,
+    check_accelerators,
     check_engines,
+    check_folders,
+    check_libraries,
     check_media,
     check_memory,
+    check_models,
+    check_plans,
     check_processor,
     check_program,
     check_python,
+    check_recent_errors,
     check_sound_card,
+    check_voices,
 )
 from studio.health.redaction import redact
-from studio.health.state_checks import check_folders, check_models, check_recent_errors, check_voices
 from studio.messages import printable
 from studio.voices.library import VoiceLibrary
 
 _SIGNS = {Verdict.FINE: "ok  ", Verdict.LIMITED: "note", Verdict.BROKEN: "BAD "}
-# Subjects in JSON are identifiers: they keep their value when the displayed text changes.
+# Subjects in JSON are identifiers, so they keep their value when the displayed text changes.
 _JSON_SUBJECTS = {
     "GPU": "graphics card",
     "sound device": "sound card",
@@ -81,16 +87,12 @@ class HealthReport:
             }
             for check in self.checks
         ]
-        return {
-            "can_speak": self.can_speak,
-            "checks": checks,
-            "version": studio.__version__,
-            "verdict": self.verdict,
-        }
+        verdict = self.verdict
+        return {"can_speak": self.can_speak, "checks": checks, "version": studio.__version__, "verdict": verdict}
 
 
 def examine(require_sound_card: Callable[[], None], open_library: Callable[[], VoiceLibrary]) -> HealthReport:
-    """Run all checks, ordered by importance. Takes seconds: PyTorch is loaded in another process."""
+    """Run all checks, ordered by importance. Takes seconds, because PyTorch is loaded in another process."""
     machine = probe_machine()
     return HealthReport(
         (

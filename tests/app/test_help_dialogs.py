@@ -13,8 +13,8 @@ from window_bench import Bench
 
 from studio.app.help_dialogs import DiagnosticsDialog
 from studio.errors import DamagedLibrary, StudioError
-from studio.health import machine_checks
-from studio.health.check import Check, Verdict
+from studio.health import checks
+from studio.health.checks import Check, Verdict
 from studio.health.report import HealthReport
 from studio.messages import wording
 
@@ -107,9 +107,7 @@ def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
 
 
 def test_the_help_menu_opens_the_dialog_with_real_checks(bench: Bench, monkeypatch: Any) -> None:
-    monkeypatch.setattr(
-        machine_checks, "_ASK_ENGINES", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
-    )
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')'))
     window = bench.open_window()
     bench.trigger("help.doctor")
     (dialog,) = window.findChildren(DiagnosticsDialog)

@@ -12,7 +12,7 @@ from terminal import Ran, Terminal
 from studio import paths
 from studio.catalog.installed import InstallRecord, RecordedFile, write_record
 from studio.catalog.machine import Gpu, MachineFacts
-from studio.health import machine_checks, state_checks
+from studio.health import checks
 from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(120)
@@ -27,9 +27,7 @@ def check(ran: Ran, subject: str) -> dict[str, str]:
 @pytest.fixture
 def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading torch takes seconds, and most tests ask about something else."""
-    monkeypatch.setattr(
-        machine_checks, "_ASK_ENGINES", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')')
-    )
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')'))
 
 
 def test_a_machine_in_good_order(timbre: Terminal) -> None:
@@ -61,7 +59,7 @@ def test_for_people_it_is_a_list(timbre: Terminal) -> None:
 
 @pytest.mark.parametrize("code", ["import a_library_that_is_not_there", "import os; os.abort()", "print('what?')"])
 def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", ("-c", code))
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", code))
     ran = timbre("doctor", "--json")
     assert ran.status == 1
     assert ran.json["can_speak"] is False
@@ -70,8 +68,8 @@ def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPa
 
 
 def test_engines_that_take_forever(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_checks, "_ASK_ENGINES", ("-c", "import time; time.sleep(60)"))
-    monkeypatch.setattr(machine_checks, "_ENGINE_SECONDS", 0.2)
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", "import time; time.sleep(60)"))
+    monkeypatch.setattr(checks, "_ENGINE_SECONDS", 0.2)
     assert check(timbre("doctor", "--json"), "engine")["finding"] == "PyTorch does not start."
 
 
@@ -95,7 +93,7 @@ def test_a_folder_that_cannot_be_written(timbre: Terminal, monkeypatch: pytest.M
 
 @pytest.mark.usefixtures("without_engines")
 def test_a_disk_that_is_full(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_checks, "_LEAST_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(checks, "_LEAST_DISK_BYTES", 1 << 60)
     assert "almost full" in check(timbre("doctor", "--json"), "data")["remedy"]
 
 
@@ -181,5 +179,4 @@ def test_folders_that_cannot_even_be_looked_for_do_not_break_it(
 def test_a_disk_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under Windows even the root of a stick that was pulled out is not there."""
     monkeypatch.setattr("os.path.exists", lambda _path: False)
-    checks = list(state_checks.check_folders())
-    assert all("is not writable" in str(check.finding) for check in checks)
+    assert all("is not writable" in str(check.finding) for check in checks.check_folders())

@@ -10,11 +10,11 @@ from studio.catalog.machine import Gpu, MachineFacts
 from studio.errors import VoiceNotFound
 from studio.health.error_report import error_report
 
-_CARD = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
-_MACHINE = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 400 << 30, _CARD)
+_GPU = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
+_MACHINE = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 400 << 30, _GPU)
 
 
-def test_a_report_has_all_that_is_needed_to_mend_it_and_nothing_of_the_person() -> None:
+def test_a_report_contains_the_error_and_versions_but_no_personal_data() -> None:
     error = VoiceNotFound(
         "There is no voice {name} in {path}.", remedy="Add {name}.", name="Aunt Mary", path=Path.home() / "voices"
     )
@@ -32,7 +32,7 @@ def test_a_report_has_all_that_is_needed_to_mend_it_and_nothing_of_the_person() 
     assert f"/{getpass.getuser()}" not in report
 
 
-def test_a_computer_without_a_card_says_so() -> None:
+def test_a_missing_gpu_is_reported() -> None:
     machine = MachineFacts("A processor", 2, 8 << 30, 50 << 20, 1 << 40, None)
     report = error_report(VoiceNotFound("There is no voice."), look=lambda: machine)
     assert "card: no NVIDIA GPU" in report

@@ -1,4 +1,4 @@
-"""The log file: bounded, with error codes, and never an obstacle."""
+"""The log file: limited size, error codes, and no failure if it cannot be written."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     stop_log(handler)
 
 
-def test_a_file_is_begun_with_the_first_line(log: Path) -> None:
+def test_the_file_is_created_with_the_first_line(log: Path) -> None:
     assert not log.exists()
-    logging.getLogger("studio.app").info("the window stands")
-    assert "studio.app: the window stands" in log.read_text("utf-8")
+    logging.getLogger("studio.app").info("the window is open")
+    assert "studio.app: the window is open" in log.read_text("utf-8")
 
 
-def test_a_log_never_grows_beyond_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_the_log_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path))
     monkeypatch.setattr(log_file, "_MAX_BYTES", 2000)
     handler = write_log("window")
@@ -40,11 +40,11 @@ def test_a_log_never_grows_beyond_bounds(tmp_path: Path, monkeypatch: pytest.Mon
     assert max(sizes) <= 2000
 
 
-def test_shown_errors_are_kept_by_code_and_time_the_newest_first(log: Path) -> None:
+def test_recent_errors_are_listed_by_code_newest_first(log: Path) -> None:
     assert recent_errors() == ()
     for _ in range(4):
         note_shown(ModelNotFound("There is no model {name}.", name="of Anna"))
-    logging.getLogger("studio").error("a traceback of something else")
+    logging.getLogger("studio").error("a traceback of another error")
     note_shown(DiskFull("The disk is full."))
     codes = [error.code for error in recent_errors()]
     assert sorted(codes) == ["disk-full", *4 * ["model-not-found"]]
@@ -52,7 +52,7 @@ def test_shown_errors_are_kept_by_code_and_time_the_newest_first(log: Path) -> N
     assert "Anna" not in log.read_text("utf-8")
 
 
-def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_folder_raises_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path / "file"))
     assert write_log("window") is None
@@ -61,7 +61,7 @@ def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path, mo
     assert paths.log_folder().is_file()
 
 
-def test_a_disk_that_fills_up_is_no_reason_to_fail(
+def test_a_full_disk_raises_no_error(
     log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> None:

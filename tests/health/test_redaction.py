@@ -22,28 +22,28 @@ def anna(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return home
 
 
-def test_the_users_folder_has_no_name(anna: Path) -> None:
+def test_the_home_folder_is_replaced(anna: Path) -> None:
     assert redact(f"{anna}/models, 3 GB") == "~/models, 3 GB"
     assert redact(f"in {anna}") == "in ~"
     assert redact(f"({anna})") == "(~)"
     assert redact(f"{anna}belle/x") == f"{anna.parent}/Annabelle/x"  # another user's folder
 
 
-def test_a_folder_elsewhere_that_is_called_after_the_user_has_no_name() -> None:
+def test_the_user_name_in_other_paths_is_replaced() -> None:
     assert redact("/media/anna.smith/DISK/x") == "/media/USER/DISK/x"
     assert redact(r"D:\\Models\\Anna\\llm.pt") == r"D:\\Models\\USER\\llm.pt"
     assert redact("/srv/anna.smithson") == "/srv/anna.smithson"
-    assert redact("Anna says hello") == "Anna says hello"  # no path
+    assert redact("Anna says hello") == "Anna says hello"  # not a path
 
 
-def test_a_link_to_the_users_folder_is_found_too(anna: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_link_to_the_home_folder_is_replaced(anna: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     link = tmp_path / "people"
     link.symlink_to(anna.parent)
     monkeypatch.setattr(Path, "home", lambda: link / "Anna")
     assert redact(f"{anna}/a and {link}/Anna/b") == "~/a and ~/b"
 
 
-def test_ordinary_words_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_common_account_names_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path("/root"))
     monkeypatch.setattr(redaction, "_account", lambda: "user")
     assert redact("/root/x /srv/user/y /home/users") == "~/x /srv/user/y /home/users"
@@ -51,30 +51,30 @@ def test_ordinary_words_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert redact("/srv/x") == "/srv/x"
 
 
-def test_windows_writes_a_folder_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_on_windows_are_compared_without_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "_homes", lambda: [str(PureWindowsPath("C:/Users/Anna Smith"))])
     monkeypatch.setattr("os.name", "nt")
     assert redact(r"c:\users\anna smith\AppData\x") == r"~\AppData\x"
 
 
-def test_a_sentence_keeps_what_is_the_programs_and_loses_what_is_a_persons(anna: Path) -> None:
+def test_facts_chosen_by_the_user_are_replaced_and_others_kept(anna: Path) -> None:
     error = VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Aunt Mary")
     assert str(without_facts(error.problem)) == "There is no voice ‹name›."
     clip = UnreadableClip(
-        "{file} is no sound ({reason}).", file="my diary.wav", reason=PermissionError(13, "Permission denied")
+        "{file} is not audio ({reason}).", file="my diary.wav", reason=PermissionError(13, "Permission denied")
     )
-    assert str(without_facts(clip.problem)) == "‹file› is no sound (permission denied)."
+    assert str(without_facts(clip.problem)) == "‹file› is not audio (permission denied)."
     model = wording("{file} is damaged, {size:.1f} GB", file="llm.pt", size=2.5)
     assert str(without_facts(model)) == "llm.pt is damaged, 2.5 GB"
-    inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("broke off at {path}", path=anna))
-    assert str(without_facts(inner)) == "hf-mirror.com broke off at ‹path›"
+    inner = wording("{host} {happened}", host="hf-mirror.com", happened=wording("stopped at {path}", path=anna))
+    assert str(without_facts(inner)) == "hf-mirror.com stopped at ‹path›"
     assert str(without_facts(wording("no ({reason})", reason=f"cannot open {anna}/x"))) == "no (cannot open ‹path›)"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("text", "redacted"),
     [
-        ("'Aunt'", "'…'"),  # a KeyError says no more than that
+        ("'Aunt'", "'…'"),  # the whole text of a KeyError
         ("no voice 'Aunt Mary' in the list", "no voice '…' in the list"),
         ("'NoneType' object has no attribute 'numpy'", "'NoneType' object has no attribute 'numpy'"),
         ("'charmap' can't encode \"你好, Mary\" here", "'charmap' can't encode \"…\" here"),
@@ -86,5 +86,5 @@ def test_a_sentence_keeps_what_is_the_programs_and_loses_what_is_a_persons(anna:
         ("sizes 3/4 and 5/6 do not match", "sizes 3/4 and 5/6 do not match"),
     ],
 )
-def test_what_a_library_says_is_told_without_what_it_quotes(words: str, told: str) -> None:
-    assert without_values(words) == told
+def test_quoted_words_and_paths_are_removed_from_library_messages(text: str, redacted: str) -> None:
+    assert without_values(text) == redacted

@@ -1,0 +1,372 @@
+"""The checks of the doctor: the program and its libraries, the computer, the models, the voices and the folders."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import psutil
+
+import studio
+from studio import paths
+from studio.audio.media import ffmpeg_version, find_ffmpeg
+from studio.audio.portaudio import device_names
+from studio.catalog.folders import bundled_folder, free_bytes, models_folder
+from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
+from studio.catalog.machine import MachineFacts
+from studio.engines.store import EngineStore
+from studio.errors import StudioError
+from studio.health.log_file import recent_errors
+from studio.messages import Message, wording
+from studio.model.generations import detect_generation
+from studio.storage.json_input import parse_json
+from studio.system.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
+from studio.voices.library import VoiceLibrary
+
+_MEBIBYTE = 1 << 20
+_GIBIBYTE = 1 << 30
+_LEAST_IN_GIBIBYTES = _GIBIBYTE // 10
+# A released model in float32 with one voice; with less memory the system swaps.
+_COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
+_COMFORTABLE_DISK_BYTES = 10 * _GIBIBYTE
+_LEAST_DISK_BYTES = _GIBIBYTE // 4
+# Runs in a separate process, because this process does not import torch.
+_ENGINES_PROBE = ("-m", "studio.engines.installed")
+_ENGINE_SECONDS = 120.0
+_LIBRARIES = ("PySide6-Essentials", "numpy", "onnx", "huggingface_hub", "httpx2", "soundfile", "sounddevice", "wetext")
+_ACCELERATORS = (
+    "onnxruntime-gpu",
+    "tensorrt",
+    "tensorrt-cu13-bindings",
+    "tensorrt-rtx-cu13-libs",
+    "tensorrt-rtx-cu13-bindings",
+    "vllm",
+)
+
+
+class Verdict(Enum):
+    FINE = "fine"
+    LIMITED = "limited"
+    BROKEN = "broken"  # synthesis does not work
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Result of one check."""
+
+    subject: Message
+    verdict: Verdict
+    finding: Message
+    remedy: Message = Message("")  # empty if the verdict is FINE
+
+
+def check_program() -> Check:
+    return Check(
+        wording("program"),
+        Verdict.FINE,
+        wording(
+            "Timbre Studio {version}, {origin}, {system}",
+            version=studio.__version__,
+            origin=origin_text(),
+            system=platform.platform(),
+        ),
+    )
+
+
+def check_python() -> Check:
+    found = wording("{version} in {folder}", version=platform.python_version(), folder=sys.prefix)
+    supported = _supported_pythons()
+    if supported is not None and sys.version_info[:2] not in supported:
+        remedy = wording("Use Python 3.{oldest} to 3.{newest}.", oldest=supported[0][1], newest=supported[-1][1])
+        return Check(wording("Python"), Verdict.BROKEN, found, remedy)
+    return Check(wording("Python"), Verdict.FINE, found)
+
+
+def _supported_pythons() -> list[tuple[int, int]] | None:
+    """Return the versions that the package declares, or None for a frozen program, which contains its own Python."""
+    try:
+        declared = importlib.metadata.metadata("timbre-studio")["Requires-Python"]
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    bounds = dict(re.findall(r"(>=|<)3\.(\d+)", declared))
+    return [(3, minor) for minor in range(int(bounds[">="]), int(bounds["<"]))]
+
+
+def check_engines(machine: MachineFacts) -> Iterator[Check]:
+    """Check PyTorch and ONNX Runtime, and whether PyTorch can use the GPU."""
+    answer = _probe_engines()
+    if isinstance(answer, Check):  # the libraries cannot be loaded
+        yield answer
+        yield _check_gpu(machine, sees_gpu=None)
+        return
+    yield Check(
+        wording("engine"),
+        Verdict.FINE,
+        wording(
+            "PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=answer["torch"], onnxruntime=answer["onnxruntime"]
+        ),
+    )
+    yield _check_gpu(machine, sees_gpu=bool(answer["gpu"]))
+
+
+def _probe_engines() -> dict[str, str] | Check:
+    subject = wording("engine")
+    try:
+        asked = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, *_ENGINES_PROBE], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
+        )
+        answer: dict[str, str] = parse_json(asked.stdout)
+    except (OSError, subprocess.TimeoutExpired):
+        return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), repair_hint())
+    except ValueError:
+        reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
+        finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
+        return Check(subject, Verdict.BROKEN, finding, repair_hint())
+    return answer
+
+
+def _check_gpu(machine: MachineFacts, *, sees_gpu: bool | None) -> Check:
+    subject, gpu = wording("GPU"), machine.gpu
+    if gpu is None:
+        return Check(subject, Verdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
+    found = wording(
+        "{gpu}, {memory} of memory, driver {driver}",
+        gpu=gpu.name,
+        memory=in_gibibytes(gpu.memory_bytes),
+        driver=gpu.driver,
+    )
+    if sees_gpu is False:
+        return Check(
+            subject,
+            Verdict.LIMITED,
+            wording("{gpu}; not usable by PyTorch", gpu=found),
+            how_to_use_card(),
+        )
+    return Check(subject, Verdict.FINE, found)
+
+
+def check_libraries() -> Check:
+    """List the installed libraries by their package metadata, without importing them."""
+    found = _versions(_LIBRARIES)
+    words = wording("{versions}", versions=found) if found else wording("included in the program")
+    return Check(wording("libraries"), Verdict.FINE, words)
+
+
+def check_accelerators() -> Check:
+    """Check the optional accelerators. Both builds of ONNX Runtime install into the same folder and collide."""
+    subject, found = wording("accelerators"), _versions(_ACCELERATORS)
+    if not found:
+        return Check(subject, Verdict.FINE, wording("none installed"))
+    if _version("onnxruntime") and _version("onnxruntime-gpu"):
+        return Check(
+            subject,
+            Verdict.LIMITED,
+            wording("onnxruntime and onnxruntime-gpu are both installed and overwrite each other"),
+            wording(
+                "Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one:"
+                " onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime."
+            ),
+        )
+    return Check(subject, Verdict.FINE, wording("{versions}", versions=found))
+
+
+def check_plans(store: EngineStore | None = None) -> Check:
+    """Check the cache of built engines of all models."""
+    store, subject = store or EngineStore(), wording("built engines")
+    try:
+        manifests, num_failed = store.all_manifests(), store.num_backed_off()
+    except OSError:  # a folder without permission
+        found = wording("{folder} is not writable", folder=store.folder)
+        return Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
+    good = sum(manifest.is_good for manifest in manifests)
+    found = wording(
+        "{good} verified, {refused} rejected, {failed} failed; {used} of at most {limit}",
+        good=good,
+        refused=len(manifests) - good,
+        failed=num_failed,
+        used=in_gibibytes(store.num_bytes()),
+        limit=in_gibibytes(store.limit_bytes),
+    )
+    if num_failed:
+        remedy = wording("`timbre engines why` explains failures, `timbre engines rebuild` tries again.")
+        return Check(subject, Verdict.LIMITED, found, remedy)
+    if not manifests:
+        found = wording("none yet; built while the program is idle, or by `timbre engines build`")
+    return Check(subject, Verdict.FINE, found)
+
+
+def _versions(names: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} {found}" for name in names if (found := _version(name)))
+
+
+def _version(name: str) -> str:
+    """Return the version of a library; empty if it is not installed, or in a frozen program."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def check_processor(machine: MachineFacts) -> Check:
+    cores, logical = machine.num_cores, psutil.cpu_count() or machine.num_cores
+    found = wording("{name}, {cores} cores ({logical} logical)", name=machine.processor, cores=cores, logical=logical)
+    return Check(wording("processor"), Verdict.FINE, found)
+
+
+def check_memory(machine: MachineFacts) -> Check:
+    found = wording(
+        "{all}, {free} of it free",
+        all=in_gibibytes(machine.memory_bytes),
+        free=in_gibibytes(machine.free_memory_bytes),
+    )
+    if machine.free_memory_bytes < _COMFORTABLE_MEMORY_BYTES:
+        remedy = wording("A CosyVoice model needs about 6 GB: close other programs before using one.")
+        return Check(wording("memory"), Verdict.LIMITED, found, remedy)
+    return Check(wording("memory"), Verdict.FINE, found)
+
+
+def check_sound_card(require_sound_card: Callable[[], None]) -> Check:
+    """Check playback and count the devices. Their names are omitted, because some contain names of people."""
+    try:
+        require_sound_card()
+        found = wording(
+            "the default output works; {outputs} outputs, {inputs} inputs",
+            outputs=len(device_names("output")),
+            inputs=len(device_names("input")),
+        )
+    except StudioError as error:
+        return Check(wording("sound device"), Verdict.LIMITED, error.problem, error.hint)
+    return Check(wording("sound device"), Verdict.FINE, found)
+
+
+def check_media() -> Check:
+    """Check for PyAV or ffmpeg, which read the formats that libsndfile does not support."""
+    subject = wording("audio formats")
+    if importlib.util.find_spec("av") is not None:
+        found = wording("all formats are supported (PyAV {version})", version=importlib.metadata.version("av"))
+        return Check(subject, Verdict.FINE, found)
+    program = find_ffmpeg()
+    if program is None:
+        found = wording("WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not")
+        return Check(subject, Verdict.LIMITED, found, how_to_read_media())
+    version = ffmpeg_version(program)
+    if version is None:
+        found = wording("m4a, mp4 and webm are not supported: ffmpeg is installed but does not start")
+        return Check(subject, Verdict.LIMITED, found, how_to_read_media())
+    return Check(subject, Verdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
+
+
+def check_models() -> Iterator[Check]:
+    if not (bundled_folder() / DEFAULT_MODEL).is_dir():
+        yield Check(
+            wording("model"),
+            Verdict.BROKEN,
+            wording("{name}, which is bundled with the program, is missing.", name=DEFAULT_MODEL),
+            repair_hint(),
+        )
+    for status in model_statuses():
+        if status.folder is not None or status.state is ModelState.PARTIAL:
+            yield _check_model(status)
+
+
+def _check_model(status: ModelStatus) -> Check:
+    subject = wording("model {name}", name=status.name)
+    if error := why_not_loadable(status.name):
+        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
+    assert status.folder is not None, "a loadable model has a folder"
+    try:
+        generation, _ = detect_generation(status.folder)
+    except StudioError as error:
+        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
+    found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
+    return Check(subject, Verdict.FINE, found)
+
+
+def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:
+    subject = wording("voices")
+    try:
+        voices = open_library().voices()
+    except StudioError as error:
+        return Check(subject, Verdict.LIMITED, error.problem, error.hint)
+    missing = sum(not os.path.isfile(voice.clip) for voice in voices)
+    if missing:
+        found = wording("{missing} of {all} lack their recording", missing=missing, all=len(voices))
+        return Check(subject, Verdict.LIMITED, found, wording("Remove and add them again."))
+    return Check(subject, Verdict.FINE, wording("{count} in the library", count=len(voices)))
+
+
+def check_folders() -> Iterator[Check]:
+    for subject, folder in (
+        (wording("data"), paths.data_folder()),
+        (wording("models"), models_folder()),
+        (wording("cache"), paths.cache_folder()),
+        (wording("logs"), paths.log_folder()),
+    ):
+        place, free = _existing(folder), free_bytes(folder)
+        found = wording(
+            "{folder}, {used} used, {free} free",
+            folder=folder,
+            used=in_gibibytes(_size(folder)),
+            free=in_gibibytes(free),
+        )
+        if place is None or not _is_writable(place):
+            found = wording("{folder} is not writable", folder=folder)
+            yield Check(subject, Verdict.LIMITED, found, wording("Check its permissions."))
+        elif free < _LEAST_DISK_BYTES:
+            remedy = wording("Free disk space: the disk is almost full.")
+            yield Check(subject, Verdict.LIMITED, found, remedy)
+        elif folder == paths.cache_folder() and free < _COMFORTABLE_DISK_BYTES:
+            remedy = wording("Prepared voices use up to 8 GB; with less space they are computed again.")
+            yield Check(subject, Verdict.LIMITED, found, remedy)
+        else:
+            yield Check(subject, Verdict.FINE, found)
+
+
+def check_recent_errors() -> Check:
+    """List the codes only, because the messages contain file names and texts."""
+    errors = recent_errors()
+    if not errors:
+        return Check(wording("recent errors"), Verdict.FINE, wording("none in the log"))
+    codes = ", ".join(f"{error.when} {error.code}" for error in errors)
+    return Check(wording("recent errors"), Verdict.FINE, Message(codes))
+
+
+def _existing(folder: Path) -> Path | None:
+    """Return ``folder`` or its nearest existing parent, or None if its disk is missing."""
+    return next((place for place in (folder, *folder.resolve().parents) if os.path.exists(place)), None)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Try to write, because the permissions do not tell about read-only disks and the root user."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _size(folder: Path) -> int:
+    """Return the size of all files in ``folder``, in bytes. Files that disappear during the check are skipped."""
+    total = 0
+    for path in folder.rglob("*") if os.path.isdir(folder) else ():
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
+
+
+def in_gibibytes(num_bytes: int) -> Message:
+    if num_bytes < _LEAST_IN_GIBIBYTES:
+        return wording("{size:.0f} MB", size=num_bytes / _MEBIBYTE)
+    return wording("{size:.1f} GB", size=num_bytes / _GIBIBYTE)
