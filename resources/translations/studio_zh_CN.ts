@@ -1114,18 +1114,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>还需约 {time}</translation>
     </message>
     <message>
-        <source>{count} s</source>
-        <translation>{count} 秒</translation>
-    </message>
-    <message>
-        <source>{count} min</source>
-        <translation>{count} 分钟</translation>
-    </message>
-    <message>
-        <source>{count} h</source>
-        <translation>{count} 小时</translation>
-    </message>
-    <message>
         <source>today</source>
         <translation>今天</translation>
     </message>

@@ -17,7 +17,7 @@ from studio.app.dialogs import Dialogs
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.documents import Documents
 from studio.app.drop_handler import DropHandler
-from studio.app.engines.engines_controller import EnginesController
+from studio.app.engines.engines_page import EnginesController
 from studio.app.models.models_page import ModelsController
 from studio.app.notifications import NotificationBar
 from studio.app.script.script_page import ScriptPage

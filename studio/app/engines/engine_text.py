@@ -1,4 +1,4 @@
-"""Texts for engines, their status and tuning progress."""
+"""Texts about engines, their status and the progress of tuning."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.error_text import words_of
-from studio.app.translation import QT_TRANSLATE_NOOP, join_phrases
+from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases
 from studio.engines.ladder import why_not
 from studio.engines.overview import CandidateView, EngineStatus, StageView, Status
 from studio.engines.stage import Device, Stage
 from studio.engines.task import RECORDING, TIMING, VERIFYING
 
-_MINUTE = 60.0
-_HOUR = 3600.0
-_DAY = 86_400.0
+_DAY_SECONDS = 86_400.0
 
 _T = QT_TRANSLATE_NOOP
 
@@ -85,7 +83,7 @@ def status_text(status: Status) -> str:
 
 
 def status_icon(status: Status) -> tuple[str, str]:
-    """Return the name of the icon and of its colour."""
+    """Return the names of the icon and of its colour."""
     return _ICONS[status]
 
 
@@ -93,14 +91,14 @@ def engine_title(view: CandidateView) -> str:
     return f"{view.engine} · {view.precision}"
 
 
-def device_text(place: Device) -> str:
-    memory = _size(place.total_bytes)
-    if place.kind.is_gpu:
+def device_text(device: Device) -> str:
+    memory = _size(device.total_bytes)
+    if device.kind.is_gpu:
         return _tr(_T("Engines", "{name}, {memory}, driver {driver}")).format(
-            name=place.name, memory=memory, driver=place.driver
+            name=device.name, memory=memory, driver=device.driver
         )
     words = _tr(_T("Engines", "{name}, {threads} threads, {memory}; no GPU in use"))
-    return words.format(name=place.name, threads=place.num_threads, memory=memory)
+    return words.format(name=device.name, threads=device.num_threads, memory=memory)
 
 
 def speed_text(view: CandidateView) -> str:
@@ -147,7 +145,7 @@ def reason_text(view: CandidateView, stage: StageView) -> str:
 
 
 def trial_text(overview: EngineStatus) -> str:
-    """Return the tested engine, its progress and the remaining time."""
+    """Return the engine that is being tested, its progress and the remaining time."""
     work = overview.work
     assert work is not None, "called only during a trial"
     tried = (view for stage in overview.stages for view in stage.candidates if view.stage is work.stage)
@@ -161,7 +159,7 @@ def trial_text(overview: EngineStatus) -> str:
     if work.step is not None:
         words += " · " + _tr(_PHASES.get(work.step.phase, work.step.phase))
     if work.remaining_seconds is not None:
-        words += " · " + _tr(_T("Engines", "about {time} left")).format(time=_duration(work.remaining_seconds))
+        words += " · " + _tr(_T("Engines", "about {time} left")).format(time=duration_text(work.remaining_seconds))
     return words
 
 
@@ -194,17 +192,9 @@ def _size(num_bytes: int) -> str:
     return QLocale().formattedDataSize(num_bytes, 1 if num_bytes < 100 << 20 else 0)
 
 
-def _duration(seconds: float) -> str:
-    if seconds < 1.5 * _MINUTE:
-        return _tr(_T("Engines", "{count} s")).format(count=max(1, round(seconds)))
-    if seconds < 1.5 * _HOUR:
-        return _tr(_T("Engines", "{count} min")).format(count=round(seconds / _MINUTE))
-    return _tr(_T("Engines", "{count} h")).format(count=round(seconds / _HOUR))
-
-
 def _ago(seconds: float) -> str:
-    if seconds < _DAY:
+    if seconds < _DAY_SECONDS:
         return _tr(_T("Engines", "today"))
-    if seconds < 2 * _DAY:
+    if seconds < 2 * _DAY_SECONDS:
         return _tr(_T("Engines", "yesterday"))
-    return _tr(_T("Engines", "{count} days ago")).format(count=int(seconds / _DAY))
+    return _tr(_T("Engines", "{count} days ago")).format(count=int(seconds / _DAY_SECONDS))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.app.engines.engine_text import figure, stage_title
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.widgets.painting_guard import paints_safely
+from studio.engines.manifest import Timing
 from studio.engines.overview import EngineStatus
 from studio.engines.stage import Stage
 
@@ -25,51 +24,27 @@ _RADIUS = 2.0
 _SHOWN = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
 
 
-@dataclass(frozen=True, slots=True)
-class StageTime:
-    """Seconds per second of audio: ``seconds`` with the current engine, ``plain_seconds`` with float32, measured
-    together. None if not measured."""
-
-    stage: Stage
-    seconds: float | None
-    plain_seconds: float | None
-
-
 @paints_safely
 class StageChart(QWidget):
     """One bar per stage, a thin one below it for float32, and a dashed line at real time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._times: tuple[StageTime, ...] = ()
+        self._timings: tuple[tuple[Stage, Timing | None], ...] = ()  # with the current engines; None if not measured
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Time per stage"))
 
-    @property
-    def times(self) -> tuple[StageTime, ...]:
-        return self._times
-
     def show_overview(self, overview: EngineStatus) -> None:
-        times = []
-        for view in overview.stages:
-            timing = view.current.timing
-            if view.stage in _SHOWN:
-                times.append(
-                    StageTime(
-                        view.stage,
-                        timing.seconds_per_audio_second if timing else None,
-                        timing.reference_seconds_per_audio_second if timing else None,
-                    )
-                )
-        if tuple(times) != self._times:
-            self._times = tuple(times)
-            self.setAccessibleDescription(self._words())
+        timings = tuple((view.stage, view.current.timing) for view in overview.stages if view.stage in _SHOWN)
+        if timings != self._timings:
+            self._timings = timings
+            self.setAccessibleDescription(self._description())
             self.updateGeometry()
             self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(
-            420, 2 * _MARGIN_PIXELS + _HEADING_PIXELS + _LEGEND_PIXELS + _ROW_PIXELS * max(1, len(self._times))
+            420, 2 * _MARGIN_PIXELS + _HEADING_PIXELS + _LEGEND_PIXELS + _ROW_PIXELS * max(1, len(self._timings))
         )
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
@@ -80,18 +55,18 @@ class StageChart(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colors = theme_colors(self.palette())
         metrics = self.fontMetrics()
-        names = [stage_title(time.stage) for time in self._times]
+        names = [stage_title(stage) for stage, _ in self._timings]
         left = _MARGIN_PIXELS + max((metrics.horizontalAdvance(name) for name in names), default=0) + 10
         right = self.width() - _MARGIN_PIXELS - metrics.horizontalAdvance("0.0000 s/s")
         scale = (right - left) / self._longest()
         self._draw_heading(painter, colors)
         self._draw_real_time(painter, colors, left + scale, right)
-        for row, (name, time) in enumerate(zip(names, self._times, strict=True)):
+        for row, (name, (_, timing)) in enumerate(zip(names, self._timings, strict=True)):
             top = _MARGIN_PIXELS + _HEADING_PIXELS + row * _ROW_PIXELS
             painter.setPen(colors.ink)
             box = QRectF(_MARGIN_PIXELS, top, left - _MARGIN_PIXELS, _BAR_PIXELS + _PLAIN_PIXELS + 2)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
-            self._draw_bars(painter, time, QPointF(left, top), scale)
+            self._draw_bars(painter, colors, timing, QPointF(left, top), scale)
         self._draw_legend(painter, colors, _MARGIN_PIXELS)
 
     def _draw_heading(self, painter: QPainter, colors: ThemeColors) -> None:
@@ -101,29 +76,29 @@ class StageChart(QWidget):
         shown = self.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
 
-    def _draw_bars(self, painter: QPainter, time: StageTime, corner: QPointF, scale: float) -> None:
-        colors = theme_colors(self.palette())
+    def _draw_bars(
+        self, painter: QPainter, colors: ThemeColors, timing: Timing | None, corner: QPointF, scale: float
+    ) -> None:
         left, top = corner.x(), corner.y()
-        if time.seconds is None:
+        if timing is None:
             painter.setPen(colors.quiet)
             box = QRectF(left, top, self.width() - left, _BAR_PIXELS + _PLAIN_PIXELS + 2)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("not measured yet"))
             return
-        width = max(2.0, scale * time.seconds)
-        _draw_bar(painter, colors.accent, QRectF(left, top, width, _BAR_PIXELS))
-        if time.plain_seconds is not None:
-            thin = QRectF(left, top + _BAR_PIXELS + 2, max(2.0, scale * time.plain_seconds), _PLAIN_PIXELS)
-            _draw_bar(painter, colors.quiet, thin)
-            width = max(width, thin.width())
+        seconds = timing.seconds_per_audio_second
+        bar = QRectF(left, top, max(2.0, scale * seconds), _BAR_PIXELS)
+        plain_width = max(2.0, scale * timing.reference_seconds_per_audio_second)
+        plain_bar = QRectF(left, bar.bottom() + 2, plain_width, _PLAIN_PIXELS)
+        _draw_bar(painter, colors.accent, bar)
+        _draw_bar(painter, colors.quiet, plain_bar)
+        width = max(bar.width(), plain_bar.width())
         painter.setPen(colors.ink)
         box = QRectF(left + width + 6, top, self.width() - left - width - 6, _BAR_PIXELS + _PLAIN_PIXELS + 2)
-        painter.drawText(
-            box, Qt.AlignmentFlag.AlignVCenter, self.tr("{seconds} s").format(seconds=figure(time.seconds))
-        )
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("{seconds} s").format(seconds=figure(seconds)))
 
     def _draw_real_time(self, painter: QPainter, colors: ThemeColors, x: float, right: float) -> None:
         """Draw the line at one second per second of audio; longer bars are slower than real time."""
-        if x > right or not self._times:
+        if x > right or not self._timings:
             return
         painter.setPen(QPen(QColor(colors.border), 1.0, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, _HEADING_PIXELS), QPointF(x, self.height() - _LEGEND_PIXELS))
@@ -148,16 +123,20 @@ class StageChart(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _longest(self) -> float:
-        figures = [value for time in self._times for value in (time.seconds, time.plain_seconds) if value]
-        return max(figures, default=1.0)
+        timings = [timing for _, timing in self._timings if timing is not None]
+        return max(
+            (max(each.seconds_per_audio_second, each.reference_seconds_per_audio_second) for each in timings),
+            default=1.0,
+        )
 
-    def _words(self) -> str:
+    def _description(self) -> str:
         """Return the figures as text for screen readers."""
-        rows = []
-        for time in self._times:
-            words = self.tr("not measured yet") if time.seconds is None else f"{figure(time.seconds)} s"
-            rows.append(f"{stage_title(time.stage)}: {words}")
-        return "; ".join(rows)
+        return "; ".join(
+            f"{stage_title(stage)}: {figure(timing.seconds_per_audio_second)} s"
+            if timing is not None
+            else f"{stage_title(stage)}: {self.tr('not measured yet')}"
+            for stage, timing in self._timings
+        )
 
 
 def _draw_bar(painter: QPainter, colour: str, box: QRectF) -> None:

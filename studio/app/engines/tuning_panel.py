@@ -23,9 +23,9 @@ class EngineTuningPanel(CollapsiblePanel):
         self.setAccessibleName(self.tr("Optimising for this computer"))
         self._is_closed = False
         self._is_paused = False
-        self._words = QLabel(wordWrap=True)
-        self._words.setProperty("role", "quiet")
-        self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._text = QLabel(wordWrap=True)
+        self._text.setProperty("role", "quiet")
+        self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._pause = QPushButton(self.tr("Pause"))
         self._stop = QPushButton(self.tr("Stop"))
         self._stop.setToolTip(self.tr("Resumes at the next start, unless disabled in the settings"))
@@ -53,12 +53,8 @@ class EngineTuningPanel(CollapsiblePanel):
         column = QVBoxLayout(self.body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addWidget(self._words)
+        column.addWidget(self._text)
         column.addLayout(foot)
-
-    @property
-    def words(self) -> str:
-        return f"{self._title.text()}\n{self._words.text()}"
 
     def show_overview(self, overview: EngineStatus) -> None:
         work = overview.work
@@ -68,8 +64,8 @@ class EngineTuningPanel(CollapsiblePanel):
             return
         self._is_paused = overview.is_paused
         self.show_title(panel_title(overview))
-        meanwhile = self.tr("Paused") if overview.is_paused else self.tr("You can keep working")
-        self._words.setText(f"{trial_text(overview)} · {meanwhile}")
+        note = self.tr("Paused") if overview.is_paused else self.tr("You can keep working")
+        self._text.setText(f"{trial_text(overview)} · {note}")
         self.show_progress(True, (work.index - 1 + work.share) / work.total)
         self._pause.setText(self.tr("Continue") if overview.is_paused else self.tr("Pause"))
         self.setVisible(not self._is_closed)
@@ -77,7 +73,7 @@ class EngineTuningPanel(CollapsiblePanel):
     def event(self, event: QEvent) -> bool:
         """Reserve space for two lines, so that the buttons stay in place while the text length changes."""
         if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._words.setMinimumHeight(_MOST_LINES * self._words.fontMetrics().lineSpacing())
+            self._text.setMinimumHeight(_MOST_LINES * self._text.fontMetrics().lineSpacing())
         return super().event(event)
 
     def _on_close(self) -> None:

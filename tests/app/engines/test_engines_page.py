@@ -9,7 +9,7 @@ import engine_pictures
 import pytest
 from fake_model import FakeModel
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from thread_worker import ThreadWorker
 
 from studio.app.engines.engines_page import EnginesPage
@@ -20,10 +20,18 @@ from studio.engines.stage import Stage
 
 @pytest.fixture
 def page(qtbot: Any) -> EnginesPage:
-    shown = EnginesPage()
-    qtbot.addWidget(shown)
-    shown.show()
-    return shown
+    page = EnginesPage()
+    qtbot.addWidget(page)
+    page.show()
+    return page
+
+
+def texts(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel))
+
+
+def panel_text(panel: EngineTuningPanel) -> str:
+    return f"{panel._title.text()}\n{panel._text.text()}"
 
 
 def test_without_a_model_the_page_is_empty(page: EnginesPage) -> None:
@@ -35,113 +43,117 @@ def test_without_a_model_the_page_is_empty(page: EnginesPage) -> None:
 def test_each_stage_shows_engine_speed_error_size_and_age(page: EnginesPage) -> None:
     page.show_overview(engine_pictures.on_processor())
     assert not page._empty.isVisible()
-    assert "no GPU in use" in page._place.text()
-    lm = page.cards[Stage.SPEECH_LM].words
+    assert "no GPU in use" in page._subject.text()
+    lm = texts(page.cards[Stage.SPEECH_LM])
     for words in (
         "PyTorch · int8",
         "1.00 s per second of audio, 2.00x the speed of float32",
         "differs by 0.42%, 0.04 dB",
     ):
         assert words in lm
-    flow = page.cards[Stage.FLOW].words
+    flow = texts(page.cards[Stage.FLOW])
     assert "PyTorch · float32" in flow
     assert "ONNX Runtime · float32 from the next line on" in flow
-    assert "not measured yet" in page.cards[Stage.VOCODER].words
+    assert "not measured yet" in texts(page.cards[Stage.VOCODER])
     assert page._disk.text() == "450 MiB on disk, limit 20 GiB"
 
 
-def test_why_not_faster_is_answered_for_each_of_the_others(page: EnginesPage) -> None:
+def test_each_unused_engine_has_a_reason(page: EnginesPage) -> None:
     page.show_overview(engine_pictures.on_processor())
-    reasons = page.cards[Stage.FLOW].reasons
+    grid = page.cards[Stage.FLOW]._grid
+    reasons = [grid.itemAtPosition(row, 2).widget().text() for row in range(grid.rowCount())]  # type: ignore[union-attr]
     assert len(reasons) == 3
     assert "its audio differs from float32 by 1.31 dB, more than 0.8 dB" in reasons
     assert any("failed 2 times" in reason and "not enough memory" in reason for reason in reasons)
     assert page.cards[Stage.FLOW]._others.isHidden()
-    page.cards[Stage.FLOW].show_reasons()
+    page.cards[Stage.FLOW]._why.click()
     assert not page.cards[Stage.FLOW]._others.isHidden()
 
 
 def test_the_chart_compares_with_plain_float32(page: EnginesPage) -> None:
     page.show_overview(engine_pictures.on_processor())
-    times = {time.stage: (time.seconds, time.plain_seconds) for time in page.chart.times}
-    assert times == {Stage.SPEECH_LM: (1.0, 2.0), Stage.FLOW: (5.4, 5.4), Stage.VOCODER: (None, None)}
+    times = {
+        stage: timing and (timing.seconds_per_audio_second, timing.reference_seconds_per_audio_second)
+        for stage, timing in page.chart._timings
+    }
+    assert times == {Stage.SPEECH_LM: (1.0, 2.0), Stage.FLOW: (5.4, 5.4), Stage.VOCODER: None}
     assert "Flow: 5.40 s" in page.chart.accessibleDescription()
     page.chart.grab()
 
 
 def test_buttons_emit_their_actions(page: EnginesPage, qtbot: Any) -> None:
     page.show_overview(engine_pictures.on_processor())
-    asked: list[tuple[EngineAction, tuple[str, ...]]] = []
-    page.action_wanted.connect(lambda action, keys: asked.append((action, keys)))
+    requested: list[tuple[EngineAction, tuple[str, ...]]] = []
+    page.action_wanted.connect(lambda action, keys: requested.append((action, keys)))
     page._improve.click()
-    page._prove.click()
+    page._verify.click()
     page.cards[Stage.FLOW]._again.click()
-    assert asked[0] == (EngineAction.IMPROVE, ())
-    assert set(asked[1][1]) == {
+    assert requested[0] == (EngineAction.IMPROVE, ())
+    assert set(requested[1][1]) == {
         "speech-lm-torch-float32", "speech-lm-torch-int8", "flow-torch-float32", "flow-onnxruntime",
     }  # fmt: skip
-    assert asked[2] == (EngineAction.IMPROVE, ("flow-tensorrt",))
+    assert requested[2] == (EngineAction.IMPROVE, ("flow-tensorrt",))
     assert not page.cards[Stage.SPEECH_LM]._again.isVisible()
 
 
-def test_while_something_is_tried_it_can_be_paused_and_stopped_but_not_begun(page: EnginesPage) -> None:
+def test_a_running_trial_can_be_paused_and_stopped(page: EnginesPage) -> None:
     page.show_overview(engine_pictures.at_work())
     assert not page._improve.isEnabled()
-    asked: list[EngineAction] = []
-    page.action_wanted.connect(lambda action, _: asked.append(action))
-    page.work._pause.click()
+    requested: list[EngineAction] = []
+    page.action_wanted.connect(lambda action, _: requested.append(action))
+    page.panel._pause.click()
     page.show_overview(engine_pictures.at_work(is_paused=True))
-    page.work._pause.click()
-    page.work._stop.click()
-    assert asked == [EngineAction.PAUSE, EngineAction.RESUME, EngineAction.CANCEL]
+    page.panel._pause.click()
+    page.panel._stop.click()
+    assert requested == [EngineAction.PAUSE, EngineAction.RESUME, EngineAction.CANCEL]
 
 
-def test_the_panel_tells_what_how_far_and_how_long(qtbot: Any) -> None:
+def test_the_panel_shows_the_trial_its_progress_and_the_remaining_time(qtbot: Any) -> None:
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.show_overview(engine_pictures.at_work())
-    assert "Optimising for AMD Ryzen 7 5800X: 3 of 5" in panel.words
-    assert "Flow, ONNX Runtime · int8" in panel.words
-    assert "Comparing with float32 · about 2 min left · You can keep working" in panel.words
+    assert "Optimising for AMD Ryzen 7 5800X: 3 of 5" in panel_text(panel)
+    assert "Flow, ONNX Runtime · int8" in panel_text(panel)
+    assert "Comparing with float32 · about 2 min left · You can keep working" in panel_text(panel)
     assert panel._bar.value() == round(1000 * (2 + 0.625) / 5)
     panel._close.click()
     panel.show_overview(engine_pictures.at_work())
     assert panel.isHidden()
-    panel.show_overview(engine_pictures.on_processor())  # over
-    panel.show_overview(engine_pictures.at_work())  # another round
+    panel.show_overview(engine_pictures.on_processor())  # tuning has ended
+    panel.show_overview(engine_pictures.at_work())  # it starts again
     assert not panel.isHidden()
 
 
-def test_buttons_stay_where_they_are_while_the_words_change(qtbot: Any) -> None:
-    """Tested with text of one line and of two."""
+def test_buttons_stay_in_place_while_the_text_changes(qtbot: Any) -> None:
+    """The text fills one line or two."""
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.resize(480, 100)
     overview = engine_pictures.at_work()
     assert overview.work is not None
     panel.show_overview(overview)
-    long = panel._words.text()
+    long = panel._text.text()
     panel.show()
     qtbot.waitUntil(panel._stop.isVisible)
-    metrics, wraps = panel._words.fontMetrics(), Qt.TextFlag.TextWordWrap
-    places, heights = set(), set()
+    metrics, wraps = panel._text.fontMetrics(), Qt.TextFlag.TextWordWrap
+    positions, heights = set(), set()
     for words in (long, "1 of 2: Flow"):
-        panel._words.setText(words)
+        panel._text.setText(words)
         panel.resize(480, panel.heightForWidth(480))
         QCoreApplication.processEvents()
-        places.add(panel._stop.mapTo(panel, panel._stop.rect().topLeft()))
-        room = panel._words.rect().adjusted(0, 0, 0, 1000)
-        heights.add(metrics.boundingRect(room, wraps, words).height() // metrics.lineSpacing())
-    assert len(places) == 1
+        positions.add(panel._stop.mapTo(panel, panel._stop.rect().topLeft()))
+        area = panel._text.rect().adjusted(0, 0, 0, 1000)
+        heights.add(metrics.boundingRect(area, wraps, words).height() // metrics.lineSpacing())
+    assert len(positions) == 1
     assert heights == {1, 2}, "both lengths were tested"
 
 
-def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
+def test_the_window_shows_the_status_of_the_worker_and_sends_it_actions(
     make_bench: Callable[..., Any], qapp: QApplication
 ) -> None:
     managed: list[tuple[EngineAction, tuple[str, ...]]] = []
 
-    class WithEngines(FakeModel):
+    class ModelWithEngines(FakeModel):
         def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None:
             tell(engine_pictures.at_work())
 
@@ -149,7 +161,7 @@ def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
             managed.append((action, tuple(keys)))
             return 0
 
-    bench = make_bench(start_worker=lambda: ThreadWorker(WithEngines))
+    bench = make_bench(start_worker=lambda: ThreadWorker(ModelWithEngines))
     window = bench.open_window()
     bench.until(lambda: not bench.parts.engines.panel.isHidden())
     window.actions_by_id["file.engines"].trigger()
@@ -157,7 +169,7 @@ def test_news_of_the_worker_reach_the_window_and_buttons_reach_the_worker(
     assert page is not None
     assert page.isVisible()
     assert Stage.FLOW in page.cards
-    assert bench.parts.engines.panel.words.startswith("Optimising for")
+    assert panel_text(bench.parts.engines.panel).startswith("Optimising for")
     bench.parts.engines.panel._stop.click()
     bench.until(lambda: managed == [(EngineAction.CANCEL, ())])
     page.close()
