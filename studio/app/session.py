@@ -29,10 +29,10 @@ from studio.audio.waveform import Waveform
 from studio.catalog.installed import DEFAULT_MODEL
 from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions, VoiceReference
+from studio.project.fingerprint import voice_key
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.takes import Take
-from studio.project.voice_keys import voice_key
 from studio.settings import (
     ENGINES,
     IDLE_RELEASE_MINUTES,

@@ -17,14 +17,13 @@ from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, 
 from studio.export.speech_source import ExportItem
 from studio.model.generations import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
-from studio.project.dictionary import PronunciationDictionary
-from studio.project.global_dictionary import load_global_dictionary
+from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
+from studio.project.fingerprint import keys_of
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import synthesis_request
 from studio.project.splitting import SplitMode
-from studio.project.voice_keys import keys_of
 from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 

@@ -1,7 +1,24 @@
-"""The SQLite file of a project: opening it safely, migrating it, and translating its errors.
+"""The SQLite file of a project: its tables, opening it safely, and translating its errors.
 
-``schema.py`` describes the tables. A saved file is replaced as a whole; changes go to the working copy in the drafts
-folder, which uses a write-ahead log. There, the audio of removed takes is kept for undo; saving omits it.
+A saved file is replaced as a whole. Changes are written to the working copy in the drafts folder, which uses a
+write-ahead log. The working copy keeps the audio of removed takes for undo; saving omits it.
+
+A ``.timbre`` file is one SQLite database with the application id ``APPLICATION_ID``; ``user_version``
+is the number of migrations applied to it.
+
+======================  ====================================================================================
+``project``             one row: ``name``, and ``save_id``, which each save replaces
+``lines``               the script, ordered by ``rank``; ``sampling`` is JSON
+``takes``               finished takes; ``recipe`` is JSON (:class:`~studio.project.takes.TakeParameters`)
+``sounds``              the audio of takes in blocks of little-endian 32-bit floats, ordered by ``number``
+``dictionary``          the project's pronunciation dictionary
+``recordings``          recorded takes that are not yet in ``takes`` (working copies only)
+``working_copy``        one row: the project file, and whether the copy differs from it (working copies only)
+======================  ====================================================================================
+
+Decision: a file with views, triggers, additional indexes or other definitions of these tables is rejected. Reason: a
+view can run forever, and a trigger can delete what is being saved. Other tables, such as the statistics of
+``ANALYZE``, are ignored and not saved.
 """
 
 from __future__ import annotations
@@ -10,13 +27,71 @@ import contextlib
 import itertools
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from studio.errors import CannotWrite, DiskFull, StudioError, UnreadableProject
-from studio.messages import wording
-from studio.project import schema
+from studio.messages import Message, wording
 from studio.storage import sqlite
 from studio.storage.disk import require_regular_file
+
+APPLICATION_ID = 0x54694D62  # "TiMb"
+_TAKE_COLUMNS = """
+    id TEXT PRIMARY KEY,
+    line_id TEXT NOT NULL{reference},
+    number INTEGER NOT NULL,
+    created TEXT NOT NULL,
+    audio_seconds REAL NOT NULL,
+    sample_rate INTEGER NOT NULL,
+    recipe TEXT NOT NULL,
+    is_kept INTEGER NOT NULL,
+    is_complete INTEGER NOT NULL,
+    first_audio_seconds REAL,
+    real_time_factor REAL,
+    num_underruns INTEGER
+"""
+_MIGRATIONS = (
+    f"""
+    CREATE TABLE project (name TEXT NOT NULL, save_id TEXT NOT NULL) STRICT;
+    INSERT INTO project VALUES ('', '');
+    CREATE TABLE lines (
+        id TEXT PRIMARY KEY,
+        rank INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        voice TEXT,
+        preset TEXT,
+        instruct TEXT,
+        speed REAL NOT NULL,
+        seed INTEGER,
+        sampling TEXT,
+        pause_after_seconds REAL NOT NULL,
+        is_locked INTEGER NOT NULL,
+        chosen_take TEXT,
+        file_name TEXT
+    ) STRICT;
+    CREATE TABLE takes ({_TAKE_COLUMNS.format(reference=" REFERENCES lines(id) DEFERRABLE INITIALLY DEFERRED")}) STRICT;
+    CREATE TABLE sounds (
+        take_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        samples BLOB NOT NULL,
+        UNIQUE (take_id, number)
+    ) STRICT;
+    CREATE TABLE dictionary (
+        position INTEGER PRIMARY KEY,
+        written TEXT NOT NULL,
+        alias TEXT,
+        pronunciation TEXT,
+        is_case_sensitive INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE recordings ({_TAKE_COLUMNS.format(reference="")}) STRICT;
+    CREATE TABLE working_copy (
+        project_path TEXT,
+        next_save_id TEXT NOT NULL,
+        is_modified INTEGER NOT NULL
+    ) STRICT;
+    """,  # noqa: S608 - constant text
+)
+VERSION = len(_MIGRATIONS)
 
 _APPLICATION_ID_OFFSET = 68
 _HEADER_BYTES = 100
@@ -32,22 +107,23 @@ _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> sqlite3.Connection:
     """Open a working copy and migrate it. Any thread may use the connection, one at a time.
 
-    ``copy_of``: the file it was copied from; error messages name this file instead. Raise ``UnreadableProject``.
+    If the working copy was just copied from ``copy_of``, error messages name that file. Raise ``UnreadableProject``.
     """
     connection = sqlite.connect(path, busy_seconds=_BUSY_SECONDS)
     try:
         _restrict(connection)
-        connection.row_factory = sqlite3.Row
         if is_new:
-            connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         else:
             _require_known_schema(connection, copy_of or path)
         connection.execute("PRAGMA journal_mode = WAL")
-        # A killed program loses nothing, as the system holds what was written. A power cut may lose the last second:
-        # see checkpoints.py.
+        # A program that is killed loses nothing, because the system writes its buffers. A power cut may lose the last
+        # second: see Checkpoints.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
-        _migrate(connection)
+        if sqlite.schema_version(connection) < VERSION:
+            with sqlite.transaction(connection):
+                sqlite.migrate(connection, _MIGRATIONS)
     except BaseException:
         connection.close()
         raise
@@ -59,11 +135,16 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     connection = sqlite.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
     try:
         _restrict(connection)
-        connection.row_factory = sqlite3.Row
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Create the tables of a saved file in an empty database."""
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    sqlite.migrate(connection, _MIGRATIONS)
 
 
 def _restrict(connection: sqlite3.Connection) -> None:
@@ -88,18 +169,47 @@ def _instruction_limit(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
     with _instruction_limit(connection):
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > schema.VERSION:
+        if sqlite.schema_version(connection) > VERSION:
             raise UnreadableProject(
                 "{file} was written by a newer version of the program.", remedy="Update this program.", file=path.name
             )
-        problem = schema.problem_of(connection)
+        problem = _schema_problem(connection)
     if problem is not None:
         raise corrupt_file(path, problem)
 
 
+def _schema_problem(connection: sqlite3.Connection) -> Message | None:
+    """Return the difference between the schema of a file and that of a project file, or None."""
+    own_tables = _tables_of(sqlite.schema_version(connection))
+    tables: dict[str, str] = {}
+    for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):
+        if kind == "view":
+            return wording("unexpected view {name}", name=name)
+        if kind == "trigger":
+            return wording("unexpected trigger {name}", name=name)
+        if kind == "index" and sql is not None and table in own_tables:
+            return wording("unexpected index {name}", name=name)
+        if kind == "table" and name in own_tables:
+            tables[name] = _normalized(sql)
+    missing = [name for name, sql in own_tables.items() if tables.get(name) != sql]
+    return wording("table {name} is missing or different", name=missing[0]) if missing else None
+
+
+@cache
+def _tables_of(version: int) -> dict[str, str]:
+    """Return the definition of each table in schema ``version``."""
+    with contextlib.closing(sqlite.connect(":memory:")) as model:
+        sqlite.migrate(model, _MIGRATIONS[:version])
+        rows = model.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall()
+    return {name: _normalized(sql) for name, sql in rows}
+
+
+def _normalized(sql: object) -> str:
+    return " ".join(str(sql).split())
+
+
 def require_project(path: Path) -> None:
-    """Raise ``UnreadableProject`` unless the header and the size of ``path`` are those of a project file."""
+    """Raise ``UnreadableProject`` unless ``path`` has the header and the size of a project file."""
     try:
         require_regular_file(path)
         with path.open("rb") as file:
@@ -120,7 +230,7 @@ def require_project(path: Path) -> None:
     is_ours = (
         len(header) == _HEADER_BYTES
         and header.startswith(_MAGIC)
-        and int.from_bytes(header[_APPLICATION_ID_OFFSET : _APPLICATION_ID_OFFSET + 4], "big") == schema.APPLICATION_ID
+        and int.from_bytes(header[_APPLICATION_ID_OFFSET : _APPLICATION_ID_OFFSET + 4], "big") == APPLICATION_ID
     )
     if not is_ours:
         raise UnreadableProject(
@@ -140,7 +250,7 @@ def is_of_newer_version(path: Path) -> bool:
         return False
     with contextlib.suppress(OSError), path.open("rb") as file:
         version = file.read(_HEADER_BYTES)[_USER_VERSION_OFFSET : _USER_VERSION_OFFSET + 4]
-        return int.from_bytes(version, "big") > schema.VERSION
+        return int.from_bytes(version, "big") > VERSION
     return False
 
 
@@ -165,7 +275,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise corrupt_file(path, wording("it contains text that is not UTF-8")) from error
     except (sqlite3.Error, OSError) as error:
-        raise _sentence(error, path) from error
+        raise corrupt_file(path, error) if sqlite.is_damage(error) else _cannot_write(error, path) from error
 
 
 def corrupt_file(path: Path, what: object) -> UnreadableProject:
@@ -177,25 +287,7 @@ def corrupt_file(path: Path, what: object) -> UnreadableProject:
     )
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    for number in range(version + 1, schema.VERSION + 1):
-        with sqlite.transaction(connection):
-            schema.migrate(connection, number)
-
-
-def _sentence(error: sqlite3.Error | OSError, path: Path) -> StudioError:
-    corrupt = (
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_ERROR,
-        sqlite3.SQLITE_TOOBIG,
-        sqlite3.SQLITE_INTERRUPT,
-    )
-    return corrupt_file(path, error) if sqlite.error_kind(error) in corrupt else cannot_write(error, path)
-
-
-def cannot_write(error: sqlite3.Error | OSError, path: Path) -> StudioError:
+def _cannot_write(error: sqlite3.Error | OSError, path: Path) -> StudioError:
     if sqlite.is_disk_full(error, path):
         return DiskFull(
             "The disk is full: {path} could not be written.",

@@ -1,22 +1,31 @@
-"""Pronunciation dictionary: an alias for any model, phones for models that support them.
+"""Pronunciation dictionaries of a project and of the user. An entry has an alias, or phones for models with phones.
 
-Decision: an entry replaces whole words of the text before it is sent, never inside a tag. Reason: this works with
-every model, and the text that is sent can be shown. Alternative: hooks in the normalizer.
+Decision: an entry replaces whole words in the text of a request, never inside a tag. Reason: this works with every
+model, and the text of the request can be shown. Alternative: hooks in the normalizer.
+
+The user's dictionary for all projects is a JSON file in the data folder.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 
 import regex
 
-from studio.errors import BadPronunciation
+from studio import paths
+from studio.errors import BadPronunciation, UnreadableText
 from studio.project.lines import sanitize
 from studio.project.phones import phone_tokens
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import read_json
 
+_FILE_VERSION = 1
 _LONGEST_WRITTEN = 100
 _LONGEST_ALIAS = 300
 # Inline tags, pauses and manual pronunciations are left as they are.
@@ -30,9 +39,12 @@ _SPACED = regex.compile(_SPACED_LETTER, regex.V1)
 
 @dataclass(frozen=True, slots=True)
 class DictionaryEntry:
-    """``written`` is read as ``alias``, or as ``pronunciation`` (see ``phones.py``) by models with phones.
+    """A word and how to read it. Raises ``BadPronunciation``.
 
-    At least one of the two is given. Raise ``BadPronunciation``.
+    Attributes:
+        written: The word as it appears in the text.
+        alias: The text that replaces the word, or None if there is a ``pronunciation``.
+        pronunciation: Phones as in ``phones.py``, for models that support them, or None.
     """
 
     written: str
@@ -76,11 +88,11 @@ class DictionaryEntry:
 
     @property
     def key(self) -> str:
-        """Equal for entries of the same word."""
+        """The key of the word. Entries for the same word have the same key."""
         return self.written if self.is_case_sensitive else self.written.casefold()
 
     def spoken(self, *, speaks_phones: bool) -> str | None:
-        """Return the replacement of the word, or None if the entry has only phones and the model does not support them."""
+        """Return the replacement of the word, or None if there is only one for models with phones."""
         if speaks_phones and self.pronunciation:
             return phone_tokens(self.pronunciation)
         return self.alias
@@ -93,7 +105,7 @@ class PronunciationDictionary:
     entries: tuple[DictionaryEntry, ...] = ()
 
     def over(self, other: PronunciationDictionary) -> PronunciationDictionary:
-        """Return this dictionary extended by the words that only ``other`` has."""
+        """Return this dictionary with the additional words of ``other``."""
         own = {entry.key for entry in self.entries}
         return PronunciationDictionary((*self.entries, *(entry for entry in other.entries if entry.key not in own)))
 
@@ -123,7 +135,7 @@ class PronunciationDictionary:
 
     @cached_property
     def _pattern(self) -> regex.Pattern[str] | None:
-        """Matches tags, then words, the longest first. Group ``e<n>`` is that of entry n."""
+        """The pattern of tags and words, longest words first. The words of entry n are in the group ``e<n>``."""
         if not self.entries:
             return None
         longest_first = sorted(enumerate(self.entries), key=lambda item: -len(item[1].written))
@@ -143,6 +155,42 @@ def _word_pattern(index: int, entry: DictionaryEntry) -> str:
 
 
 def lines_using(texts: Iterable[tuple[str, str]], entry: DictionaryEntry) -> tuple[str, ...]:
-    """Return the ids out of (id, text) whose text contains the word of ``entry``."""
+    """Return the ids of the lines (id, text) that contain the word of ``entry``."""
     alone = PronunciationDictionary((entry,))
     return tuple(line_id for line_id, text in texts if alone.entries_in(text))
+
+
+def global_dictionary_path() -> Path:
+    return paths.data_folder() / "pronunciation.json"
+
+
+def load_global_dictionary(path: Path | None = None) -> PronunciationDictionary:
+    """Return the dictionary in ``path``, or an empty one if there is no file. Raise ``UnreadableText``."""
+    path = path or global_dictionary_path()
+    try:
+        content = read_json(path)
+        return PronunciationDictionary(tuple(DictionaryEntry(**entry) for entry in content["entries"]))
+    except FileNotFoundError:
+        return PronunciationDictionary()
+    except OSError as error:
+        raise UnreadableText(
+            "{path} cannot be read ({reason}).", remedy="Check its permissions.", path=path, reason=error
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, BadPronunciation) as error:
+        raise UnreadableText(
+            "The pronunciation dictionary, {path}, is damaged.",
+            remedy="Repair the file, or start a new dictionary; the old one is kept.",
+            path=path,
+        ) from error
+
+
+def save_global_dictionary(dictionary: PronunciationDictionary, path: Path | None = None) -> None:
+    """Write ``dictionary``. A damaged file is renamed first. Raise ``DiskFull`` or ``CannotWrite``."""
+    path = path or global_dictionary_path()
+    try:
+        load_global_dictionary(path)
+    except UnreadableText:
+        with contextlib.suppress(OSError):
+            path.replace(path.with_name(f"{path.stem}.damaged{path.suffix}"))
+    content = {"version": _FILE_VERSION, "entries": [asdict(entry) for entry in dictionary.entries]}
+    atomic_write(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8"))

@@ -1,21 +1,30 @@
-"""Hash of the content of a line, to detect takes that no longer match it.
+"""Hashes of a line and of a voice, to detect takes that no longer match their line.
 
-Decision: the seed is not included. Reason: every take is a valid reading of its line, and the user chooses by
-listening. Pauses, locks and file names do not affect the audio either. Voices are compared separately
-(``voice_keys.py``), as a line has only their names.
+Decision: the hash of a line does not include the seed. Reason: every take is a valid reading of its line, and the user
+chooses by listening. Pauses, locks and file names do not affect the audio either.
+
+Decision: a voice is identified by its clip and transcript, not by its name. Reason: renaming a voice does not change
+the audio, but correcting the transcript or replacing the clip does. If the library does not contain a voice, for
+example because the script comes from another computer, it is compared by name.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 
 from studio.model.config import SamplingOptions
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
+from studio.project.takes import TakeParameters
+from studio.voices.voice import Voice, name_key
+
+VoiceKeys = Mapping[str, str]
 
 _VERSION = 2
+_KEY_LETTERS = 32
 _PLAIN_SAMPLING = SamplingOptions()
 
 
@@ -35,4 +44,25 @@ def fingerprint(line: Line, dictionary: PronunciationDictionary) -> str:
         float(line.speed),
         sampling,
     ]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:_KEY_LETTERS]
+
+
+def voice_key(voice: Voice) -> str:
+    """Return a hash of everything in ``voice`` that affects the audio, as 32 hexadecimal digits."""
+    # Bundled voices have no hash, and cannot be renamed.
+    parts = [voice.sha256 or voice.name, bool(voice.sha256), voice.transcript or None]
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:_KEY_LETTERS]
+
+
+def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
+    """Return the keys of ``voices`` by ``name_key``."""
+    return {name_key(voice.name): voice_key(voice) for voice in voices}
+
+
+def voice_matches(line: Line, parameters: TakeParameters, keys: VoiceKeys) -> bool:
+    """Whether ``line`` has the same voice as ``parameters``. ``keys`` are those of the voices in the library."""
+    name = name_key(line.voice or "")
+    current = keys.get(name)
+    if current is None or not parameters.voice_key:
+        return name == name_key(parameters.voice_name)
+    return current == parameters.voice_key

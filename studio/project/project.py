@@ -19,13 +19,12 @@ from studio.project.changes import AddTake, Change
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.draft_writer import DraftWriter, Unwritten
 from studio.project.drafts import Draft, WorkingCopy, created_at
-from studio.project.fingerprint import fingerprint
+from studio.project.fingerprint import VoiceKeys, fingerprint, voice_matches
 from studio.project.lines import Line, LineState, new_id
 from studio.project.recording import TakeRecorder
 from studio.project.saving import Snapshot
 from studio.project.script import Script
 from studio.project.takes import Take, TakeParameters
-from studio.project.voice_keys import VoiceKeys, voice_matches
 
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,8 @@
-"""Conversion of lines, takes and dictionary entries to rows of the project file, and back."""
+"""Conversion of lines, takes and dictionary entries to rows of the project file, and back.
+
+A project file may be damaged. A value of the wrong type or out of range is replaced with a default, and its name is
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -8,47 +12,46 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, astuple
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import LengthVerdict
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
-from studio.project.fields import Fields
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
+from studio.project.lines import (
+    DEFAULT_PAUSE_SECONDS,
+    LARGEST_SEED,
+    LONGEST_PAUSE_SECONDS,
+    Line,
+    LineStyle,
+    sanitize,
+)
 from studio.project.phones import phone_tokens
 from studio.project.takes import Take, TakeParameters
+from studio.storage.json_input import parse_json
 
 Row = Mapping[str, Any] | sqlite3.Row
+_Default = TypeVar("_Default")
 _HIGHEST_SAMPLE_RATE = 1_000_000
 _BYTES_PER_SAMPLE = 4
 _MOST_SECONDS = 1e7  # four months
 _MOST = 1_000_000_000
 _LEAST_SHARE = 0.001
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+# Conversion to the local time zone fails for years outside this range.
+_YEARS = range(1971, 9998)
 
 
 def line_row(line: Line, rank: int) -> dict[str, Any]:
-    return {
-        "id": line.id,
-        "rank": rank,
-        "text": line.text,
-        "voice": line.voice,
-        "preset": line.style.preset,
-        "instruct": line.style.instruct,
-        "speed": float(line.speed),
-        "seed": line.seed,
-        "sampling": None if line.sampling is None else json.dumps(asdict(line.sampling)),
-        "pause_after_seconds": float(line.pause_after_seconds),
-        "is_locked": int(line.is_locked),
-        "chosen_take": line.chosen_take,
-        "file_name": line.file_name,
-    }
+    row = asdict(line) | {"rank": rank}
+    row |= row.pop("style")
+    row["sampling"] = None if line.sampling is None else json.dumps(row["sampling"])
+    return row
 
 
 def line_from(row: Row, replaced: list[str]) -> Line:
-    """Return the line of ``row``. Names of values replaced by defaults are added to ``replaced``.
+    """Return the line of ``row``, and append the names of values that were replaced with defaults to ``replaced``.
 
     Raise ``LookupError`` or ``ValueError``.
     """
@@ -69,24 +72,16 @@ def line_from(row: Row, replaced: list[str]) -> Line:
 
 
 def take_row(take: Take) -> dict[str, Any]:
-    return {
-        "id": take.id,
-        "line_id": take.line_id,
-        "number": take.number,
-        "created": take.created.isoformat(),
-        "audio_seconds": take.audio_seconds,
-        "sample_rate": take.sample_rate,
-        "recipe": _parameters_json(take.parameters),
-        "is_kept": int(take.is_kept),
-        "is_complete": int(take.is_complete),
-        "first_audio_seconds": take.first_audio_seconds,
-        "real_time_factor": take.real_time_factor,
-        "num_underruns": take.num_underruns,
-    }
+    row = asdict(take) | {"created": take.created.isoformat()}
+    parameters = row.pop("parameters")
+    if take.parameters.odd_length is not None:
+        parameters["odd_length"] = take.parameters.odd_length.value
+    row["recipe"] = json.dumps(parameters, ensure_ascii=False)
+    return row
 
 
 def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], int]) -> Take:
-    """As ``line_from``. An unusable length is computed from the stored audio."""
+    """Return the take of ``row``, as ``line_from`` does. An invalid length is computed from the stored audio."""
     fields = Fields(dict(row), "takes", replaced)
     take_id = fields.required_text("id")
     sample_rate = fields.required_whole("sample_rate", 1, _HIGHEST_SAMPLE_RATE)
@@ -114,11 +109,11 @@ def dictionary_rows(dictionary: PronunciationDictionary) -> list[tuple[Any, ...]
 
 
 def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictionary:
-    """Like ``line_from``, but omits invalid entries."""
+    """Return the dictionary in ``rows``, as ``line_from`` does, without invalid entries."""
     entries = []
     for row in rows:
         fields = Fields(dict(row), "dictionary", replaced)
-        with _noted(fields, "written"):
+        with _recording_bad_value(fields, "written"):
             entries.append(
                 DictionaryEntry(
                     fields.text("written"),
@@ -133,24 +128,18 @@ def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictio
 def _pronunciation_from(fields: Fields) -> str | None:
     pronunciation = fields.optional_text("pronunciation")
     if pronunciation is not None:
-        with _noted(fields, "pronunciation"):
+        with _recording_bad_value(fields, "pronunciation"):
             phone_tokens(pronunciation)
             return pronunciation
     return None
 
 
 @contextlib.contextmanager
-def _noted(fields: Fields, key: str) -> Iterator[None]:
+def _recording_bad_value(fields: Fields, key: str) -> Iterator[None]:
     try:
         yield
     except BadPronunciation:
         fields.replace(key)
-
-
-def _parameters_json(parameters: TakeParameters) -> str:
-    odd_length = parameters.odd_length
-    values = asdict(parameters) | {"odd_length": None if odd_length is None else odd_length.value}
-    return json.dumps(values, ensure_ascii=False)
 
 
 def _parameters_from(fields: Fields) -> TakeParameters:
@@ -184,7 +173,7 @@ def _odd_length_from(fields: Fields) -> LengthVerdict | None:
 
 
 def _style_from(fields: Fields) -> LineStyle:
-    """If both a preset and an instruction are given, the instruction counts."""
+    """Return the style. If both a preset and an instruction are stored, the instruction is used."""
     preset, instruct = fields.optional_text("preset"), fields.optional_text("instruct")
     return LineStyle(fields.replace("preset", None) if preset and instruct else preset, instruct)
 
@@ -199,3 +188,95 @@ def _sampling_from(fields: Fields | None) -> SamplingOptions | None:
         window_tokens=fields.whole("window_tokens", 0, _MOST, usual.window_tokens),
         repetition_ratio=fields.number("repetition_ratio", 0.0, 1.0, usual.repetition_ratio),
     )
+
+
+class Fields:
+    """Validated access to a row or a JSON object. The name of each replaced value is appended to ``replaced``."""
+
+    def __init__(self, values: Mapping[str, Any], name: str, replaced: list[str]) -> None:
+        self._values = values
+        self._name = name
+        self._replaced = replaced
+
+    def required_text(self, key: str) -> str:
+        """Return a value that has no default. Raise ``ValueError``."""
+        value = self._values[key]
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"{self._name}.{key} is missing")
+        return value
+
+    def required_whole(self, key: str, lowest: int, highest: int) -> int:
+        """Return an integer in a range that has no default. Raise ``ValueError``."""
+        value = self._values[key]
+        if type(value) is not int or not lowest <= value <= highest:
+            raise ValueError(f"{self._name}.{key} is out of range")
+        return value
+
+    def text(self, key: str) -> str:
+        """Return a value as text, converting bytes and numbers."""
+        value = self._values.get(key, "")
+        if isinstance(value, str):
+            return sanitize(value)
+        self.replace(key)
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        return str(value) if type(value) in (int, float) else ""
+
+    def optional_text(self, key: str) -> str | None:
+        return None if self._values.get(key) is None else self.text(key)
+
+    def whole(self, key: str, lowest: int, highest: int, default: _Default) -> int | _Default:
+        value = self._values.get(key, default)
+        if value is None and default is None:
+            return default
+        if type(value) is int and lowest <= value <= highest:
+            return value
+        return self.replace(key, default)
+
+    def number(self, key: str, lowest: float, highest: float, default: _Default) -> float | _Default:
+        """Return a finite number in a range."""
+        value = self._values.get(key, default)
+        if value is None and default is None:
+            return default
+        if type(value) in (int, float) and lowest <= value <= highest:
+            return value  # type: ignore[no-any-return]
+        return self.replace(key, default)
+
+    def truth(self, key: str, *, default: bool) -> bool:
+        value = self._values.get(key, default)
+        return bool(value) if isinstance(value, int) else self.replace(key, default)
+
+    def moment(self, key: str, default: datetime) -> datetime:
+        """Return a time in UTC. A value without a time zone is assumed to be in UTC."""
+        try:
+            moment = datetime.fromisoformat(self._values[key])
+            moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return self.replace(key, default)
+        return moment if moment.year in _YEARS else self.replace(key, default)
+
+    def object(self, key: str) -> Fields | None:
+        """Return the fields of a nested object, or None if it is missing."""
+        return self._nested(key, self._values.get(key))
+
+    def json_object(self, key: str) -> Fields | None:
+        """Return the fields of an object encoded as JSON text, or None if it is missing."""
+        value = self._values.get(key)
+        try:
+            return self._nested(key, None if value is None else parse_json(value))
+        except (TypeError, ValueError):
+            return self.replace(key, None)
+
+    def _nested(self, key: str, value: Any) -> Fields | None:
+        if isinstance(value, dict):
+            return Fields(value, f"{self._name}.{key}", self._replaced)
+        return None if value is None else self.replace(key, None)
+
+    def texts(self, key: str) -> dict[str, str]:
+        """Return an object whose values are all text."""
+        inner = self.object(key)
+        return {} if inner is None else {sanitize(name): inner.text(name) for name in inner._values}
+
+    def replace(self, key: str, default: _Default = None) -> _Default:  # type: ignore[assignment]
+        self._replaced.append(f"{self._name}.{key}")
+        return default

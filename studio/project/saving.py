@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.errors import CannotWrite
-from studio.project import database, schema
+from studio.project import database
 from studio.project.script import Script
 from studio.project.storage import contains_script, write_script
 from studio.storage import sqlite
@@ -19,8 +19,8 @@ from studio.storage.atomic_file import atomic_path, sync
 class Snapshot:
     """The script and the audio of a working copy at one moment, to be saved.
 
-    Create it while nothing changes the working copy, which takes as long as opening a file. Later changes are not
-    included. Then call ``write`` or ``close``. Raises ``DiskFull`` and ``CannotWrite``.
+    While a snapshot is created, nothing may change the working copy. This takes only as long as opening a file. Later
+    changes are not included. Call ``write`` or ``close`` afterwards. Raises ``DiskFull`` and ``CannotWrite``.
     """
 
     def __init__(self, working_copy: Path, script: Script) -> None:
@@ -37,7 +37,7 @@ class Snapshot:
     def write(self, target: Path, save_id: str) -> None:
         """Write and check a new file, then rename it to ``target``. Closes the snapshot."""
         with contextlib.closing(self), database.translate_errors(target), atomic_path(target) as part:
-            part.touch(exist_ok=False)  # fails with a clearer reason than SQLite gives
+            part.touch(exist_ok=False)  # its errors are clearer than those of SQLite
             digest = self._copy(part, save_id)
             sync(part)
             self._verify(part, save_id, digest, target)
@@ -52,7 +52,7 @@ class Snapshot:
             connection.execute("PRAGMA journal_mode = OFF")
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("BEGIN")
-            schema.create_tables(connection)
+            database.create_tables(connection)
             write_script(connection, self._script, save_id)
             sounds = _Sounds(self._connection, self._script)
             connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", sounds)
@@ -79,7 +79,7 @@ class Snapshot:
 
 
 class _Sounds:
-    """Iterable of the audio of all takes as ``(take_id, number, samples)``; ``digest`` covers what was iterated."""
+    """Iterable of the audio of all takes as ``(take_id, number, samples)``. ``digest`` covers the items so far."""
 
     def __init__(self, connection: sqlite3.Connection, script: Script) -> None:
         self._connection = connection

@@ -7,7 +7,7 @@ import logging
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,7 @@ from studio.audio.resampling import Samples
 from studio.errors import BadPronunciation, UnusableSetting
 from studio.messages import wording
 from studio.project import database
-from studio.project.checkpoints import Checkpoints
 from studio.project.lines import Line
-from studio.project.ranks import sort_keys
 from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
 from studio.project.script import Script
 from studio.project.takes import Take
@@ -27,7 +25,9 @@ from studio.storage import sqlite
 
 _log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")
-# What reading a damaged file raises.
+_CHECKPOINT_DELAY_SECONDS = 0.5
+_RANK_STEP = 1 << 20
+# The errors of reading a damaged file.
 _INVALID = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
@@ -35,21 +35,18 @@ class Storage:
     """An open working copy. Thread-safe. Methods raise ``DiskFull``, ``CannotWrite`` and ``UnreadableProject``."""
 
     def __init__(self, path: Path, *, is_new: bool = False, copy_of: Path | None = None) -> None:
-        """``copy_of``: the file that ``path`` was just copied from; error messages name this file instead."""
+        """If ``path`` was just copied from ``copy_of``, error messages name that file."""
         self.path = path
         self._read_as = copy_of or path
         self._lock = threading.RLock()
         with database.translate_errors(self._read_as):
             self._connection = database.connect(path, is_new=is_new, copy_of=copy_of)
-            if is_new or not self._has_working_copy():
+            if self._connection.execute("SELECT 1 FROM working_copy").fetchone() is None:
                 self.bind(None, is_modified=False)
         self._ranks: dict[str, int] = {}
         self._checkpoints = Checkpoints(path)
-        # Names of invalid values that were replaced by defaults when the script was read.
+        # The names of invalid values for which ``read`` used defaults.
         self.replaced: tuple[str, ...] = ()
-
-    def _has_working_copy(self) -> bool:
-        return self._connection.execute("SELECT 1 FROM working_copy").fetchone() is not None
 
     # The script.
 
@@ -74,7 +71,7 @@ class Storage:
                 raise database.corrupt_file(self._read_as, error) from error
 
     def write(self, before: Script, after: Script, *, is_modified: bool) -> None:
-        """Update the working copy from ``before``, its present content, to ``after``."""
+        """Update the working copy from ``before``, its current content, to ``after``."""
         with self._lock, database.translate_errors(self.path):
             ranks = self._ranks_of(before, after)
             with sqlite.transaction(self._connection):
@@ -119,7 +116,7 @@ class Storage:
         _put(self._connection, "takes", rows)
         self._connection.executemany("DELETE FROM recordings WHERE id = ?", [(row["id"],) for row in rows])
 
-    # The project file it belongs to.
+    # The project file of the working copy.
 
     def bind(self, project_path: Path | None, *, is_modified: bool) -> None:
         """Store the path of the project file, and whether the working copy differs from it."""
@@ -136,7 +133,7 @@ class Storage:
             return (Path(row["project_path"]) if row["project_path"] else None), bool(row["is_modified"])
 
     def save_ids(self) -> set[str]:
-        """Return the id of the last save, and that of a save whose end was not recorded."""
+        """Return the id of the last save, and the id of a later save if its end was not recorded."""
         with self._lock, database.translate_errors(self.path):
             row = self._connection.execute("SELECT save_id, next_save_id FROM project, working_copy").fetchone()
         return set(row) - {""}
@@ -160,7 +157,7 @@ class Storage:
             _put(self._connection, "recordings", [take_row(take)])
 
     def recordings(self) -> list[Take]:
-        """Return recorded takes that are not in the script. Their stored audio gives their length."""
+        """Return recorded takes that are not in the script. Their lengths are computed from the stored audio."""
         lengths = "SELECT take_id, SUM(LENGTH(samples)) AS num_bytes FROM sounds GROUP BY take_id"
         with self._lock, self._reading():
             rows = self._connection.execute(
@@ -184,7 +181,7 @@ class Storage:
             self._connection.execute("DELETE FROM sounds WHERE take_id = ?", (take_id,))
 
     def samples(self, take_id: str) -> Samples:
-        """Return the samples (n,) of a take, empty without audio."""
+        """Return the samples (n,) of a take, which are empty if it has no audio."""
         with self._lock, self._reading():
             rows = self._connection.execute(
                 "SELECT samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
@@ -205,10 +202,47 @@ class Storage:
             self._connection.close()
 
 
+class Checkpoints:
+    """Background thread that syncs a working copy to disk within a second of each write.
+
+    Without it, a power cut loses what the system still buffers, which may be half a minute of work. Call ``request``
+    after each write, and ``close`` before closing the working copy.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._is_requested = threading.Event()
+        self._is_closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def request(self) -> None:
+        """Request a sync, without waiting for it. Call this from one thread at a time."""
+        self._is_requested.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        self._is_closed.set()
+        self._is_requested.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        with contextlib.closing(sqlite.connect(self._path)) as connection:
+            while self._is_requested.wait() and not self._is_closed.wait(_CHECKPOINT_DELAY_SECONDS):
+                self._is_requested.clear()
+                try:
+                    # Syncs the write-ahead log, then the file. Neither readers nor writers wait for it.
+                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                except sqlite3.Error as error:
+                    _log.warning("%s may not be synced: %s", self._path, error)
+
+
 def read_script(connection: sqlite3.Connection, path: Path, replaced: list[str] | None = None) -> Script:
     """Return the script in a project file or working copy. Raise ``UnreadableProject`` about ``path``.
 
-    Invalid values are replaced by defaults, and their names appended to ``replaced``.
+    Invalid values are replaced with defaults, and their names are appended to ``replaced``.
     """
     replaced = [] if replaced is None else replaced
     select = connection.execute
@@ -253,7 +287,7 @@ def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -
 
 
 def contains_script(connection: sqlite3.Connection, script: Script) -> bool:
-    """Whether the rows of a file are exactly those of ``script``, without the validation of :func:`read_script`."""
+    """Whether a file contains exactly the rows of ``script``. Unlike :func:`read_script`, this corrects no values."""
     select = connection.execute
     lines = [dict(row) | {"rank": 0} for row in select("SELECT * FROM lines ORDER BY rank, id")]
     takes = {row["id"]: dict(row) for row in select("SELECT * FROM takes")}
@@ -293,3 +327,23 @@ def _changed(script: Script, other: Script) -> Iterator[tuple[str, Take]]:
     for line_id, takes in script.takes.items():
         if other.takes.get(line_id) is not takes:
             yield from ((take.id, take) for take in takes)
+
+
+def sort_keys(ranks: Mapping[str, int], before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
+    """Return the ranks that must change when lines are reordered from ``before`` to ``after``.
+
+    Ranks are sparse, so that inserting a line rarely changes those of other lines. ``before`` is in order of ``ranks``.
+    """
+    shorter = min(len(before), len(after))
+    head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+    rest = shorter - head
+    tail = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
+    middle = after[head : len(after) - tail]
+    if not middle:
+        return {}
+    low = ranks[after[head - 1]] if head else 0
+    high = ranks[after[-tail]] if tail else low + _RANK_STEP * (len(middle) + 1)
+    step = (high - low) // (len(middle) + 1)
+    if step > 0:
+        return {line_id: low + step * number for number, line_id in enumerate(middle, start=1)}
+    return {line_id: _RANK_STEP * number for number, line_id in enumerate(after, start=1)}

@@ -25,7 +25,7 @@ from frozen_fakes import write_elf
 
 import studio
 from studio.app.documents import PROJECT_SUFFIX
-from studio.project.schema import APPLICATION_ID
+from studio.project.database import APPLICATION_ID
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 

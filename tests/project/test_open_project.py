@@ -17,7 +17,7 @@ from project_material import insert, speak
 from script_material import RATE, changes, parameters, sound
 
 from studio.errors import CannotWrite, DiskFull, ProjectChangedElsewhere, StudioError, TakeNotFound, UnreadableProject
-from studio.project import saving, schema
+from studio.project import database, saving
 from studio.project.changes import (
     AddTake,
     ChooseTake,
@@ -87,8 +87,8 @@ def test_a_saved_file_has_its_application_id_and_no_working_data(project: Projec
     project.save(tmp_path / "a.timbre")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["a.timbre"]
     connection = sqlite3.connect(tmp_path / "a.timbre")
-    assert connection.execute("PRAGMA application_id").fetchone() == (schema.APPLICATION_ID,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+    assert connection.execute("PRAGMA application_id").fetchone() == (database.APPLICATION_ID,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (database.VERSION,)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     assert connection.execute("SELECT COUNT(*) FROM working_copy").fetchone() == (0,)
@@ -261,14 +261,14 @@ def test_a_full_disk_while_saving_leaves_the_old_file(
     insert(project, "Old.")
     project.save(path)
     insert(project, "x" * 100_000)
-    create_tables = saving.schema.create_tables
+    create_tables = database.create_tables
 
     def on_small_disk(connection: sqlite3.Connection) -> None:
         create_tables(connection)
         connection.execute("PRAGMA max_page_count = 12")
 
     with monkeypatch.context() as patch:
-        patch.setattr(saving.schema, "create_tables", on_small_disk)
+        patch.setattr(database, "create_tables", on_small_disk)
         with pytest.raises(DiskFull, match=r"a\.timbre could not be written"):
             project.save()
     assert project.is_modified
@@ -336,7 +336,7 @@ def test_damaged_and_foreign_files_are_errors(project: Project, drafts: Path, tm
 def test_a_newer_file_requires_a_newer_version(project: Project, drafts: Path, tmp_path: Path) -> None:
     project.save(tmp_path / "a.timbre")
     connection = sqlite3.connect(tmp_path / "a.timbre")
-    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {database.VERSION + 1}")
     connection.close()
     with pytest.raises(UnreadableProject, match="newer version"):
         Project.open(tmp_path / "a.timbre", drafts)

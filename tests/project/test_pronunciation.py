@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from studio.errors import BadPronunciation, CannotWrite, UnreadableText
 from studio.model.generations import COSYVOICE2, COSYVOICE3, GENERATIONS
-from studio.project.dictionary import DictionaryEntry, PronunciationDictionary, lines_using
-from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
+from studio.project.dictionary import (
+    DictionaryEntry,
+    PronunciationDictionary,
+    lines_using,
+    load_global_dictionary,
+    save_global_dictionary,
+)
 from studio.project.lines import Line
 from studio.project.phones import phone_tokens
 from studio.project.requests import GENERATIONS_WITH_PHONES, request_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.project.ranks import sort_keys
+from studio.project.storage import sort_keys
 
 orders = st.lists(st.integers(0, 30).map(str), unique=True, max_size=12)
 

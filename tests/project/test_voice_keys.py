@@ -10,9 +10,9 @@ import pytest
 from script_material import RATE, parameters
 
 from studio.project.changes import AddTake, EditLines, InsertLines
+from studio.project.fingerprint import keys_of, voice_key, voice_matches
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
-from studio.project.voice_keys import keys_of, voice_key, voice_matches
 from studio.voices.voice import Voice
 
 ANN = Voice("Ann", Path("a.wav"), "What Ann says.", 4.0, sha256="ab" * 32)

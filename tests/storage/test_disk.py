@@ -24,8 +24,8 @@ from studio.messages import wording
 from studio.model.generations import COSYVOICE3
 from studio.pipeline.enrolment import prompt_key, read_features
 from studio.pipeline.request import VoiceReference
+from studio.project.dictionary import load_global_dictionary, save_global_dictionary
 from studio.project.drafts import recoverable_drafts
-from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
 from studio.project.importing.script_file import read_script
 from studio.project.project import Project
 from studio.settings_store import Settings

@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.undo import UndoCommand
 from studio.errors import StudioError
-from studio.project.dictionary import PronunciationDictionary
-from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
+from studio.project.dictionary import PronunciationDictionary, load_global_dictionary, save_global_dictionary
 
 
 class GlobalWords(QObject):

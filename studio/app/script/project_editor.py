@@ -15,11 +15,11 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.app.undo import UndoCommand
 from studio.project.changes import Change, EditLines
+from studio.project.fingerprint import VoiceKeys, keys_of
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.script import Script
 from studio.project.takes import Take
-from studio.project.voice_keys import VoiceKeys, keys_of
 from studio.voices.voice import Voice, name_key
 
 # Successive changes of one value within this time are one undo step.

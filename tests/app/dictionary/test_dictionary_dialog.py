@@ -18,10 +18,14 @@ from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.dictionary.word_model import ALIAS, CASE, PRONUNCIATION, WORD
 from studio.app.script.project_editor import ProjectEditor
 from studio.errors import CannotWrite
-from studio.project import global_dictionary
+from studio.project import dictionary
 from studio.project.changes import EditDictionary, InsertLines
-from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
-from studio.project.global_dictionary import load_global_dictionary, save_global_dictionary
+from studio.project.dictionary import (
+    DictionaryEntry,
+    PronunciationDictionary,
+    load_global_dictionary,
+    save_global_dictionary,
+)
 from studio.project.lines import Line
 from studio.project.project import Project
 
@@ -254,7 +258,7 @@ def test_a_failed_undo_is_reported_and_its_command_removed(
     def fail(*_: object) -> None:
         raise CannotWrite("No.", remedy="Later.")
 
-    monkeypatch.setattr(global_dictionary, "atomic_write", fail)
+    monkeypatch.setattr(dictionary, "atomic_write", fail)
     with qtbot.waitSignal(words.failed):
         editor.undo_stack.undo()
     assert words.dictionary.entries == ()
