@@ -1,4 +1,4 @@
-"""Extracts the error messages of the program for ``lupdate``, which recognises only Qt's own calls.
+"""Extraction of error messages and settings for ``lupdate``, which recognises only Qt's own calls.
 
 Messages, remedies and their parts are literal templates (``studio.messages``). A message that is composed at run time
 cannot be translated and is reported as a fault.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from studio.errors import StudioError, type_of_code
+from studio.settings import PAGE_TITLES, SETTINGS
 
-CONTEXT = "Errors"
 _PLACE = re.compile(r"\{[^{}]*\}")
 _ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
 _WORDINGS = {"wording", "Message"}
@@ -37,10 +37,19 @@ def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
     return sorted(templates), faults
 
 
-def as_qt_source(templates: list[str]) -> str:
+def as_qt_source(texts: Iterable[str], context: str = "Errors") -> str:
     """Return Python source for ``lupdate``."""
-    calls = (f"QT_TRANSLATE_NOOP({json.dumps(CONTEXT)}, {json.dumps(text, ensure_ascii=False)})" for text in templates)
+    calls = (f"QT_TRANSLATE_NOOP({json.dumps(context)}, {json.dumps(text, ensure_ascii=False)})" for text in texts)
     return "\n".join((*calls, ""))
+
+
+def texts_of_settings() -> list[str]:
+    """Return all texts of the settings dialog that are declared in ``studio/settings.py``."""
+    texts = {*PAGE_TITLES.values()}
+    for setting in SETTINGS:
+        texts |= {str(getattr(setting, name, "")) for name in ("title", "help", "unit", "name_of_low", "name_of_empty")}
+        texts |= {option.title for option in getattr(setting, "options", ())}
+    return sorted(texts - {""})
 
 
 def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:

@@ -3,7 +3,7 @@
     python packaging/translations.py            update, after texts have changed
     python packaging/translations.py --check    fail if a text is not translated or not compiled
 
-``lupdate`` extracts the texts of the window, ``error_sentences.py`` those of errors. The sources are
+``lupdate`` extracts the texts of the window, ``error_sentences.py`` those of errors and settings. The sources are
 ``resources/translations/studio_*.ts``, edited by hand or with Qt Linguist; the program reads the ``.qm`` files.
 """
 
@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from error_sentences import as_qt_source, sentences_in
+from error_sentences import as_qt_source, sentences_in, texts_of_settings
 
 HOUSE = Path(__file__).resolve().parent.parent
 FOLDER = HOUSE / "resources" / "translations"
@@ -44,7 +44,9 @@ def update(path: Path, language: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         of_errors = Path(scratch, "errors.py")
         of_errors.write_text(as_qt_source(sentences_in(HOUSE / "studio")[0]), "utf-8")
-        sources = [*sorted((HOUSE / "studio" / "app").rglob("*.py")), HOUSE / "studio" / "settings.py", of_errors]
+        of_settings = Path(scratch, "settings.py")
+        of_settings.write_text(as_qt_source(texts_of_settings(), "Settings"), "utf-8")
+        sources = [*sorted((HOUSE / "studio" / "app").rglob("*.py")), of_settings, of_errors]
         only_plurals = ["-pluralonly"] if language == "en" else []
         command = [_tool("lupdate"), *map(str, sources), "-ts", str(path), "-no-obsolete", "-locations", "none"]
         command += ["-tr-function-alias", _ALIAS, "-source-language", "en", "-target-language", language, *only_plurals]

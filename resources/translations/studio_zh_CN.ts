@@ -6624,6 +6624,62 @@ Drop a recording here to create a voice.</source>
         <source>llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used if it is installed.</source>
         <translation>Fun-CosyVoice3 的 llm.rl.pt（另需 2 GB），安装后使用。</translation>
     </message>
+    <message>
+        <source>24 kHz</source>
+        <translation>24 kHz</translation>
+    </message>
+    <message>
+        <source>44.1 kHz</source>
+        <translation>44.1 kHz</translation>
+    </message>
+    <message>
+        <source>48 kHz</source>
+        <translation>48 kHz</translation>
+    </message>
+    <message>
+        <source>English</source>
+        <translation>English</translation>
+    </message>
+    <message>
+        <source>Hugging Face</source>
+        <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>LUFS</source>
+        <translation>LUFS</translation>
+    </message>
+    <message>
+        <source>MP3</source>
+        <translation>MP3</translation>
+    </message>
+    <message>
+        <source>ModelScope</source>
+        <translation>ModelScope</translation>
+    </message>
+    <message>
+        <source>OGG Opus</source>
+        <translation>OGG Opus</translation>
+    </message>
+    <message>
+        <source>OGG Vorbis</source>
+        <translation>OGG Vorbis</translation>
+    </message>
+    <message>
+        <source>简体中文</source>
+        <translation>简体中文</translation>
+    </message>
+    <message>
+        <source>SRT</source>
+        <translation>SRT</translation>
+    </message>
+    <message>
+        <source>WebVTT</source>
+        <translation>WebVTT</translation>
+    </message>
+    <message>
+        <source>dBTP</source>
+        <translation>dBTP</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutsDialog</name>

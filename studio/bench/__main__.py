@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from studio import paths
-from studio.bench.bench_size import FULL, QUICK
+from studio.bench.inputs import FULL, QUICK
 from studio.bench.run import BenchRequest, run_bench
 from studio.errors import StudioError, UnusableSetting
 from studio.pipeline.request import EngineOptions

@@ -1,7 +1,8 @@
-"""Automatic choices of the program on this machine, compared with the alternatives."""
+"""Comparison of the program's automatic choices with their alternatives, on this machine."""
 
 from __future__ import annotations
 
+import timeit
 from collections.abc import Callable, Iterator
 
 import psutil
@@ -10,7 +11,6 @@ import torch
 from studio.bench.inputs import random_mel, random_prompt, random_tokens
 from studio.bench.measurements import Decision, Measurement
 from studio.bench.stage_measures import good_prompt_tokens, speech_lm_request, stream_flow, time_speech_lm
-from studio.bench.timing import best_seconds
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
@@ -21,14 +21,15 @@ from studio.pipeline.precision_selection import trial_requests
 
 _COMPARED_TOKENS = 40
 _PROMPT_TOKENS = 50
+_TIMED_RUNS = 3
 
 
 def choose_threads(
-    speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, *, asked: int | None = None
+    speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, *, requested: int | None = None
 ) -> Decision:
-    """Time each stage with 1 to all logical cores, halving; restore the current count afterwards.
+    """Time each stage with different numbers of threads, up to all logical cores. Restore the current number afterwards.
 
-    ``asked``: the count set by the user, if any.
+    ``requested`` is the number that the user has set, if any.
     """
     present = torch.get_num_threads()
     candidates = sorted({1, present, *_halves(psutil.cpu_count() or 1)})
@@ -39,7 +40,7 @@ def choose_threads(
         for num_threads in candidates:
             torch.set_num_threads(num_threads)
             for name, task in work.items():
-                costs[name, num_threads] = best_seconds(task)
+                costs[name, num_threads] = _best_seconds(task)
                 measured.append(
                     Measurement(
                         f"threads.{name}_with_{num_threads}",
@@ -51,7 +52,7 @@ def choose_threads(
     finally:
         torch.set_num_threads(present)
     gains = ", ".join(f"{name} {costs[name, 1] / costs[name, present]:.1f}x" for name in work)
-    reason = "set by the user" if asked else "the number of physical cores, as stages run in turn"
+    reason = "set by the user" if requested else "the number of physical cores, as stages run in turn"
     return Decision(
         "threads",
         str(present),
@@ -101,7 +102,7 @@ def _precision_figures(precision: Precision, per_token: float, quality: QualityR
 def _work(
     speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int
 ) -> dict[str, Callable[[], object]]:
-    """A small task for each stage, by name."""
+    """Return a small task for each stage, by name."""
     request = speech_lm_request(num_speech_tokens, 8)
     steps = random_tokens(8, num_speech_tokens)
     prompt_tokens = good_prompt_tokens(_PROMPT_TOKENS, flow.chunk_tokens)
@@ -120,3 +121,9 @@ def _halves(count: int) -> Iterator[int]:
     while count:
         yield count
         count //= 2
+
+
+def _best_seconds(task: Callable[[], object]) -> float:
+    """Return the shortest of a few runs after a warm-up, because disturbances only add time."""
+    task()
+    return min(timeit.repeat(task, number=1, repeat=_TIMED_RUNS))

@@ -1,8 +1,9 @@
-"""Inputs that are the same in every run: a clip, a prompt, tokens and a sentence."""
+"""Extent and inputs of the benchmark. The inputs are the same in every run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,36 @@ SENTENCE = (
 TRANSCRIPT = "A few seconds of speech are enough to clone a voice."
 
 
+@dataclass(frozen=True, slots=True)
+class BenchSize:
+    """The amount of measuring."""
+
+    prompt_seconds: tuple[float, ...]
+    speech_seconds: float
+    cost_seconds: tuple[float, ...]  # lengths of speech whose cost per second is compared
+    num_speech_tokens: int  # steps of the language model
+    num_repeats: int  # repetitions for a median
+    compares_choices: bool  # also measure the alternatives that the program does not choose
+
+
+FULL = BenchSize(
+    prompt_seconds=(3.0, 10.0),
+    speech_seconds=10.0,
+    cost_seconds=(5.0, 30.0, 120.0),
+    num_speech_tokens=200,
+    num_repeats=3,
+    compares_choices=True,
+)
+QUICK = BenchSize(
+    prompt_seconds=(3.0,),
+    speech_seconds=3.0,
+    cost_seconds=(5.0,),
+    num_speech_tokens=50,
+    num_repeats=1,
+    compares_choices=False,
+)
+
+
 def random_prompt(num_tokens: int, num_speech_tokens: int, *, frames_per_token: int, seed: int = 7) -> FlowPrompt:
     """Return random prompt features whose mel has about the level and smoothness of speech."""
     random = np.random.default_rng((seed, num_tokens))
@@ -36,7 +67,7 @@ def random_prompt(num_tokens: int, num_speech_tokens: int, *, frames_per_token: 
 
 
 def random_mel(num_frames: int, *, seed: int = 11) -> FloatArray:
-    """A random log-mel spectrogram, (80, num_frames) float32."""
+    """Return a random log-mel spectrogram, (80, num_frames) float32."""
     random = np.random.default_rng((seed, num_frames))
     values = random.standard_normal((80, num_frames + _SMOOTHED_FRAMES))
     sums = np.cumsum(values, axis=1)
@@ -63,7 +94,7 @@ def write_clip(path: Path, seconds: float, *, seed: int = 17) -> None:
 
 
 class ForcedTokens:
-    """A sampler that samples as usual, for its cost, and returns predetermined tokens."""
+    """A sampler that samples as usual, so that the time is measured, and returns predetermined tokens."""
 
     def __init__(self, tokens: Sequence[int], options: SamplingOptions) -> None:
         self._tokens = tokens

@@ -1,19 +1,28 @@
-"""Results of a benchmark: measurements with definitions, decisions with reasons; as JSON and as a table."""
+"""Results of a benchmark as JSON and as a table: measurements, decisions, and the machine."""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
+import os
+import platform
+import sys
 from dataclasses import dataclass, field
+
+import psutil
+import torch
+
+from studio.system.processor import cpu_name
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One number. ``name`` is ``subject.quantity``; ``unit`` is for example ``s`` or ``tokens/s``."""
+    """One number with its definition."""
 
-    name: str
+    name: str  # ``subject.quantity``
     value: float
-    unit: str
+    unit: str  # such as ``s`` or ``tokens/s``
     definition: str
 
     @property
@@ -41,7 +50,7 @@ class BenchReport:
     choices: list[Decision] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> float:
-        """The value of the measurement ``name``. Raises ``KeyError`` if it was not measured."""
+        """Return the value of the measurement ``name``. Raise ``KeyError`` if it was not measured."""
         for figure in self.figures:
             if figure.name == name:
                 return figure.value
@@ -80,3 +89,33 @@ def _rounded(value: float) -> str:
     if value == 0 or abs(value) >= 100:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.5f}"
+
+
+def describe_machine() -> dict[str, str]:
+    """Return processor, cores, memory, versions, date and load average."""
+    memory = psutil.virtual_memory().total / 2**30
+    described = {
+        "processor": cpu_name(),
+        "cores": f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count()} logical",
+        "memory": f"{memory:.0f} GiB",
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "threads": str(torch.get_num_threads()),
+        "date": datetime.date.today().isoformat(),
+    }
+    if hasattr(os, "getloadavg"):
+        described["load average before"] = f"{os.getloadavg()[0]:.1f}"
+    if torch.cuda.is_available():
+        described["gpu"] = torch.cuda.get_device_name()
+    return described
+
+
+def peak_memory_bytes() -> int:
+    """Return the peak memory of this process in bytes, including mapped files."""
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource  # noqa: PLC0415 - not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.bench.bench_size import BenchSize
-from studio.bench.inputs import SENTENCE, TRANSCRIPT, write_clip
+from studio.bench.inputs import SENTENCE, TRANSCRIPT, BenchSize, write_clip
 from studio.bench.measurements import Measurement
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference

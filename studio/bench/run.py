@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.bench.bench_size import BenchSize
 from studio.bench.choices import choose_threads, compare_precisions
-from studio.bench.machine import describe_machine, peak_memory_bytes
-from studio.bench.measurements import BenchReport, Decision, Measurement
+from studio.bench.inputs import BenchSize
+from studio.bench.measurements import BenchReport, Decision, Measurement, describe_machine, peak_memory_bytes
 from studio.bench.request_measures import measure_requests
 from studio.bench.stage_measures import measure_flow, measure_lengths, measure_speech_lm, measure_vocoder
 from studio.pipeline.loading import load_synthesizer
@@ -23,16 +22,14 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """``progress`` is called with a description of each step."""
-
     folder: Path
     options: EngineOptions
     extent: BenchSize
-    progress: Callable[[str], None]
+    progress: Callable[[str], None]  # called with a description of each step
 
 
 def run_bench(request: BenchRequest) -> BenchReport:
-    """Measure everything that ``request.extent`` includes, slowest last. Loading errors are passed on.
+    """Run all measurements of ``request.extent``, the slowest last. Raise the errors of loading.
 
     The voice cache must be empty for measurements of new voices; ``__main__`` ensures that.
     """
@@ -74,7 +71,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
         report.figures += measure_requests(synthesizer, extent, Path(clips))
     progress("threads")
     report.choices.append(
-        choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, asked=request.options.num_threads)
+        choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, requested=request.options.num_threads)
     )
     compared: list[Measurement] = []
     if extent.compares_choices:

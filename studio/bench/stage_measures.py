@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from studio.bench.bench_size import BenchSize
-from studio.bench.inputs import ForcedTokens, random_mel, random_prompt, random_tokens
+from studio.bench.inputs import BenchSize, ForcedTokens, random_mel, random_prompt, random_tokens
 from studio.bench.measurements import Measurement
 from studio.model.generations import Generation
 from studio.model.stages import FlowDecoder, FlowPromptState, SpeechLM, SpeechTokenRequest, Vocoder

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 
 class Cancelled(Exception):
-    """The request was cancelled. Not an error, and not shown as one."""
+    """The request was cancelled. This is not shown as an error."""
 
 
 class RequestControl:
-    """Handle shared by the thread that runs a request and the one that requested it. Thread-safe."""
+    """Shared by the thread that runs a request and the thread that started it. Thread-safe."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class RequestControl:
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
-        """End the request within one chunk, and wake threads that wait in it."""
+        """End the request within one chunk, and call the functions passed to ``when_cancelled``."""
         with self._lock:
             self._cancelled.set()
             callbacks, self._on_cancel = self._on_cancel, []
@@ -38,7 +38,7 @@ class RequestControl:
             wake()
 
     def when_cancelled(self, wake: Callable[[], None]) -> None:
-        """Call ``wake`` once on cancellation, or now if already cancelled."""
+        """Call ``wake`` once on cancellation, or now if the request is already cancelled."""
         with self._lock:
             if not self._cancelled.is_set():
                 self._on_cancel.append(wake)
@@ -50,7 +50,7 @@ class RequestControl:
             raise Cancelled
 
     def report_progress(self, stage: str, done: float) -> None:
-        """Report the completed share of ``stage``, 0..1."""
+        """Report the completed share of ``stage``, from 0 to 1."""
         if self._on_progress:
             self._on_progress(stage, done)
 

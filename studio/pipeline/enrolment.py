@@ -44,7 +44,7 @@ class Frontend:
     speaker_encoder: SpeakerEncoder
     mel: PromptMelConfig
     generation: Generation
-    chunk_tokens: int  # chunk grid of the flow
+    chunk_tokens: int  # spacing of the flow's chunk grid
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
@@ -68,7 +68,7 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
 
 
 def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_length: bool = False) -> VoicePrompt:
-    """Compute the prompt of a clip. ``keep_length`` keeps all trailing silence.
+    """Compute the prompt of a clip. If ``keep_length`` is True, keep all trailing silence.
 
     Raise ``UnreadableClip``, ``ClipTooShort``, ``ClipTooLong``, ``SilentClip``, ``BrokenClip``,
     ``LowSampleRate``.
@@ -76,7 +76,7 @@ def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_le
     if voice.clip.suffix == FEATURE_FILE_SUFFIX:
         features = read_features(voice.clip, frontend.generation)
         return replace(features, key=key, name=voice.name, transcript=voice.transcript)
-    # Read up to twice the limit, to report the length of clips that are a little too long.
+    # Up to twice the limit is read, so that the error for a clip that is a little too long contains its length.
     waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)
     if not keep_length:
@@ -108,7 +108,10 @@ def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tupl
 
 
 def aligned_prompt_length(num_tokens: int, droppable_tokens: int, chunk_tokens: int) -> int:
-    """Return the prompt length with the best first hop, dropping at most ``droppable_tokens`` and as few as possible."""
+    """Return the prompt length with the best first hop.
+
+    As few tokens as possible are dropped, and at most ``droppable_tokens``.
+    """
     for dropped in range(droppable_tokens + 1):
         if -(num_tokens - dropped) % chunk_tokens in _BEST_FIRST_HOPS_TOKENS:
             return num_tokens - dropped

@@ -1,14 +1,14 @@
 """Plausible numbers of speech tokens for a sentence.
 
 An implausible length reveals a language model that loops or omits a clause. Ordinary speech at 25 tokens per
-second was fitted by::
+second was fitted with::
 
     tokens = 2.0 * phones + 11 * pause marks + 4
 
-for the bundled studio-mini: 78 sentences, 5 voices and 3 seeds, 1,170 results. Divided by this and by the pace
-of the voice's prompt, 90 % are between 0.85 and 1.56, and the middle half between 0.97 and 1.14. The limits
-``CLOSE`` find 34 (2.9 %), 19 of them for one voice, Miles. Styles such as "slowly" and "fast" range from 0.57 to
-2.1. Examples:
+to 1,170 results of the bundled studio-mini (78 sentences, 5 voices, 3 seeds). The ratio of the actual number of
+tokens to this one, divided by the pace of the voice's prompt, is between 0.85 and 1.56 for 90 % of the results, and
+between 0.97 and 1.14 for the middle half. The limits ``CLOSE`` reject 34 results (2.9 %), 19 of them of one voice,
+Miles. With styles such as "slowly" and "fast", the ratio ranges from 0.57 to 2.1. Examples:
 
 ==========================================================  ==============  ==========
 sentence                                                    tokens          ratio
@@ -17,7 +17,7 @@ She sells sea shells by the sea shore. (Linda, seed 0)      157             3.1
 How much wood would a woodchuck chuck ... (Miles, seed 0)   520             5.7
 0 75554 26431355 30503565 (Ada, seed 2)                     1480 (59 s)     5.3
 He said: "Do not touch that!", and everyone ... (Ada)       53 (a clause    0.56
-                                                            is left out)
+                                                            is missing)
 ==========================================================  ==============  ==========
 
 Decision: limits depend on text and prompt alone, not on earlier sentences. Reason: the same request must always
@@ -40,7 +40,7 @@ _TOKENS_PER_SENTENCE = 4.0
 _MOST_TOKENS_PER_SOUND = 50.0  # two seconds for [laughter] or [breath]
 # Limits on the pace, since a prompt may be cut off or have a wrong transcript.
 _SLOWEST_PACE, _FASTEST_PACE = 1.5, 0.7
-# Rule of the released models: 2 to 20 speech tokens per text token.
+# The released models generate 2 to 20 speech tokens per text token.
 _LEAST_PER_TEXT_TOKEN, _MOST_PER_TEXT_TOKEN = 2, 20
 _EARLIEST_END = 0.5
 
@@ -66,7 +66,7 @@ WIDE = Tolerance(shortest=0.4, longest=5.0, shortest_margin=8, longest_margin=10
 
 @dataclass(frozen=True, slots=True)
 class LengthLimits:
-    """Limits in speech tokens: at most ``longest`` are generated; ``shortest`` or fewer are implausible."""
+    """Limits in speech tokens. At most ``longest`` are generated; ``shortest`` or fewer are implausible."""
 
     shortest: int
     expected: float
@@ -74,7 +74,7 @@ class LengthLimits:
 
     @classmethod
     def of(cls, length: SpokenLength, tolerance: Tolerance, *, num_text_tokens: int, pace: float = 1.0) -> LengthLimits:
-        """Return the limits for a spoken length. ``pace``: of the voice, from ``pace_of_prompt``."""
+        """Return the limits for a spoken length. ``pace`` is the pace of the voice, from ``pace_of_prompt``."""
         fewest = _tokens(length.fewest_phones, length.pauses) * min(pace, 1.0)
         most = _tokens(length.most_phones, length.pauses) * max(pace, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
         longest = int(tolerance.longest * most + tolerance.longest_margin)
@@ -94,12 +94,12 @@ class LengthLimits:
         return LengthVerdict.TOO_SHORT if num_tokens <= self.shortest else None
 
     def distance(self, num_tokens: int) -> float:
-        """Return the ratio of actual and expected length, at least 1: equal for half and twice the length."""
+        """Return how many times a sentence is too long or too short: 2 for both half and twice the expected length."""
         return max((num_tokens + 1) / (self.expected + 1), (self.expected + 1) / (num_tokens + 1))
 
 
 def pace_of_prompt(transcript: SpokenLength, num_prompt_tokens: int) -> float:
-    """Return the relative duration of a voice's speech: 1 is average, 1.2 takes 20 % longer."""
+    """Return the relative duration of a voice's speech: 1 is average, and 1.2 takes 20 % longer."""
     phones = (transcript.fewest_phones + transcript.most_phones) / 2
     if not phones:
         return 1.0
@@ -109,9 +109,9 @@ def pace_of_prompt(transcript: SpokenLength, num_prompt_tokens: int) -> float:
 def limits_of_sentences(
     request: SynthesisRequest, respellings: Respellings | None, num_prompt_tokens: int
 ) -> Callable[[Sentence], LengthLimits]:
-    """Return a function for the limits of each sentence of ``request``.
+    """Return a function that returns the limits of a sentence of ``request``.
 
-    ``respellings``: pronunciation list of the model.
+    ``respellings`` is the pronunciation list of the model.
     """
     continues_prompt = request.mode is Mode.ZERO_SHOT
     tolerance = WIDE if respellings is None else CLOSE if continues_prompt else LOOSE

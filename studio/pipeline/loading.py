@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,11 +20,18 @@ import torch
 from studio import paths
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
-from studio.model.config import Precision
+from studio.model.config import Precision, SamplingOptions
 from studio.model.device_kind import DeviceKind
-from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
+from studio.model.stages import (
+    FlowDecoder,
+    SpeakerEncoder,
+    SpeechLM,
+    SpeechTokenizer,
+    SpeechTokenRequest,
+    TokenSampler,
+    Vocoder,
+)
 from studio.model.torch_device import configure_torch, free_memory_bytes
-from studio.pipeline.deferred_lm import DeferredSpeechLM
 from studio.pipeline.enrolment import Frontend
 from studio.pipeline.precision_selection import open_speech_lm
 from studio.pipeline.prompt_cache import PromptCache
@@ -40,19 +48,45 @@ _RANDOM_WEIGHTS_MARKER = "random.json"
 
 @dataclass(frozen=True, slots=True)
 class StageOverrides:
-    """Stages opened by faster engines; None for a plain stage.
-
-    ``words`` describe the stages and ``names`` identify their engines, both by key of ``EngineDescription.stages``.
-    The two stages of the front end are opened when the first new voice needs them.
-    """
+    """Stages opened by faster engines. None selects plain PyTorch."""
 
     speech_lm: SpeechLM | None = None
     flow: FlowDecoder | None = None
     vocoder: Vocoder | None = None
+    # Called when the first new voice needs these stages.
     open_speech_tokenizer: Callable[[], SpeechTokenizer | None] = lambda: None
     open_speaker_encoder: Callable[[], SpeakerEncoder | None] = lambda: None
+    # Descriptions of the stages, and names of their engines, by key of ``EngineDescription.stages``.
     words: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+
+
+class DeferredSpeechLM:
+    """A ``SpeechLM`` that is loaded on first use. Voice conversion does not use it."""
+
+    def __init__(self, open_speech_lm: Callable[[], SpeechLM], sampling: SamplingOptions) -> None:
+        self.sampling = sampling
+        self.engine = "not loaded"
+        self.max_concurrent_lines = 1
+        self._open = open_speech_lm
+        self._lock = threading.Lock()
+        self._opened: SpeechLM | None = None
+
+    def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+        return self._speech_lm().generate(request, sampler)
+
+    def generate_from_pieces(
+        self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
+    ) -> Iterator[int]:
+        return self._speech_lm().generate_from_pieces(request, text_tokens, sampler)
+
+    def _speech_lm(self) -> SpeechLM:
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open()
+                self.sampling, self.engine = self._opened.sampling, self._opened.engine
+                self.max_concurrent_lines = self._opened.max_concurrent_lines
+            return self._opened
 
 
 def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverrides = StageOverrides()) -> Synthesizer:
@@ -142,7 +176,7 @@ def _flow_precision(name: str) -> Precision:
 
 
 def _notes(reason: str, options: EngineOptions) -> tuple[str, ...]:
-    """Return notes for the user: the choice of the language model, and approximations."""
+    """Return notes for the user about the choice of the language model, and about approximations."""
     notes = [reason]
     if options.flow_steps is not None:
         notes.append(f"approximation: the flow takes {options.flow_steps} steps")

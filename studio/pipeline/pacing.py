@@ -16,13 +16,13 @@ _KEPT_SENTENCES = 8
 _SPEECH_PER_TEXT_TOKEN = 6.0
 # Initial spread of that ratio between sentences.
 _LENGTH_SPREAD = 0.15
-# A compromise: with 2, playback of a single sentence starts 30 % later than necessary; with 1, every other long text
-# has a gap of a few tenths of a second.
+# Chosen as a compromise: 2 would start playback of a single sentence 30 % later than necessary, and 1 would leave a
+# gap of a few tenths of a second in every other long text.
 _LENGTH_DEVIATIONS = 1.5
 # The spread is unknown with fewer observations.
 _FEWEST_FOR_SPREAD = 4
-# Upper limit on the safety margin of predicted costs: a gap is worse than a slightly later start, but in a long text
-# each per cent costs seconds.
+# Upper limit of the safety margin on predicted costs. A gap is worse than a slightly later start, but in a long text
+# each per cent delays the start by seconds.
 _LARGEST_MARGIN = 0.04
 
 
@@ -30,8 +30,8 @@ _LARGEST_MARGIN = 0.04
 class _Rate:
     """Average seconds per unit over the last observations.
 
-    With ``warms_up``, the first observation is dropped as soon as there is another, because it includes the
-    initialisation of kernels and memory (about 20 % more).
+    If ``warms_up`` is True, the first observation is dropped as soon as there is another one, because it includes
+    the initialisation of kernels and memory (about 20 %).
     """
 
     warms_up: bool = False
@@ -102,7 +102,7 @@ class CostModel:
         return max(self._speech_lm.margin(), self._flow.margin())
 
     def observe_first_token(self, seconds: float) -> None:
-        """Record the time from opening a sentence to its first speech token, which includes prefill."""
+        """Record the time from the start of a sentence to its first speech token, including prefill."""
         self._first_token.add(seconds, 1)
 
     def observe_speech_lm(self, seconds: float, num_tokens: int) -> None:
@@ -137,20 +137,20 @@ class CostModel:
         return _LENGTH_DEVIATIONS * spread * (deviation(index + 1) - deviation(index))
 
     def speech_lm_seconds(self, start_tokens: int, end_tokens: int) -> float:
-        """Return the cost of a sentence's tokens ``start_tokens`` to ``end_tokens``. The first includes prefill."""
+        """Return the time for tokens ``start_tokens`` to ``end_tokens`` of a sentence. The first includes prefill."""
         if end_tokens <= start_tokens:
             return 0.0
         first = self._first_token.per_unit() if start_tokens == 0 else 0.0
         return first + (end_tokens - max(1, start_tokens)) * self._speech_lm.per_unit()
 
     def decode_seconds(self, chunk: FlowChunk) -> float:
-        """Return the cost of flow and vocoder for ``chunk``."""
+        """Return the time of flow and vocoder for ``chunk``."""
         work = flow_work(self._flow_config, *self.computed_frames(chunk))
         num_frames = self._flow_config.frames_per_token * (chunk.end_tokens - chunk.start_tokens)
         return work * self._flow.per_unit() + num_frames * self._vocoder.per_unit()
 
     def computed_frames(self, chunk: FlowChunk) -> tuple[int, int]:
-        """Return the number of frames that the flow computes for ``chunk``, and of frames before them."""
+        """Return the number of frames that the flow computes for ``chunk``, and the number of frames before them."""
         start = chunk.prompt_tokens + chunk.start_tokens
         if chunk.start_tokens == 0:
             start -= unfinished_prompt_tokens(chunk.prompt_tokens, self._flow_config)
@@ -160,7 +160,7 @@ class CostModel:
 
 
 def unfinished_prompt_tokens(prompt_tokens: int, config: FlowConfig) -> int:
-    """Return the number of prompt tokens computed with the first chunk: their block extends beyond the prompt."""
+    """Return the number of prompt tokens computed with the first chunk, as their block ends after the prompt."""
     whole_blocks = max(0, prompt_tokens - config.lookahead_tokens) // config.chunk_tokens
     return prompt_tokens - config.chunk_tokens * whole_blocks
 
@@ -187,14 +187,11 @@ def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float
 
 @dataclass(frozen=True, slots=True)
 class PredictedChunk:
-    """A future chunk: its computing time and audio duration.
-
-    ``speech_lm_seconds`` is the part of ``production_seconds`` that the language model can compute ahead.
-    """
+    """The computing time and the duration of a future chunk."""
 
     production_seconds: float
     audio_seconds: float
-    speech_lm_seconds: float = 0.0
+    speech_lm_seconds: float = 0.0  # the part of ``production_seconds`` that the language model can compute ahead
 
 
 def earliest_gapless_start(
@@ -224,9 +221,9 @@ def spare_seconds(
 ) -> float:
     """Return how long the language model may run ahead now without delaying a gapless start.
 
-    ``earliest_start_seconds`` is when the first chunk was ready. Stages take turns, so no chunk is decoded while
-    the language model runs ahead. Running ahead for L seconds delays each chunk by L or by its own share of the
-    language model's work, whichever is longer, so L is limited by the decoding alone.
+    ``earliest_start_seconds`` is the time when the first chunk was ready. The stages run in turn, so no chunk is
+    decoded while the language model runs ahead. If it runs ahead for L seconds, each chunk is delayed by L or by the
+    work of the language model for that chunk, whichever is longer. Therefore only the decoding limits L.
     """
     start, position = earliest_start_seconds, ready_audio_seconds
     ready_at = decoded_at = now_seconds

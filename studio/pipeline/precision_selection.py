@@ -1,7 +1,7 @@
 """Selection of the fastest sufficiently accurate precision of the language model.
 
 ``auto`` tries precisions, fastest first. Each is compared with float32 once per weight file and machine, on
-sentences in several languages after the clips of bundled voices. Results are stored in the cache folder. The
+sentences in several languages that follow the clips of bundled voices. The results are stored in the cache folder. The
 engine description includes the reason for the choice.
 """
 
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 AUTO = "auto"
 # Increase when the comparison changes.
 _REPORT_VERSION = 2
-# Sentences of the comparison, each after the clip of a bundled voice.
+# Sentences of the comparison, each with the bundled voice whose clip precedes it.
 _TRIAL_SENTENCES = (
     ("Ada", "The last train had left, so we walked home along the river."),
     ("Miles", "At half past seven, Dr. Brown opened the old blue door."),
@@ -71,7 +71,7 @@ def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpee
 def _candidate(
     checkpoint: Checkpoint, precision: Precision, options: EngineOptions, remarks: list[str]
 ) -> TorchSpeechLM | None:
-    """Load the language model in ``precision``; return None if it fails the check. Append reasons to ``remarks``."""
+    """Load the language model; return None if it fails the check. Append the reason to ``remarks``."""
     try:
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
     except UnsupportedPrecision as error:

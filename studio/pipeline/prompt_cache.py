@@ -1,9 +1,9 @@
 """Cache of prepared voices in memory and on disk.
 
-*Features* (tokens, mel, embedding) are small and written at once. The *flow state* after the prompt is large
-(1.8 MB per mel frame and more). It is written in the background after the request, and mapped from disk where
-that is faster than computing it (on a CPU). The least recently used files are deleted when the limit is reached.
-Files are written atomically; damaged ones are replaced.
+*Features* (tokens, mel, embedding) are small and written at once. The *flow state* after the prompt is large:
+at least 1.8 MB per mel frame. It is written in the background after the request, and mapped from disk on a CPU, where
+that is faster than computing it. When the limit is reached, the least recently used files are deleted.
+Files are written atomically, and damaged files are replaced.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from safetensors.torch import save_file as save_tensors
 from studio.errors import UnreadableClip
 from studio.model.generations import Generation
 from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
-from studio.pipeline.background_writer import BackgroundWriter
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import synchronize
 from studio.pipeline.enrolment import feature_arrays, read_features
@@ -42,16 +41,16 @@ from studio.voices.prompt import VoicePrompt
 
 _log = logging.getLogger(__name__)
 
-# Less than a client waits for its worker to exit.
+# Shorter than the time that a client waits for its worker to exit.
 _CLOSE_WAIT_SECONDS = 3.0
-# A write that adds no byte for this long is abandoned.
+# A write is abandoned if its file has not grown for this long.
 _STALL_SECONDS = 10.0
 _POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedVoice:
-    """A prompt with the state of the flow after it."""
+    """A prompt with the flow state after it."""
 
     prompt: VoicePrompt
     flow_prompt: FlowPrompt
@@ -60,10 +59,10 @@ class PreparedVoice:
 
 @dataclass(frozen=True, slots=True)
 class LazyVoice:
-    """A prompt whose flow state is fetched on each access and not held.
+    """A prompt whose flow state is fetched on each access and not kept.
 
-    For whole utterances, which may not need it, and batches of many voices: a second of prompt takes 90 MB of GPU
-    memory and more.
+    It is used for whole utterances, which may not need the state, and for batches of many voices: the state of one
+    second of prompt takes at least 90 MB of GPU memory.
     """
 
     prompt: VoicePrompt
@@ -78,11 +77,49 @@ class LazyVoice:
 SpeakingVoice = PreparedVoice | LazyVoice
 
 
-class PromptCache:
-    """Prepared voices of one loaded model on ``device``. Thread-safe; each voice is prepared once.
+class BackgroundWriter:
+    """Performs one write at a time, in the background. Thread-safe.
 
-    ``memory_bytes`` limits the cached flow states (the last one is always kept), ``disk_bytes`` the state files;
-    0 disables the files.
+    To limit memory, at most one write is held or in progress.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holding = threading.Lock()
+        self._held: Callable[[], None] | None = None
+        self._thread: threading.Thread | None = None
+
+    def hold(self, write: Callable[[], None]) -> None:
+        """Hold ``write`` until ``start``, after completing an earlier one."""
+        with self._holding:
+            self.start()
+            self.wait()
+            with self._lock:
+                self._held = write
+
+    def start(self) -> None:
+        """Start the held write, if any."""
+        with self._lock:
+            write, self._held = self._held, None
+            if write is not None:
+                self._thread = threading.Thread(target=write, name="cache-writer", daemon=True)
+                self._thread.start()
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait for the write in progress. Return False after ``timeout_seconds``."""
+        with self._lock:
+            thread = self._thread
+        if thread is None:
+            return True
+        thread.join(timeout_seconds)
+        return not thread.is_alive()
+
+
+class PromptCache:
+    """Prepared voices of one loaded model on ``device``. Thread-safe.
+
+    ``memory_bytes`` limits the flow states in memory, of which the last one is always kept. ``disk_bytes`` limits the
+    state files; 0 disables them.
     """
 
     def __init__(
@@ -105,12 +142,12 @@ class PromptCache:
         self._writer = writer or BackgroundWriter()
         self._num_bytes_to_write = 0
         self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
-        # States still used by lines are found here even after eviction, so that there is no second copy.
+        # States that are still in use, even after eviction, so that no state is loaded twice.
         self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptCache:
-        """Return a cache for an engine with other states, with the same files and limits."""
+        """Return a cache for another engine, whose states differ, with the same folder and limits."""
         return PromptCache(
             self._folder,
             flow,
@@ -126,7 +163,7 @@ class PromptCache:
         return sum(voice.flow_state.num_bytes for voice in self._prepared.values())
 
     def features(self, key: str, make: Callable[[], VoicePrompt]) -> VoicePrompt:
-        """Return the stored features of ``key``, or the result of ``make()``, which is then stored."""
+        """Return the stored features of ``key``. If there are none, store and return the result of ``make()``."""
         path = self._folder / f"{key}.features.safetensors"
         with self._lock:
             if path.is_file():
@@ -139,12 +176,12 @@ class PromptCache:
             return prompt
 
     def prepared(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> PreparedVoice:
-        """Return the voice with its flow state: from memory, from disk, or computed now and written to disk later."""
+        """Return the voice with its flow state. A new state is computed now, and written to disk later."""
         with self._lock:
-            voice = self._held(prompt)
+            voice = self._cached(prompt)
             if voice is not None:
                 return voice
-            voice, is_new = self._made(prompt, progress)
+            voice, is_new = self._prepare(prompt, progress)
         if is_new and 0 < voice.flow_state.num_bytes <= self._disk_bytes:
             self._num_bytes_to_write = voice.flow_state.num_bytes
             self._writer.hold(partial(self._write_state, prompt, voice.flow_state))
@@ -159,13 +196,13 @@ class PromptCache:
             self._writer.start()
 
     def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoice:
-        """Return the voice without its state, which is fetched on access."""
+        """Return the voice without its flow state, which is fetched on access."""
         return LazyVoice(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
 
     def finish_writes(self, control: RequestControl) -> None:
         """Wait for the write in progress while its file grows. ``control`` reports the stage "save" and may cancel.
 
-        For use before the process exits, since computing the state again takes up to a minute on a CPU.
+        Call this before the process exits, because computing the state again takes up to a minute on a CPU.
         """
         self._writer.start()
         num_written, deadline = -1, 0.0
@@ -190,14 +227,14 @@ class PromptCache:
         with self._lock:
             self._prepared.clear()
 
-    def _held(self, prompt: VoicePrompt) -> PreparedVoice | None:
-        held = self._prepared.get(prompt.key)
-        if held is None:
+    def _cached(self, prompt: VoicePrompt) -> PreparedVoice | None:
+        cached = self._prepared.get(prompt.key)
+        if cached is None:
             return None
         self._prepared.move_to_end(prompt.key)
-        return replace(held, prompt=prompt)
+        return replace(cached, prompt=prompt)
 
-    def _made(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> tuple[PreparedVoice, bool]:
+    def _prepare(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> tuple[PreparedVoice, bool]:
         """Return the voice, and whether its state was computed now."""
         flow_prompt = _flow_prompt(prompt)
         state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)

@@ -1,4 +1,4 @@
-"""Requests, their results, and engine options. No torch: the window and the CLI import this."""
+"""Requests, their results, and engine options. Does not import torch, because the window and the CLI import it."""
 
 from __future__ import annotations
 
@@ -24,37 +24,32 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class VoiceReference:
-    """A voice given by its clip: an audio file, or a ``.safetensors`` of prompt features (an imported stored voice)."""
+    """A voice, identified by its clip."""
 
-    clip: Path
+    clip: Path  # an audio file, or a ``.safetensors`` file of prompt features for an imported stored voice
     transcript: str | None = None
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """A text to synthesize. ``text`` of any length is split into sentences.
+    """A text to synthesize. At most one of ``instruct`` and ``preset`` is set."""
 
-    At most one of ``instruct`` (free text without control tokens) and ``preset`` (an id of the style list, such as
-    ``dialect.sichuan``) is set. ``is_streaming`` false means whole-utterance mode: full attention, and audio only
-    when a sentence is complete. ``text_is_normalized`` disables the normaliser. ``trims_leading_silence`` removes
-    silence generated before the first word, but not a pause at the start of the text. If ``is_played`` is false,
-    playback starts only after synthesis; then every sentence of implausible length is generated again.
-    ``forced_tokens`` (benchmarks) is the number of tokens to generate for each sentence.
-    """
-
-    text: str
+    text: str  # of any length; it is split into sentences
     voice: VoiceReference
-    instruct: str | None = None
-    preset: str | None = None
+    instruct: str | None = None  # an instruction in free text, without control tokens
+    preset: str | None = None  # an id of the style list, such as ``dialect.sichuan``
     speed: float = 1.0
     seed: int = 0
+    # False selects whole-utterance mode: full attention, and no audio before a sentence is complete.
     is_streaming: bool = True
-    text_is_normalized: bool = False
+    text_is_normalized: bool = False  # True disables the normaliser
     sampling: SamplingOptions | None = None
     first_hop_tokens: int | None = None
-    forced_tokens: int | None = None
+    forced_tokens: int | None = None  # number of tokens to generate for each sentence, for benchmarks
+    # False: playback starts after synthesis, so every sentence of implausible length can be generated again.
     is_played: bool = True
+    # Remove silence that is generated before the first word, but not a pause at the start of the text.
     trims_leading_silence: bool = False
 
     @property
@@ -77,9 +72,9 @@ class ConversionRequest:
 
 @dataclass(frozen=True, slots=True)
 class AudioChunk:
-    """Consecutive audio: ``samples`` (n,) float32 in -1..1."""
+    """A piece of audio that follows the previous chunk without a gap."""
 
-    samples: npt.NDArray[np.float32] = field(repr=False)
+    samples: npt.NDArray[np.float32] = field(repr=False)  # (n,), from -1 to 1
     sample_rate: int
     sentence_index: int = 0
     num_sentences: int = 1
@@ -106,10 +101,7 @@ class LengthFinding:
 
 @dataclass(frozen=True, slots=True)
 class SynthesisReport:
-    """Measurements of one request. ``stages``: seconds spent in each stage, by name.
-
-    ``warnings`` concern the clip of the voice. ``odd_lengths``: sentences of implausible length.
-    """
+    """Measurements of one request."""
 
     first_audio_seconds: float
     audio_seconds: float
@@ -117,11 +109,11 @@ class SynthesisReport:
     sample_rate: int
     mode: Mode
     num_speech_tokens: int
-    stages: dict[str, float]
-    engine: dict[str, str]
+    stages: dict[str, float]  # seconds spent in each stage, by name
+    engine: dict[str, str]  # description of the engine of each stage, by name
     spoken_text: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    odd_lengths: tuple[LengthFinding, ...] = ()
+    warnings: tuple[str, ...] = ()  # about the clip of the voice
+    odd_lengths: tuple[LengthFinding, ...] = ()  # sentences of implausible length
 
     @property
     def real_time_factor(self) -> float:
@@ -130,50 +122,41 @@ class SynthesisReport:
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Options for loading a model.
-
-    ``speech_lm_precision``: ``float32``, ``bfloat16``, ``float16``, ``int8`` or ``auto`` (the fastest that passes
-    the quality check on this machine). ``flow_precision``: the same without ``int8`` and ``auto``. ``variant``
-    ``rl`` selects ``llm.rl.pt``. ``num_threads`` None uses all physical cores. ``flow_steps`` and
-    ``flow_left_context_frames`` are approximations; None is exact. ``engines``: ``plain`` torch; ``proven``, those
-    verified on this machine; or ``improve``, which also builds and tests faster ones while idle.
-    ``loads_speech_lm`` false delays loading of the language model, which voice conversion does not need.
-    Memory is released after ``idle_release_seconds`` without a request.
-    """
+    """Options for loading a model."""
 
     device: str = "cpu"
+    # A value of ``Precision``, or ``auto``: the fastest precision that passes the quality check on this machine.
     speech_lm_precision: str = "auto"
-    flow_precision: str = "float32"
-    variant: str | None = None
-    num_threads: int | None = None
+    flow_precision: str = "float32"  # a value of ``Precision`` that does not mean integers
+    variant: str | None = None  # ``rl`` selects ``llm.rl.pt``
+    num_threads: int | None = None  # None uses all physical cores
     voice_memory_bytes: int | None = None
     voice_disk_bytes: int = 8 * 2**30
+    # Approximations of the flow; None is exact.
     flow_steps: int | None = None
     flow_left_context_frames: int | None = None
+    # ``plain``: PyTorch; ``proven``: engines verified on this machine; ``improve``: also test faster engines when idle.
     engines: str = "proven"
-    idle_release_seconds: float | None = None
-    loads_speech_lm: bool = True
+    idle_release_seconds: float | None = None  # idle time after which memory is released
+    loads_speech_lm: bool = True  # False delays loading of the language model, which voice conversion does not need
 
 
 @dataclass(frozen=True, slots=True)
 class EngineDescription:
-    """Description of a loaded model and its engines, for the status bar, ``--json`` and bug reports.
-
-    ``engines``: name of each stage's engine (as in ``timbre engines``), by key of ``stages``. ``weights_key``
-    depends on the weights but not on their path; empty if unknown. ``max_concurrent_lines``: number of lines up to
-    which concurrent synthesis is faster (batch export).
-    """
+    """Description of a loaded model and its engines, for the status bar, ``--json`` and bug reports."""
 
     model_name: str
     generation: str
     folder: str
     sample_rate: int
     device: str
-    stages: dict[str, str]
-    makes_noise: bool = False
+    stages: dict[str, str]  # description of each stage
+    makes_noise: bool = False  # the weights are random
     notes: tuple[str, ...] = ()
-    weights_key: str = ""
+    weights_key: str = ""  # depends on the weights but not on their path; empty if unknown
+    # Name of each stage's engine, as in ``timbre engines``, by key of ``stages``.
     engines: Mapping[str, str] = field(default_factory=dict)
+    # Number of lines up to which concurrent synthesis is faster, for batch export.
     max_concurrent_lines: int = 1
 
 

@@ -17,7 +17,10 @@ _LONGEST_HOP_TOKENS = 100
 
 
 def first_hops(prompt_tokens: int, chunk_tokens: int) -> tuple[int, int]:
-    """Return the two shortest first hops that end on the grid, in tokens: h = -P mod 25 (25 for 0) and h + 25."""
+    """Return the two shortest first hops that end on the grid, in tokens.
+
+    For a prompt of P tokens and a grid of 25, these are h = -P mod 25 (or 25 instead of 0) and h + 25.
+    """
     hop = -prompt_tokens % chunk_tokens or chunk_tokens
     return hop, hop + chunk_tokens
 
@@ -25,8 +28,8 @@ def first_hops(prompt_tokens: int, chunk_tokens: int) -> tuple[int, int]:
 class ChunkSchedule:
     """End positions of chunks, in tokens from the start of the utterance.
 
-    ``first_hop_tokens`` None selects the shortest that yields enough audio; another value must end on the grid,
-    otherwise ``OffGridCut`` is raised. Later hops double up to 100 tokens, because larger chunks are more efficient
+    If ``first_hop_tokens`` is None, the shortest hop that yields enough audio is used. Any other value must end on the
+    grid, or ``OffGridCut`` is raised. Later hops double up to 100 tokens, because larger chunks are more efficient
     and playback has a buffer by then.
     """
 

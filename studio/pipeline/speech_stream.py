@@ -1,4 +1,4 @@
-"""Synthesis of one request: sentences in order, chunks, estimated start of playback, and timing."""
+"""Synthesis of one request: its sentences in order, its chunks, and the predicted start of gapless playback."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -15,12 +17,12 @@ from studio.audio.time_stretch import TimeStretch
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import Forecast, Length, SentenceTask
-from studio.pipeline.leading_silence import is_audible, without_leading_silence
-from studio.pipeline.pacing import PredictedChunk, earliest_gapless_start, spare_seconds
+from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start, spare_seconds
 from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.request import AudioChunk
 from studio.pipeline.schedule import ChunkSchedule
+from studio.pipeline.silence import is_audible, without_leading_silence
+from studio.pipeline.token_source import TokenSource
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
 # The language model runs ahead in steps of this size, through at most this number of sentences.
@@ -29,6 +31,48 @@ _MOST_AHEAD_SENTENCES = 20
 _ROUNDING_SECONDS = 1e-6
 # Running ahead for an exact estimate is worthwhile only for longer waits.
 _NOTICEABLE_SECONDS = 0.25
+# Sentences are rarely shorter than this share of their predicted length.
+_SHORT = 0.5
+# Assumed remaining length of a sentence that is already longer than predicted (one second).
+_OVERDUE_TOKENS = 25
+
+
+class Length(Enum):
+    """Assumption about the length of an unfinished sentence."""
+
+    SAFE = "somewhat longer than predicted"
+    SHORT = "shortest plausible length"
+
+
+@dataclass
+class SentenceTask:
+    """A sentence of a request, or a pause. The source of speech tokens is opened on first use."""
+
+    open_feed: Callable[[], TokenSource] | None
+    num_text_tokens: int = 0
+    spoken_text: str = ""
+    pause_seconds: float = 0.0
+    _is_length_recorded: bool = field(default=False, init=False)
+
+    @cached_property
+    def feed(self) -> TokenSource:
+        assert self.open_feed is not None, "a pause has no tokens"
+        return self.open_feed()
+
+    @property
+    def is_open(self) -> bool:
+        return "feed" in self.__dict__
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the length is known rather than predicted."""
+        return self.open_feed is None or (self.is_open and self.feed.is_finished)
+
+    def record_length(self, cost_model: CostModel) -> None:
+        """Record the length of a finished sentence in ``cost_model``, once."""
+        if self.num_text_tokens and self.is_known and not self._is_length_recorded:
+            self._is_length_recorded = True
+            cost_model.observe_sentence(self.num_text_tokens, len(self.feed.tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +81,67 @@ class SpeechOptions:
     is_streaming: bool = True
     first_hop_tokens: int | None = None
     trims_leading_silence: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Predicts the remaining chunks of a request from measured costs."""
+
+    voice: SpeakingVoice
+    decoder: DecoderStages
+    speed: float
+
+    def remaining_chunks(
+        self,
+        part: SentenceTask,
+        schedule: ChunkSchedule | None,
+        done_tokens: int,
+        later: Iterable[SentenceTask],
+        open_schedule: Callable[[], ChunkSchedule | None],
+        *,
+        length: Length = Length.SAFE,
+    ) -> list[PredictedChunk]:
+        """Return the remaining chunks of ``part``, of which ``done_tokens`` are decoded, and of ``later`` parts.
+
+        If ``schedule`` is None, each sentence is one chunk (whole-utterance mode).
+        """
+        coming = list(self._chunks(part, schedule, done_tokens, self.total_tokens(part, length)))
+        num_unknown = int(not part.is_known)
+        for following in later:
+            if following.open_feed is None:
+                coming.append(PredictedChunk(0.0, following.pause_seconds))
+            else:
+                total = self.total_tokens(following, length, num_unknown)
+                coming.extend(self._chunks(following, open_schedule(), 0, total))
+                num_unknown += not following.is_known
+        return coming
+
+    def total_tokens(self, part: SentenceTask, length: Length, index: int = 0) -> int:
+        """Return the number of tokens of ``part``. ``index`` is the number of unfinished sentences before it."""
+        made = len(part.feed.tokens) if part.is_open else 0
+        if part.is_known:
+            return made
+        predicted = self.decoder.cost_model.tokens_for(part.num_text_tokens)
+        factor = _SHORT if length is Length.SHORT else 1 + self.decoder.cost_model.length_margin(index)
+        total = round(factor * predicted)
+        return total if total >= made else made + _OVERDUE_TOKENS
+
+    def _chunks(
+        self, part: SentenceTask, schedule: ChunkSchedule | None, done_tokens: int, total: int
+    ) -> Iterator[PredictedChunk]:
+        cost_model, flow = self.decoder.cost_model, self.decoder.flow
+        made = len(part.feed.tokens) if part.is_open else 0
+        cuts = (
+            schedule.remaining_chunks(done_tokens, total, flow.lookahead_tokens) if schedule else [(done_tokens, total)]
+        )
+        for start, end in cuts:
+            needed = min(end + flow.lookahead_tokens, total)
+            speech_lm_seconds = cost_model.speech_lm_seconds(made, needed)
+            decode_seconds = cost_model.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
+            made = max(made, needed)
+            samples = flow.frames_per_token * (end - start) * self.decoder.vocoder.samples_per_frame
+            audio_seconds = samples / self.decoder.vocoder.sample_rate / self.speed
+            yield PredictedChunk(speech_lm_seconds + decode_seconds, audio_seconds, speech_lm_seconds)
 
 
 @dataclass
@@ -51,7 +156,7 @@ class SpeechStream:
     started: float
     clock: StageClock = field(default_factory=StageClock)
     first_audio_seconds: float = 0.0
-    first_sound_seconds: float = 0.0  # of the first audible chunk, after a leading pause
+    first_sound_seconds: float = 0.0  # time of the first audible chunk, after a leading pause
     audio_seconds: float = 0.0
     speech_lm_seconds: float = 0.0
     num_speech_tokens: int = 0
@@ -64,7 +169,7 @@ class SpeechStream:
     def stream(self, parts: Sequence[SentenceTask] | Iterator[SentenceTask]) -> Generator[AudioChunk, None, None]:
         """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError`` and errors of the stages.
 
-        A sequence of ``parts`` is complete; an iterator yields parts as they arrive.
+        ``parts`` is the complete sequence, or an iterator that yields parts as they arrive.
         """
         if isinstance(parts, Sequence):
             self._known.extend(parts)
@@ -136,8 +241,8 @@ class SpeechStream:
     def _update_start_estimate(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule | None) -> None:
         """Report the earliest gapless start, after each chunk until that time is reached.
 
-        In the first request of a newly loaded model, a delayed start is reported only from the second chunk on,
-        because the cost of the first includes the warm-up.
+        In the first request after loading a model, a delayed start is reported only from the second chunk on, because
+        the time of the first chunk includes the warm-up.
         """
         forecast = Forecast(self.voice, self.decoder, self.options.speed)
 
@@ -209,7 +314,7 @@ class SpeechStream:
 
 
 def _to_finite_array(samples: torch.Tensor) -> FloatArray:
-    """Return ``samples`` in host memory. Raise ``ModelOverflow`` for NaN and infinity, which would be loud clicks."""
+    """Return ``samples`` in host memory. Raise ``ModelOverflow`` for NaN and infinity, which sound as clicks."""
     numbers: FloatArray = samples.numpy(force=True)
     if not np.isfinite(numbers).all():
         raise ModelOverflow(

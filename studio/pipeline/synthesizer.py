@@ -18,12 +18,9 @@ from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, Vocoder
-from studio.pipeline.checked_feed import Attempt, CheckedFeed, CountedTokens, LengthCheck
 from studio.pipeline.control import RequestControl
-from studio.pipeline.conversion import split_at_silence
 from studio.pipeline.cuda_streams import cuda_stream, synchronize
 from studio.pipeline.enrolment import Frontend, build_prompt, prompt_key, source_tokens
-from studio.pipeline.forecast import SentenceTask
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PromptCache, SpeakingVoice
@@ -38,9 +35,20 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
-from studio.pipeline.token_source import AsyncTokenSource, FixedTokens, SyncTokenSource, TokenSource
-from studio.pipeline.utterance import EVERYTHING, DecoderStages
+from studio.pipeline.silence import split_at_silence
+from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
+from studio.pipeline.token_source import (
+    EVERYTHING,
+    AsyncTokenSource,
+    Attempt,
+    CheckedFeed,
+    CountedTokens,
+    FixedTokens,
+    LengthCheck,
+    SyncTokenSource,
+    TokenSource,
+)
+from studio.pipeline.utterance import DecoderStages
 from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
 from studio.text.tokenizer import TextTokenizer
@@ -52,20 +60,20 @@ Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """Stages of a loaded model. ``frontend`` is loaded when the first new voice needs it."""
+    """Stages of a loaded model."""
 
     speech_lm: SpeechLM
     flow: FlowDecoder
     vocoder: Vocoder
     text_tokenizer: TextTokenizer
-    frontend: Callable[[], Frontend]
+    frontend: Callable[[], Frontend]  # loads the front end when the first new voice needs it
     styles: Styles
 
 
 class Synthesizer:
     """A loaded model, created by ``loading.load_synthesizer``.
 
-    It runs one request at a time, and concurrently those ``in_batch``.
+    Requests with ``in_batch`` run concurrently, all others one at a time.
     """
 
     def __init__(
@@ -104,7 +112,7 @@ class Synthesizer:
         words: Mapping[str, str],
         names: Mapping[str, str],
     ) -> None:
-        """Use these stages from the next request on; ``words`` describe them and ``names`` identify their engines.
+        """Use these stages from the next request on. ``words`` describe them, and ``names`` identify their engines.
 
         Must not be called during a request.
         """
@@ -149,7 +157,9 @@ class Synthesizer:
         pieces: Iterator[str] | None = None,
         in_batch: bool = False,
     ) -> Chunks:
-        """Yield audio chunks in playback order; the generator returns the report. Raise ``Cancelled`` and ``StudioError``.
+        """Yield audio chunks in playback order. The generator returns the report.
+
+        Raise ``Cancelled`` and ``StudioError``.
 
         Args:
             pieces: the text, if it arrives in pieces. Each sentence is synthesized as soon as it is complete.
@@ -345,8 +355,8 @@ def _report_voice(control: RequestControl, done: float) -> None:
 
 
 def sentence_seed(seed: int, index: int, attempt: int = 0) -> int:
-    """Return the seed of a sentence, so that equal sentences in a request differ.
+    """Return a seed for each sentence and attempt, so that equal sentences of a request differ.
 
-    Attempts have distinct seeds too, for up to half a million sentences.
+    All seeds are distinct for up to half a million sentences.
     """
     return (seed * 1_000_003 + index + attempt * 500_000) % (1 << 63)

@@ -4,16 +4,29 @@ Decision: on a CPU, both run alternately in one thread (``SyncTokenSource``); on
 ahead in a separate thread (``AsyncTokenSource``), up to a limit. Reason: two thread pools on few cores slow each
 other down several times over, while on a GPU the language model is limited by its host thread. Waiting uses
 conditions, not polling, and errors are raised in the waiting thread.
+
+``CheckedFeed`` generates a sentence again if the number of its tokens is implausible for the text.
+
+Decision: a second attempt is made only if no token of the first has been decoded, which depends on numbers of
+tokens, not on timing. Reason: the same request must produce the same samples. A request that is played during
+synthesis therefore repeats only sentences that end within their first chunk; other requests repeat every
+sentence of implausible length.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from studio.pipeline.control import RequestControl
+from studio.pipeline.length_limits import LengthLimits
+from studio.pipeline.request import LengthFinding, LengthVerdict
+
+# A number of tokens that no sentence reaches.
+EVERYTHING = 1 << 30
 
 
 class TokenSource(Protocol):
@@ -159,3 +172,105 @@ def close_source(source: Iterator[int]) -> None:
     close = getattr(source, "close", None)
     if close is not None:
         close()
+
+
+class CountedTokens:
+    """Iterates over at most ``limit`` tokens and counts them."""
+
+    def __init__(self, tokens: Iterator[int], limit: int) -> None:
+        self.count = 0
+        self._tokens = tokens
+        self._limit = limit
+
+    def __iter__(self) -> Iterator[int]:
+        try:
+            while self.count < self._limit:
+                token = next(self._tokens, None)
+                if token is None:
+                    return
+                self.count += 1
+                yield token
+        finally:
+            close_source(self._tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One generation of a sentence."""
+
+    feed: TokenSource
+    counted: CountedTokens  # includes tokens that are removed before the flow
+
+
+class CheckedFeed:
+    """The tokens of the most plausible attempt at a sentence, as a ``TokenSource``.
+
+    ``open_attempt`` receives the number of the attempt, 0 or 1. The first attempt is checked if it ends with fewer
+    than ``judged_below`` tokens.
+    """
+
+    def __init__(self, open_attempt: Callable[[int], Attempt], limits: LengthLimits, *, judged_below: int) -> None:
+        self._open_attempt = open_attempt
+        self._limits = limits
+        self._judged_below = judged_below
+        self._attempt = open_attempt(0)
+        self._is_settled = False
+        self._earlier_seconds = 0.0
+
+    @property
+    def tokens(self) -> list[int]:
+        return self._attempt.feed.tokens
+
+    @property
+    def is_finished(self) -> bool:
+        return self._attempt.feed.is_finished
+
+    @property
+    def seconds(self) -> float:
+        return self._earlier_seconds + self._attempt.feed.seconds
+
+    @property
+    def first_token_seconds(self) -> float:
+        return self._earlier_seconds + self._attempt.feed.first_token_seconds
+
+    @property
+    def verdict(self) -> LengthVerdict | None:
+        """The result of the length check, or None if the length is plausible or the sentence has not ended."""
+        return self._limits.verdict(self._attempt.counted.count) if self.is_finished else None
+
+    def wait_for(self, count: int) -> None:
+        self._attempt.feed.wait_for(count if self._is_settled else max(count, self._judged_below))
+        if not self._is_settled:
+            self._is_settled = True
+            if len(self.tokens) < self._judged_below and self.verdict is not None:
+                self._attempt_again()
+
+    def close(self) -> None:
+        self._attempt.feed.close()
+
+    def _attempt_again(self) -> None:
+        first = self._attempt
+        first.feed.close()
+        second = self._open_attempt(1)
+        # From here on, close() applies to the second attempt, even after an error.
+        self._attempt, self._earlier_seconds = second, first.feed.seconds
+        second.feed.wait_for(EVERYTHING)
+        second.feed.close()
+        if self._limits.distance(first.counted.count) <= self._limits.distance(second.counted.count):
+            self._attempt, self._earlier_seconds = first, second.feed.seconds
+
+
+@dataclass
+class LengthCheck:
+    """Checked feeds of one request, in the order of its sentences."""
+
+    _feeds: list[tuple[str, CheckedFeed]] = field(default_factory=list)
+
+    def add(self, spoken_text: str, feed: CheckedFeed) -> CheckedFeed:
+        self._feeds.append((spoken_text, feed))
+        return feed
+
+    @property
+    def findings(self) -> tuple[LengthFinding, ...]:
+        found = ((text, feed.verdict) for text, feed in self._feeds)
+        return tuple(LengthFinding(text, verdict) for text, verdict in found if verdict is not None)

@@ -17,16 +17,15 @@ from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import CostModel, FlowChunk
 from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.token_source import TokenSource
+from studio.pipeline.token_source import EVERYTHING, TokenSource
 
-EVERYTHING = 1 << 30
-# Poll interval for cancellation while waiting for a memory slot.
+# Interval of checks for cancellation while waiting for a memory slot.
 _POLL_SECONDS = 0.5
 
 
 @dataclass(slots=True)
 class StageClock:
-    """Seconds that a request spent in flow and vocoder. Token sources measure the language model."""
+    """Time that a request has spent in flow and vocoder, in seconds. Token sources measure the language model."""
 
     flow: float = 0.0
     vocoder: float = 0.0
@@ -34,21 +33,21 @@ class StageClock:
 
 @dataclass(frozen=True, slots=True)
 class DecoderStages:
-    """Flow and vocoder of a model with their cost model. ``slots``: memory slots for the lines of a batch."""
+    """Flow and vocoder of a model with their cost model."""
 
     flow: FlowDecoder
     vocoder: Vocoder
     cost_model: CostModel
-    slots: threading.Semaphore | None = None
+    slots: threading.Semaphore | None = None  # memory for the lines of a batch
 
     def in_batch(self, slots: threading.Semaphore) -> DecoderStages:
-        """Return stages for a line of a batch, whose measured costs do not apply to single lines."""
+        """Return the stages for a line of a batch, with a new cost model, as costs differ from those of single lines."""
         return replace(self, cost_model=self.cost_model.fresh_copy(), slots=slots)
 
 
 @dataclass
 class Utterance:
-    """One sentence: ``stream`` or ``whole`` decodes the speech tokens of ``feed`` to samples."""
+    """One sentence. ``stream`` or ``whole`` decodes the speech tokens of ``feed`` to samples."""
 
     feed: TokenSource
     voice: SpeakingVoice
@@ -61,7 +60,7 @@ class Utterance:
     _timed_seconds: float = field(default=0.0, init=False)
 
     def stream(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
-        """Yield the samples (n,) of each chunk; they may be empty.
+        """Yield the samples of each chunk, (n,). They may be empty.
 
         Raise ``OffGridCut``, ``NoSpeechMade`` and errors of the stages.
         """
@@ -123,7 +122,7 @@ class Utterance:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Hold a memory slot of the batch, if any. It is acquired after all tokens are generated, to hold it briefly."""
+        """Hold a memory slot of the batch, if any. To keep this short, wait for all tokens first."""
         slots = self.decoder.slots
         if slots is None:
             yield
@@ -148,7 +147,7 @@ class Utterance:
         """Wait for ``count`` tokens and record the cost of those since the last call."""
         self.feed.wait_for(count)
         feed, cost_model = self.feed, self.decoder.cost_model
-        if not feed.seconds or not feed.tokens:  # known tokens, or none
+        if not feed.seconds or not feed.tokens:  # the tokens were known in advance, or there are none
             return
         if self._timed_tokens == 0:
             cost_model.observe_first_token(feed.first_token_seconds)

@@ -131,7 +131,7 @@ class WorkerClient:
         return await self._call(command, protocol.StoredVoicesWritten)
 
     async def finish_writes(self, *, on_progress: OnProgress | None = None) -> None:
-        """Wait until the prompt states of new voices are on disk, or until writing stalls. Call this before ``close``."""
+        """Wait until the prompt states of new voices are on disk or writing stalls. Call this before ``close``."""
         if self._connection is not None:
             command = protocol.FinishWrites(next(self._ids))
             with contextlib.suppress(WorkerDied):  # a worker that has ended writes nothing more

@@ -1,8 +1,8 @@
 """A loaded model whose engines are replaced by faster ones while it is in use.
 
-It starts with plain PyTorch, or with engines proven earlier. While no request runs, a background thread benchmarks
-further engines (``EngineOptions.engines``) and opens the faster ones for the next request. After
-``idle_release_seconds`` without a request the model's memory is released; the next request loads it again.
+It starts with plain PyTorch, or with engines that were verified earlier. While no request runs, a background thread
+benchmarks further engines (``EngineOptions.engines``) and opens the faster ones for the next request. After
+``idle_release_seconds`` without a request, the model's memory is released; the next request loads the model again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _JOIN_SECONDS = 3.0
 
 
 class SharedResource:
-    """Calls ``first_in`` before its first user, and ``last_out`` after its last user or if ``first_in`` raises."""
+    """Calls ``first_in`` before its first user, and ``last_out`` after its last user or if ``first_in`` fails."""
 
     def __init__(self, *, first_in: Callable[[], None], last_out: Callable[[], None]) -> None:
         self._first_in = first_in

@@ -1,4 +1,4 @@
-"""Preview of the normalised text. Runs in the worker because the grammars are slow to load."""
+"""Preview of the normalised text. It runs in the worker because the grammars load slowly."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from studio.model.generations import detect_generation
 from studio.text.segmentation import Sentence, prepare_text
 
-# Close enough to the model's tokenizer to split sentences at the same places.
+# Accurate enough to split sentences at the same places as the model's tokenizer.
 _LETTERS_PER_TOKEN = 4
 
 
 def normalized_text(text: str, model_folder: Path) -> str:
-    """Return ``text`` as the model of ``model_folder`` reads it, with pauses as written.
+    """Return ``text`` as the model in ``model_folder`` reads it, with pauses as written.
 
-    Raises as ``prepare_text`` and ``detect_generation`` do.
+    Raise as ``prepare_text`` and ``detect_generation`` do.
     """
     generation, _ = detect_generation(model_folder)
     items = prepare_text(text, form=generation.text, tokenizer=_ApproximateTokenizer())

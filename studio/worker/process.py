@@ -35,7 +35,7 @@ ENGINE = "studio.worker.model_host:open_accelerated"
 
 _ABANDONED_GRACE_SECONDS = 3.0
 _EXIT_GRACE_SECONDS = 1.0
-# The pipe reports the end of the process at once, unless a child process still holds it open.
+# The pipe signals the end of the process at once, unless a child process keeps it open.
 _POLL_SECONDS = 1.0
 
 _alive: set[WorkerProcess] = set()
@@ -115,7 +115,7 @@ class WorkerProcess:
 
 @atexit.register
 def _end_all() -> None:
-    """Kill workers before ``multiprocessing`` joins them: they would wait for commands forever."""
+    """Kill all workers before ``multiprocessing`` joins them, because they wait for commands forever."""
     for process in list(_alive):
         process.kill()
 
@@ -182,7 +182,7 @@ class WorkerConnection:
 
 def _serve(connection: Connection, engine: str, log_path: Path) -> None:
     init_child(log_path)
-    # By name, so that importing this module never imports torch.
+    # Imported by name, so that importing this module does not import torch.
     server = importlib.import_module("studio.worker.server")
     open_model = _engine_by_name(engine)
     server.Server(connection, open_model, when_abandoned=_end_soon).serve()
@@ -193,7 +193,7 @@ def _serve(connection: Connection, engine: str, log_path: Path) -> None:
 
 
 def _engine_by_name(name: str) -> Callable[..., object]:
-    """Defer the import until a model is opened, so that a broken installation is reported to the client."""
+    """Return a function that imports and calls ``name``, so that the client learns of a failed import."""
     module_name, function_name = name.split(":")
 
     def open_model(*arguments: object) -> object:

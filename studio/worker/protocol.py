@@ -76,7 +76,7 @@ class ImportStoredVoices(_RequestMessage):
 
 
 class FinishWrites(_RequestMessage):
-    """Wait until the prompt states of new voices are on disk, or until writing stalls. The stage of progress is "save"."""
+    """Wait until the prompt states of new voices are on disk or writing stalls. The stage of progress is "save"."""
 
 
 @dataclass(frozen=True, slots=True)

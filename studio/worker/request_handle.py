@@ -1,4 +1,4 @@
-"""Client side of a request running in the worker: its audio as it arrives, and its result."""
+"""Handle of a request that runs in the worker: its audio as it arrives, and its result."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ from studio.worker.protocol import Event
 
 @dataclass(frozen=True, slots=True)
 class StartTime:
-    """Playback that starts at ``loop_time`` (of ``loop.time()``) will not have to wait for audio.
+    """The earliest start of playback without gaps."""
 
-    ``seconds_after_start`` is the same moment counted from when the worker started the request.
-    """
-
-    loop_time: float
-    seconds_after_start: float
+    loop_time: float  # on the clock of ``loop.time()``
+    seconds_after_start: float  # after the worker started the request
 
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
     """Functions called while a request runs.
 
-    ``on_audio`` is called on the connection's reading thread, so that audio never waits for the event loop; an
+    ``on_audio`` is called on the connection's reading thread, so that audio never waits for the event loop. An
     exception in it ends the request. The others are called on the loop.
     """
 
@@ -39,9 +36,9 @@ class Callbacks:
 
 
 class RequestHandle:
-    """Iterate it for its chunks (unless ``on_audio`` takes them), or await :meth:`finished`.
+    """A running request. Iterate it for its chunks, unless there is ``on_audio``, or await :meth:`finished`.
 
-    Used on the event loop, except for :meth:`play`. Leaving its ``async with`` block early cancels the request.
+    Use it on the event loop, except for :meth:`play`. Leaving its ``async with`` block early cancels the request.
     """
 
     def __init__(self, hooks: Callbacks) -> None:
@@ -61,7 +58,7 @@ class RequestHandle:
         self.end()
 
     async def finished(self) -> SynthesisReport | None:
-        """Wait for the end; return the report, or None if the request was cancelled. Raises ``StudioError``.
+        """Wait for the end. Return the report, or None if the request was cancelled. Raise ``StudioError``.
 
         Cancelling the wait cancels the request.
         """
@@ -105,7 +102,7 @@ class RequestHandle:
         self._when_over.append(call)
 
     def play(self, chunk: AudioChunk) -> bool:
-        """Pass ``chunk`` to ``on_audio`` on this thread; return False if there is no such callback."""
+        """Pass ``chunk`` to ``on_audio`` on this thread. Return False if there is no such callback."""
         if self.hooks.on_audio is None:
             return False
         if not self.is_over:
@@ -113,7 +110,7 @@ class RequestHandle:
         return True
 
     def receive(self, event: Event) -> None:
-        """Process an event of the worker; ignored after the end."""
+        """Process an event of the worker. Events after the end are ignored."""
         if self.is_over:
             return
         match event:
@@ -134,7 +131,7 @@ class RequestHandle:
                 self.end()
 
     def end(self, *, report: SynthesisReport | None = None, error: BaseException | None = None) -> None:
-        """End the request, cancelled if there is neither report nor error. Later calls have no effect."""
+        """End the request. Without a report or an error, it counts as cancelled. Later calls have no effect."""
         if self.is_over:
             return
         self.report, self._error = report, error

@@ -1,4 +1,4 @@
-"""The engines of a loaded model's stages: opened as proven, replaced between requests."""
+"""Opening of the engines of a loaded model, and their replacement between requests."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from studio.pipeline.synthesizer import Synthesizer
 
 _log = logging.getLogger(__name__)
 
-# Names of the stages in descriptions and reports, which omit the stages of the frontend.
+# Names of the stages in descriptions and reports, without the stages of the front end.
 STAGE_KEYS = {Stage.SPEECH_LM: "speech_lm", Stage.FLOW: "flow", Stage.VOCODER: "vocoder"}
 
 
 class StageLoader:
-    """Opens engines on any thread; ``install`` puts them into a synthesizer that no request uses."""
+    """Opens engines on any thread. ``install`` passes them to a synthesizer between requests."""
 
     def __init__(self, folder: Path, options: EngineOptions, manager: EngineManager) -> None:
         self._folder = folder
@@ -35,9 +35,9 @@ class StageLoader:
         self._deferred: set[Stage] = set()
 
     def load_synthesizer(self) -> Synthesizer:
-        """Load the model with the engines proven so far; those that open slowly are left to ``open_deferred``."""
+        """Load the model with the engines verified so far, except those that open slowly; see ``open_deferred``."""
         opened: dict[Stage, OpenedStage] = {}
-        # Probing the candidates loads their libraries, which takes time; without manifests nothing can be proven.
+        # Probing the candidates loads their libraries, which takes time. Without manifests, no engine is verified.
         for stage in self._replaceable() if self._manager.store.has_manifests() else ():
             if self._manager.opens_slowly(stage):
                 with self._lock:
@@ -52,7 +52,7 @@ class StageLoader:
         return load_synthesizer(self._folder, self._options, overrides)
 
     def open_deferred(self, is_wanted: Callable[[], bool]) -> None:
-        """Open the engines left out by ``load_synthesizer``, for ``install``."""
+        """Open the engines that ``load_synthesizer`` has skipped, for ``install``."""
         if not is_wanted():
             return
         with self._lock:
@@ -62,7 +62,7 @@ class StageLoader:
                 self._open(stage, is_wanted)
 
     def open_faster(self, in_use: Mapping[str, str], is_wanted: Callable[[], bool]) -> None:
-        """Open the chosen engines that differ from those ``in_use`` (names by stage key), for ``install``."""
+        """Open the chosen engines that are not yet in use, for ``install``. ``in_use`` contains names by stage key."""
         choices = {view.stage: view.choice.name for view in self._manager.overview().stages}
         for stage in self._replaceable():
             if is_wanted() and choices[stage] != in_use.get(STAGE_KEYS[stage]):
@@ -95,13 +95,13 @@ class StageLoader:
                 self._ready[stage] = opened
 
     def _open_frontend(self, stage: Stage) -> Any:
-        """A stage of the frontend, opened for the first new voice; None selects plain PyTorch."""
+        """Open a stage of the front end for the first new voice. None selects plain PyTorch."""
         is_wanted = self._options.engines != "plain" and self._manager.store.has_manifests()
         found = self._manager.open_choice(stage) if is_wanted else None
         return None if found is None else found.engine
 
     def _replaceable(self) -> tuple[Stage, ...]:
-        """The stages for which the options request nothing specific."""
+        """Return the stages for which the options request no specific engine."""
         options, stages = self._options, []
         if options.engines == "plain":
             return ()
@@ -114,7 +114,7 @@ class StageLoader:
 
 
 def _arguments(opened: Mapping[Stage, OpenedStage]) -> dict[str, Any]:
-    """The keyword arguments that ``StageOverrides`` and ``Synthesizer.use`` have in common."""
+    """Return the keyword arguments that ``StageOverrides`` and ``Synthesizer.use`` have in common."""
     engines: dict[str, Any] = {STAGE_KEYS[stage]: found.engine for stage, found in opened.items()}
     return engines | {
         "words": {STAGE_KEYS[stage]: f"{found.view.engine} {found.view.precision}" for stage, found in opened.items()},

@@ -1,7 +1,7 @@
 """Converts the voices of an official ``spk2info.pt`` (SPECIFICATION.md, B8) to files of prompt features.
 
-Such a voice has no recording, only the features computed by one model's frontend, so it works only with models of
-that generation. The file is a pickle; it is read without executing code in it.
+Such a voice has no recording, only the features that the front end of one model computed, so it works only with models
+of that generation. The file is a pickle, which is read without executing code in it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _MAX_VALUES = 1 << 24  # a mel spectrogram of an hour
 def convert_spk2info(
     path: Path, model_folder: Path, destination: Path
 ) -> tuple[tuple[StoredVoice, ...], tuple[Message, ...]]:
-    """Write each voice of ``path`` into ``destination``; return them, and a sentence for each unusable one.
+    """Write each voice of ``path`` into ``destination``. Return the voices, and a sentence for each unusable one.
 
-    ``model_folder`` is the model they were stored with; its tokenizer decodes their transcripts.
-    Raises ``BadVoiceFile``, ``CannotWrite`` and what ``open_checkpoint`` raises.
+    ``model_folder`` contains the model that the voices belong to, whose tokenizer decodes their transcripts.
+    Raise ``BadVoiceFile``, ``CannotWrite`` and the errors of ``open_checkpoint``.
     """
     entries = _read_entries(path)
     checkpoint = open_checkpoint(model_folder)
@@ -128,7 +128,7 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
 
 
 def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray:
-    """The tensor of ``key`` without its leading dimension of size 1."""
+    """Return the tensor of ``key`` without its leading dimension of size 1."""
     tensor = entry.get(key)
     if not isinstance(tensor, torch.Tensor) or tensor.ndim < 2 or len(tensor) != 1 or not _is_usable(tensor):
         raise BadVoiceFile(
@@ -143,7 +143,7 @@ def _is_usable(tensor: torch.Tensor) -> bool:
 
 
 def _transcript(entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> str | None:
-    """The transcript of the original recording, decoded from its text tokens without the generation's prefix."""
+    """Return the transcript of the original recording, decoded from its text tokens without the prefix of the model."""
     tensor = entry.get("prompt_text")
     if not isinstance(tensor, torch.Tensor) or not _is_usable(tensor) or tensor.is_floating_point():
         return None

@@ -13,11 +13,9 @@ import pytest
 import torch
 
 from studio.bench.__main__ import main
-from studio.bench.bench_size import BenchSize
 from studio.bench.choices import choose_threads
-from studio.bench.inputs import ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
-from studio.bench.machine import describe_machine, peak_memory_bytes
-from studio.bench.measurements import BenchReport, Decision, Measurement
+from studio.bench.inputs import BenchSize, ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
+from studio.bench.measurements import BenchReport, Decision, Measurement, describe_machine, peak_memory_bytes
 from studio.bench.request_measures import RequestTiming
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens

@@ -51,5 +51,5 @@ def test_every_error_of_the_program_is_a_template() -> None:
     assert len(templates) > 300
 
 
-def test_the_translators_tool_reads_them_as_they_are() -> None:
+def test_texts_are_quoted_for_lupdate() -> None:
     assert as_qt_source(['“{name}” is "odd".']) == 'QT_TRANSLATE_NOOP("Errors", "“{name}” is \\"odd\\".")\n'

@@ -10,12 +10,18 @@ import numpy as np
 import pytest
 
 from studio.model.stages import SpeechTokenRequest, TokenSampler
-from studio.pipeline.checked_feed import EVERYTHING, Attempt, CheckedFeed, CountedTokens
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.length_limits import LengthLimits
 from studio.pipeline.request import LengthVerdict, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
-from studio.pipeline.token_source import AsyncTokenSource, SyncTokenSource
+from studio.pipeline.token_source import (
+    EVERYTHING,
+    AsyncTokenSource,
+    Attempt,
+    CheckedFeed,
+    CountedTokens,
+    SyncTokenSource,
+)
 
 LIMITS = LengthLimits(shortest=20, expected=50.0, longest=100)
 TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG

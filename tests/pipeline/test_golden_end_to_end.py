@@ -27,10 +27,9 @@ from studio.model.config import Precision
 from studio.model.speech_lm import filter_silent_tokens
 from studio.model.stages import FlowPrompt, SourceNoise, SpeechTokenRequest
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import SentenceTask
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PreparedVoice
-from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens
 from studio.pipeline.utterance import DecoderStages
 from studio.text.segmentation import Sentence, prepare_text

@@ -13,11 +13,10 @@ import torch
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
 from studio.pipeline import speech_stream, token_source, utterance
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import SentenceTask
 from studio.pipeline.pacing import CostModel, FlowChunk, flow_work
 from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
-from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens, SyncTokenSource
 from studio.pipeline.utterance import DecoderStages
 

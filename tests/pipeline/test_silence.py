@@ -1,4 +1,4 @@
-"""Leading silence is removed for any chunks, without any speech."""
+"""Trimming of leading silence, and splitting of recordings at silence."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from studio.audio.waveform import Waveform
 from studio.pipeline import speech_stream as speech_module
 from studio.pipeline.control import RequestControl
-from studio.pipeline.forecast import SentenceTask
-from studio.pipeline.leading_silence import LeadingSilence, without_leading_silence
-from studio.pipeline.speech_stream import SpeechOptions, SpeechStream
+from studio.pipeline.silence import LeadingSilence, split_at_silence, without_leading_silence
+from studio.pipeline.speech_stream import SentenceTask, SpeechOptions, SpeechStream
 from studio.pipeline.token_source import FixedTokens
 
 RATE = 24_000
+RECORDING_RATE = 16_000
 FADE = 120
 KEPT = 1_200
 FRAME = 240
@@ -180,3 +181,24 @@ def test_the_first_audio_is_the_first_sound(monkeypatch: pytest.MonkeyPatch, tri
 def test_a_pause_is_no_first_sound(monkeypatch: pytest.MonkeyPatch) -> None:
     _, speech = Speaker(monkeypatch, [noise(1.0, -20.0)]).speak([PAUSE, sentence()], trims_leading_silence=True)
     assert speech.first_sound_seconds == 1.0
+
+
+def speech_with_pauses(seconds: float, pauses: list[float]) -> Waveform:
+    samples = np.random.default_rng(3).normal(0, 0.1, int(seconds * RECORDING_RATE)).astype(np.float32)
+    for pause in pauses:
+        samples[int(pause * RECORDING_RATE) : int((pause + 0.4) * RECORDING_RATE)] = 0.0
+    return Waveform(samples, RECORDING_RATE)
+
+
+def test_a_short_recording_is_not_split() -> None:
+    waveform = speech_with_pauses(29.0, [10.0])
+    assert [piece.seconds for piece in split_at_silence(waveform)] == [29.0]
+
+
+def test_recordings_are_split_in_pauses_without_loss() -> None:
+    waveform = speech_with_pauses(70.0, [22.0, 47.0])
+    pieces = split_at_silence(waveform)
+    assert np.array_equal(np.concatenate([piece.samples for piece in pieces]), waveform.samples)
+    assert all(piece.seconds <= 29.5 for piece in pieces)
+    assert pieces[0].seconds == pytest.approx(22.2, abs=0.2)
+    assert pieces[0].seconds + pieces[1].seconds == pytest.approx(47.2, abs=0.2)

@@ -1,7 +1,10 @@
-"""Trimming of leading silence, of which a model may generate up to 0.4 s.
+"""Silence: trimming it at the start of generated audio, and splitting recordings at quiet places.
 
-It adds to the latency, so all but a natural remainder is removed. The result depends on the samples alone, not on
-their division into chunks: streamed and whole audio are trimmed in the same way.
+A model may generate up to 0.4 s of leading silence. It adds to the latency, so all but a natural remainder is removed.
+The result depends on the samples alone, not on their division into chunks, so streamed and whole audio are trimmed in
+the same way.
+
+Recordings are split for voice conversion, because the speech tokenizer accepts at most 30 s.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from studio.audio.waveform import Waveform
 from studio.model.stages import FloatArray
 
 _FRAME_SECONDS = 0.01
@@ -18,12 +22,16 @@ _FADE_SECONDS = 0.005
 # Frames below this level are always silent.
 _SILENT_DBFS = -60.0
 _AUDIBLE_DBFS = -55.0
-# The start of speech is determined this long after the first frame of speech level, or the first audible one.
+# The start of speech is determined this long after the first frame at the level of speech, or the first audible one.
 _LOUD_DBFS = -40.0
 _AFTER_LOUD_SECONDS = 0.1
 _AFTER_AUDIBLE_SECONDS = 0.4
-# Frames further below the loudest one are not speech, as in voices/loudness.py.
+# Frames that are this much quieter than the loudest one are not speech; see voices/loudness.py.
 _SPEECH_RANGE_DB = 35.0
+# Splitting of recordings.
+_LONGEST_PIECE_SECONDS = 29.5
+_EARLIEST_CUT_SECONDS = 15.0
+_WINDOW_SECONDS = 0.2
 
 
 class LeadingSilence:
@@ -90,3 +98,23 @@ def without_leading_silence(chunks: Iterable[FloatArray], sample_rate: int) -> I
 
 def is_audible(samples: FloatArray) -> bool:
     return bool(np.abs(samples).max(initial=0.0) > 10.0 ** (_AUDIBLE_DBFS / 20.0))
+
+
+def split_at_silence(waveform: Waveform) -> list[Waveform]:
+    """Split ``waveform`` at its quietest 0.2 s into pieces of at most 29.5 s."""
+    pieces = []
+    rest = waveform
+    while rest.seconds > _LONGEST_PIECE_SECONDS:
+        cut = _quietest_sample(rest)
+        pieces.append(Waveform(rest.samples[:cut], rest.sample_rate))
+        rest = Waveform(rest.samples[cut:], rest.sample_rate)
+    return [*pieces, rest]
+
+
+def _quietest_sample(waveform: Waveform) -> int:
+    rate = waveform.sample_rate
+    window = int(_WINDOW_SECONDS * rate)
+    start, end = int(_EARLIEST_CUT_SECONDS * rate), int(_LONGEST_PIECE_SECONDS * rate)
+    energy = np.cumsum(np.square(waveform.samples[start:end], dtype=np.float64))
+    loudness = energy[window:] - energy[:-window]
+    return start + int(np.argmin(loudness)) + window // 2
