@@ -15,12 +15,11 @@ from typing import Any, cast
 import torch
 
 from gpu_validation.fastest import fastest_in_words
-from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget, Unusable
+from studio.engines.candidate import AnyStage, BuildJob, EngineBackend, EngineTarget, Unusable, references_of
 from studio.engines.machine import budget_bytes, free_bytes
 from studio.engines.reference_io import ReferenceIO, random_tokens, streamed_mel
 from studio.engines.stage import Stage
-from studio.engines.trial_run import references_of
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize
 from studio.engines.trials import TRIALS, StageBenchmark, time_single
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder
@@ -28,14 +27,8 @@ from studio.model.stages import FlowDecoder
 Entry = dict[str, Any]
 
 
-@dataclass
-class Job:
-    """A build context without cancellation; progress goes to the log."""
-
-    target: EngineTarget
-    workspace: Path
-    timing_cache: Path
-    memory_bytes: int
+class Job(BuildJob):
+    """A build job without cancellation; progress goes to the log."""
 
     def report(self, phase: str, done: float, total: float) -> None:
         print(f"{phase} {done:.2f}/{total:g}", file=sys.stderr, flush=True)

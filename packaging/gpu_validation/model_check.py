@@ -32,13 +32,11 @@ from gpu_validation.our_side import OurSide, material_of
 from gpu_validation.ratios import ROWS, compare, small
 from gpu_validation.whole_requests import SMALL, PeakMemory, Scope, Spoken, check_requests, taken_bytes
 from random_models.checkpoint import write_random_checkpoint
-from studio.engines.candidate import EngineBackend, EngineTarget
+from studio.engines.candidate import MODULES, EngineBackend, EngineTarget, all_candidates, references_of
 from studio.engines.machine import device_named, free_bytes
 from studio.engines.reference_io import read_reference, record_reference
-from studio.engines.registry import MODULES, all_candidates
 from studio.engines.stage import Device, Stage
-from studio.engines.trial_run import references_of
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind

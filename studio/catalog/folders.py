@@ -7,7 +7,6 @@ are complete. A lock file keeps two programs from changing the same model.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import secrets
 import shutil
@@ -21,7 +20,7 @@ from studio.messages import Message, wording
 from studio.settings import MODELS_FOLDER
 from studio.settings_store import Settings
 from studio.storage.atomic_file import sync_folder
-from studio.storage.disk import disk_errors
+from studio.storage.disk import disk_errors, free_bytes
 from studio.storage.file_lock import FileLock
 
 _INCOMING = ".incoming"
@@ -133,12 +132,6 @@ def in_gigabytes(num_bytes: int) -> str:
     if num_bytes < _MIN_IN_GIGABYTES:
         return f"{num_bytes / _MEGABYTE:.0f} MB"
     return f"{num_bytes / _GIGABYTE:.2f} GB"
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the free space on the disk of ``folder``, which need not exist; 0 for a disk that was removed."""
-    place = next((place for place in (folder, *folder.absolute().parents) if os.path.exists(place)), None)
-    return shutil.disk_usage(place).free if place else 0
 
 
 def require_free_space(folder: Path, num_bytes: int, *, what: str, remedy: Message = _KEEP_ELSEWHERE) -> None:

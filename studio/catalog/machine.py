@@ -10,8 +10,9 @@ from enum import Enum
 
 import psutil
 
-from studio.catalog.folders import free_bytes, models_folder
+from studio.catalog.folders import models_folder
 from studio.catalog.known import Ability, KnownModel
+from studio.storage.disk import free_bytes
 from studio.system.processor import cpu_name
 
 _QUERY_SECONDS = 10.0

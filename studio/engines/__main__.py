@@ -7,20 +7,28 @@ import json
 import logging
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from studio.engines.candidate import EngineTarget
+from studio.engines.candidate import MODULES, EngineTarget
+from studio.engines.ladder import why_not
 from studio.engines.machine import device_named
 from studio.engines.manager import EngineManager
-from studio.engines.overview import EngineStatus, Status
-from studio.engines.registry import MODULES
+from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
-from studio.engines.text_report import as_rows, explanation, megabytes, progress, table
 from studio.errors import StudioError, UnusableSetting
 from studio.messages import printable
 from studio.model.checkpoint import open_checkpoint
+
+_TITLES = {
+    Stage.SPEECH_TOKENIZER: "speech tokenizer",
+    Stage.SPEAKER_ENCODER: "speaker encoder",
+    Stage.SPEECH_LM: "language model",
+    Stage.FLOW: "flow",
+    Stage.VOCODER: "vocoder",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +72,7 @@ def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage
             manager.improve(stages)
         case "clear":
             freed = manager.store.clear() if chosen.all else manager.forget(keys)
-            _print(f"{megabytes(freed)} freed. Engines are rebuilt as needed.")
+            _print(f"{_megabytes(freed)} freed. Engines are rebuilt as needed.")
             return 0
     overview = manager.overview()
     shown = [stage for stage in overview.stages if stage.stage in stages]
@@ -72,13 +80,13 @@ def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage
         answer = {
             "model": overview.model_name,
             "place": overview.device.description,
-            "candidates": as_rows(overview),
+            "candidates": _as_rows(overview),
         }
         _print(json.dumps(_finite(answer), ensure_ascii=False, indent=1))
     elif chosen.action in ("why", "verify", "bench"):
-        _print(*(line for stage in shown for line in (*explanation(stage), "")))
+        _print(*(line for stage in shown for line in (*_explanation(stage), "")))
     else:
-        _print(*table(overview))
+        _print(*_table(overview))
     return 0
 
 
@@ -112,6 +120,133 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _title(view: CandidateView) -> str:
+    return f"{view.engine} {view.precision}"
+
+
+def _title_in_use(stage: StageView) -> str:
+    choice = stage.choice
+    if stage.stage is Stage.SPEECH_LM and choice.status is not Status.VERIFIED:
+        # studio/pipeline/precision_selection.py compares 8, 16 and 32 bits.
+        return f"{choice.engine}, precision chosen on loading"
+    return _title(choice)
+
+
+def _table(overview: EngineStatus) -> Iterator[str]:
+    """Yield a table of the engines in use with their measurements."""
+    yield f"{overview.model_name} on {overview.device.description}"
+    yield ""
+    rows: list[tuple[str, ...]] = [("stage", "engine in use", "s per s", "times float32", "error", "size", "age")]
+    rows += [_row(stage) for stage in overview.stages]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    for note in overview.notes:
+        yield f"note: {note}."
+    if overview.num_untried:
+        yield f"{overview.num_untried} not tested yet: run `timbre engines build`. Details: `timbre engines why`."
+    yield f"disk cache: {_megabytes(overview.kept_bytes)} of at most {overview.limit_bytes / 2**30:.0f} GB"
+
+
+def _row(stage: StageView) -> tuple[str, ...]:
+    view = stage.choice
+    timing = view.timing
+    return (
+        _TITLES[stage.stage],
+        _title_in_use(stage),
+        f"{timing.seconds_per_audio_second:.2g}" if timing else "not measured",
+        "1" if view.is_reference else f"{view.speedup:.2f}" if timing else "",
+        _error_text(view),
+        _megabytes(view.num_bytes) if view.num_bytes else "nothing built",
+        _age(view.made_at),
+    )
+
+
+def _explanation(stage: StageView) -> Iterator[str]:
+    """Yield the engine used for the stage, and why each of the others is not used."""
+    choice = stage.choice
+    yield f"{_TITLES[stage.stage]}: {_title_in_use(stage)}"
+    if choice.timing:
+        yield f"  {choice.timing.seconds_per_audio_second:.2g} s per second of audio; {_error_text(choice)}"
+    elif choice.is_reference:
+        yield "  no faster engine has been verified; not measured"
+    for view in stage.candidates:
+        if view.key != choice.key:
+            yield f"  not {_title(view)}: {why_not(view, choice)}."
+
+
+def _error_text(view: CandidateView) -> str:
+    """Return the measured error against plain float32."""
+    found = view.verification
+    if found is None:
+        return "not verified"
+    if view.is_reference:
+        return "the reference"
+    words = f"{found.relative_error:.1e}"
+    if found.mel_distance_db is not None:
+        words += f", {found.mel_distance_db:.3f} dB"
+    if found.agreement is not None:
+        words += f", {found.agreement:.0%} equal"
+    return words
+
+
+def _progress(work: CurrentTrial) -> str:
+    words = f"{work.index} of {work.total}: {_TITLES[work.stage]}, {work.name}"
+    if work.step is not None:
+        words += f": {work.step.phase}, {work.share:.0%}"
+    if work.remaining_seconds is not None:
+        words += f", about {_duration(work.remaining_seconds)}"
+    return words
+
+
+def _megabytes(num_bytes: int) -> str:
+    return f"{num_bytes / 2**20:.0f} MB" if num_bytes >= 1 << 20 else f"{num_bytes / 2**10:.0f} kB"
+
+
+def _age(made_at: str) -> str:
+    """Return the time since ``made_at`` (ISO 8601) in words, or an empty string if it is empty."""
+    if not made_at:
+        return ""
+    return _duration(max(0.0, (datetime.now(UTC) - datetime.fromisoformat(made_at)).total_seconds()))
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86_400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _as_rows(overview: EngineStatus) -> list[dict[str, object]]:
+    """Return all candidates as JSON rows."""
+    rows: list[dict[str, object]] = []
+    for stage in overview.stages:
+        for view in stage.candidates:
+            found, timing = view.verification, view.timing
+            rows.append(
+                {
+                    "stage": stage.stage.value,
+                    "name": view.name,
+                    "engine": view.engine,
+                    "precision": view.precision,
+                    "in_use": view.key == stage.choice.key,
+                    "status": view.status.value,
+                    "why_not": "" if view.key == stage.choice.key else str(why_not(view, stage.choice)),
+                    "seconds_per_audio_second": timing.seconds_per_audio_second if timing else None,
+                    "first_seconds": timing.first_seconds if timing else None,
+                    "speedup": view.speedup if view.status is Status.VERIFIED else None,
+                    "relative_error": found.relative_error if found and found.is_finite else None,
+                    "mel_distance_db": found.mel_distance_db if found else None,
+                    "agreement": found.agreement if found else None,
+                    "bytes": view.num_bytes,
+                    "made_at": view.made_at,
+                    "key": view.key,
+                }
+            )
+    return rows
+
+
 class _ProgressPrinter:
     """Prints progress: on a terminal one line that is rewritten, elsewhere one line per phase."""
 
@@ -121,7 +256,7 @@ class _ProgressPrinter:
     def update(self, overview: EngineStatus) -> None:
         work = overview.work
         if sys.stderr.isatty():
-            words = progress(work) if work else ""
+            words = _progress(work) if work else ""
             sys.stderr.write(f"\r\x1b[K{words}")
             sys.stderr.flush()
         elif work is not None and work.step is not None:

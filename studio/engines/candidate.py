@@ -1,9 +1,9 @@
-"""The protocol between engine candidates and the manager.
+"""The interface between engine candidates and the manager, the registry of candidates, and their cache keys.
 
 A candidate is a stateless object that every process creates from the ``CANDIDATES`` of its module (listed in
-``registry.py``). Importing that module must not import the candidate's library: ``probe``, ``build`` and ``open`` do.
-The manager does what is common to all candidates: cache keys and folders, child processes, verification against plain
-float32, timing, choice, the size limit of the cache, pausing, cancelling and crashes.
+``MODULES``). Importing that module must not import the candidate's library: ``probe``, ``build`` and ``open`` do.
+The manager does what is common to all candidates: folders, child processes, verification against plain float32,
+timing, choice, the size limit of the cache, pausing, cancelling and crashes.
 
     probe    in any process, quick       usable here, or the reason why not
     build    in the child process only   writes files into an empty folder, which the manager installs on success
@@ -12,16 +12,31 @@ float32, timing, choice, the size limit of the cache, pausing, cancelling and cr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import importlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from studio.engines.stage import Device, Stage
 from studio.messages import Message
-from studio.model.checkpoint import Checkpoint
+from studio.model.checkpoint import Checkpoint, sampled_digest
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
+
+# The first candidate of a stage is its reference, plain float32. The others are in display order.
+MODULES = (
+    "studio.engines.torch_candidates",
+    "studio.engines.onnx.candidates",
+    "studio.engines.tensorrt.candidates",
+    "studio.engines.cuda_graph.candidates",
+    "studio.engines.vllm_lm.candidates",
+    "studio.engines.quantized.candidates",
+)
+# Bump when verification or timing changes, so that all engines are tried again.
+PROOF_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +47,33 @@ class EngineTarget:
     device: Device
     variant: str | None = None
 
+    def weight_path(self, stage: Stage) -> Path:
+        """Return the file of the model folder that contains the weights of ``stage``."""
+        match stage:
+            case Stage.SPEECH_TOKENIZER:
+                return self.checkpoint.folder / self.checkpoint.generation.speech_tokenizer_file
+            case Stage.SPEAKER_ENCODER:
+                return self.checkpoint.folder / "campplus.onnx"
+            case Stage.SPEECH_LM:
+                return self.checkpoint.speech_lm_path(self.variant)
+            case Stage.FLOW:
+                return self.checkpoint.folder / "flow.pt"
+            case Stage.VOCODER:
+                return self.checkpoint.folder / "hift.pt"
+
+    def weight_bytes(self, stage: Stage) -> int:
+        """Return the size of the weight file of ``stage``."""
+        return self.weight_path(stage).stat().st_size
+
 
 @dataclass(frozen=True, slots=True)
 class Available:
-    """The probe found no obstacle.
+    """The result of a probe that found no obstacle."""
 
-    ``memory_bytes``: the most memory that ``open`` takes on the device; ``build_memory_bytes`` and
-    ``build_disk_bytes`` likewise for ``build``. ``opens_slowly``: another engine runs while ``open`` does.
-    """
-
-    memory_bytes: int
+    memory_bytes: int  # the most device memory that ``open`` takes
     build_memory_bytes: int = 0
     build_disk_bytes: int = 0
-    opens_slowly: bool = False
+    opens_slowly: bool = False  # another engine runs until this one is open
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,100 +87,145 @@ class BuildCancelled(Exception):
     """Raised by ``BuildJob.report`` to end the build; ``build`` must not catch it."""
 
 
-class BuildJob(Protocol):
-    """The input of a build, and its progress reports."""
+@dataclass
+class BuildJob(ABC):
+    """The input of a build, and the receiver of its progress reports.
 
-    @property
-    def target(self) -> EngineTarget: ...
+    Attributes:
+        workspace: An empty folder. All its content is kept when ``build`` returns, so temporary files belong elsewhere.
+        timing_cache: A file kept between builds, which may be missing or damaged. Candidates replace it atomically.
+        memory_bytes: The device memory that the build may take now.
+    """
 
-    @property
-    def workspace(self) -> Path:
-        """An empty folder. Its content is kept when ``build`` returns, so temporary files do not belong here."""
-        ...
+    target: EngineTarget
+    workspace: Path
+    timing_cache: Path
+    memory_bytes: int
 
-    @property
-    def timing_cache(self) -> Path:
-        """A file kept between builds, which may be missing or damaged; the candidate replaces it atomically."""
-        ...
-
-    @property
-    def memory_bytes(self) -> int:
-        """The device memory that the build may take now."""
-        ...
-
+    @abstractmethod
     def report(self, phase: str, done: float, total: float) -> None:
         """Report ``done`` of ``total`` counted steps of ``phase`` (one of ``EngineBackend.phases``).
 
         Blocks while the build is paused. Raises ``BuildCancelled``. A build without reports for longer than
         ``EngineBackend.build_timeout_seconds`` is killed as hung.
         """
-        ...
 
+    @abstractmethod
     def should_continue(self) -> bool:
         """Block while paused; return False to end the build. For callbacks from C, which cannot raise."""
-        ...
+
+    def reporter(self, phase: str) -> Callable[[float, float], None]:
+        """Return a function that reports the progress of ``phase``."""
+        return lambda done, total: self.report(phase, done, total)
 
 
 AnyStage = SpeechTokenizer | SpeakerEncoder | SpeechLM | FlowDecoder | Vocoder
-"""What ``open`` returns: the protocol of its ``Stage``."""
+"""The type that ``open`` returns: the protocol of the candidate's ``Stage``."""
 
 
-class EngineBackend(Protocol):
-    """One way to run one stage. Attributes are constant."""
+@dataclass(frozen=True)
+class EngineBackend(ABC):
+    """One way to run one stage.
+
+    Attributes:
+        precision: Selects the tolerances of verification; for mixed precision, the coarsest one used.
+    """
+
+    stage: Stage
+    precision: Precision = Precision.FLOAT32
 
     @property
-    def stage(self) -> Stage: ...
-
-    @property
+    @abstractmethod
     def name(self) -> str:
         """Unique name within the stage, for files and commands: ``[a-z0-9-]+``, "onnxruntime-cpu-int8"."""
-        ...
 
     @property
+    @abstractmethod
     def engine(self) -> str:
         """Display name without the precision: "ONNX Runtime (CPU)"."""
-        ...
-
-    @property
-    def precision(self) -> Precision:
-        """Selects the tolerances of verification; for mixed precision, the coarsest one used."""
-        ...
 
     @property
     def code_version(self) -> int:
-        """Bump to invalidate files built by earlier versions."""
-        ...
+        """Version of the built files. Bump it to invalidate files built by earlier versions."""
+        return 1
 
     @property
     def phases(self) -> tuple[str, ...]:
         """Names of the build's phases in order, shown to the user; empty if nothing is built."""
-        ...
+        return ()
 
     @property
     def build_timeout_seconds(self) -> float:
         """How long ``build`` may run without a report before it is killed as hung."""
-        ...
+        return 600.0
 
+    @abstractmethod
     def probe(self, target: EngineTarget) -> Available | Unusable:
         """Return whether the candidate can run here. Takes at most seconds, builds nothing and raises nothing."""
-        ...
 
+    @abstractmethod
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        """Return the facts a build depends on: library versions, shapes, calibration data.
+        """Return the facts a build depends on besides those of ``facts_of``: library versions, shapes, calibration data.
 
-        The manager adds stage, name, precision, ``code_version``, the stage's weights and the device's identity.
         Called only where ``probe`` returned ``Available``.
         """
-        ...
 
     def build(self, job: BuildJob) -> None:
         """Write the files. Raises ``StudioError`` (``OutOfMemory`` if memory runs out) and ``BuildCancelled``."""
-        ...
+        raise NotImplementedError(f"{self.name} has nothing to build")
 
+    @abstractmethod
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         """Return the stage, ready to run. ``files`` is the folder ``build`` filled, None if nothing is built.
 
         The manager has verified the files' checksums; a file that the library itself rejects (a plan for another
         version) raises ``StudioError``. Raises ``OutOfMemory``.
         """
-        ...
+
+
+def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, ...]:
+    """Import the modules and join their lists; ``module:NAME`` selects another list than ``CANDIDATES``."""
+    found: list[EngineBackend] = []
+    for module in modules:
+        name, _, attribute = module.partition(":")
+        found += getattr(importlib.import_module(name), attribute or "CANDIDATES")
+    names = [(candidate.stage, candidate.name) for candidate in found]
+    assert len(set(names)) == len(names), "two candidates of a stage share a name"
+    return tuple(found)
+
+
+def references_of(candidates: Iterable[EngineBackend]) -> dict[Stage, EngineBackend]:
+    """Return the reference of each stage, which is its first candidate."""
+    references: dict[Stage, EngineBackend] = {}
+    for candidate in candidates:
+        references.setdefault(candidate.stage, candidate)
+    return references
+
+
+def facts_of(candidate: EngineBackend, target: EngineTarget) -> dict[str, str]:
+    """Return everything a build of ``candidate`` depends on. Raises ``MissingModelFile``."""
+    checkpoint = target.checkpoint
+    settings = {
+        Stage.SPEECH_LM: checkpoint.speech_lm,
+        Stage.FLOW: checkpoint.flow,
+        Stage.VOCODER: checkpoint.vocoder,
+    }.get(candidate.stage)
+    own = {f"candidate: {name}": value for name, value in candidate.key_facts(target).items()}
+    return {
+        "stage": candidate.stage.value,
+        "name": candidate.name,
+        "precision": candidate.precision.value,
+        "code": str(candidate.code_version),
+        "proof": str(PROOF_VERSION),
+        "generation": checkpoint.generation.name,
+        "weights": sampled_digest(target.weight_path(candidate.stage)).hex(),
+        "settings": hashlib.sha256(repr(settings).encode()).hexdigest(),
+        **target.device.identity,
+        **own,
+    }
+
+
+def key_of(facts: Mapping[str, str]) -> str:
+    """Return the folder name of a build: the stage, the candidate's name and a hash of all facts."""
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return f"{facts['stage']}-{facts['name']}-{digest[:20]}"

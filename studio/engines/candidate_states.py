@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable
-from studio.engines.keys import facts_of, key_of
+from studio.engines.candidate import Available, EngineBackend, EngineTarget, Unusable, facts_of, key_of
 from studio.engines.ladder import resource_shortage, status_of
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import Manifest
-from studio.engines.overview import CandidateView, Status
+from studio.engines.overview import CandidateView
+from studio.engines.stage import Stage
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
-from studio.messages import Message
+from studio.messages import Message, wording
+from studio.storage.disk import free_bytes
 
 
 @dataclass
 class CandidateState:
-    """One candidate. It is probed once: libraries do not change while the program runs."""
+    """One candidate. It is probed once: libraries do not change while the program runs.
+
+    Attributes:
+        reference: The state of the stage's reference; None if this candidate is the reference.
+        failed_now: The reason why it failed in this process.
+    """
 
     candidate: EngineBackend
     target: EngineTarget
     store: EngineStore
-    is_reference: bool
+    reference: CandidateState | None
     failed_now: Message | None = None
+
+    @property
+    def is_reference(self) -> bool:
+        return self.reference is None
+
+    @property
+    def title(self) -> Message:
+        return wording(
+            "{engine} in {precision}", engine=self.candidate.engine, precision=self.candidate.precision.value
+        )
 
     @cached_property
     def probed(self) -> Available | Unusable:
@@ -59,24 +74,25 @@ class CandidateState:
     def manifest(self) -> Manifest | None:
         return self.store.manifest(self.key, self.facts) if self.key else None
 
-    def missing_resources(self, reference: CandidateState) -> Message | None:
+    def _missing_resources(self) -> Message | None:
         """Return why there is too little memory or disk space to try it beside the reference now, or None."""
-        if not isinstance(self.probed, Available) or not isinstance(reference.probed, Available):
+        if not isinstance(self.probed, Available):
             return None
-        needed = max(
-            self.probed.build_memory_bytes,
-            self.probed.memory_bytes + (0 if self is reference else reference.probed.memory_bytes),
-        )
-        free_disk = shutil.disk_usage(_existing_parent(self.store)).free
+        memory_bytes = self.probed.memory_bytes
+        if self.reference is not None:
+            if not isinstance(self.reference.probed, Available):
+                return None
+            memory_bytes += self.reference.probed.memory_bytes
+        needed = max(self.probed.build_memory_bytes, memory_bytes)
         return resource_shortage(needed, budget_bytes(self.target.device)) or resource_shortage(
-            self.probed.build_disk_bytes, free_disk, is_disk=True
+            self.probed.build_disk_bytes, free_bytes(self.store.folder), is_disk=True
         )
 
-    def view(self, reference: CandidateState) -> CandidateView:
+    def view(self) -> CandidateView:
         manifest = self.manifest
         status, reason = status_of(
             unusable=self.unusable,
-            missing_resources=self.missing_resources(reference) if manifest is None and self.unusable is None else None,
+            missing_resources=self._missing_resources() if manifest is None and self.unusable is None else None,
             manifest=manifest,
             attempts=self.store.attempts(self.key) if self.key else None,
             is_being_built=bool(self.key) and manifest is None and self.store.is_being_built(self.key),
@@ -103,17 +119,9 @@ def candidate_states_of(
     candidates: Iterable[EngineBackend], target: EngineTarget, store: EngineStore
 ) -> list[CandidateState]:
     """Return the states in the order of ``candidates``; the first of each stage is the reference."""
-    states: list[CandidateState] = []
+    references: dict[Stage, CandidateState] = {}
+    states = []
     for candidate in candidates:
-        is_first = all(state.candidate.stage is not candidate.stage for state in states)
-        states.append(CandidateState(candidate, target, store, is_reference=is_first))
+        states.append(CandidateState(candidate, target, store, references.get(candidate.stage)))
+        references.setdefault(candidate.stage, states[-1])
     return states
-
-
-def as_trying(view: CandidateView) -> CandidateView:
-    """Return ``view`` as it is while this process tries it."""
-    return replace(view, status=Status.TRYING, reason=None)
-
-
-def _existing_parent(store: EngineStore) -> str:
-    return str(next(path for path in (store.folder, *store.folder.resolve().parents) if path.exists()))

@@ -10,50 +10,40 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from pathlib import Path
 
 import studio
-from studio.engines.candidate import AnyStage, Available, EngineTarget
-from studio.engines.candidate_states import CandidateState, as_trying, candidate_states_of
+from studio.engines.candidate import MODULES, AnyStage, Available, EngineTarget, all_candidates
+from studio.engines.candidate_states import CandidateState, candidate_states_of
 from studio.engines.history import phase_history, remaining_seconds
 from studio.engines.ladder import choose, resource_shortage
-from studio.engines.lost_device import is_device_lost
+from studio.engines.library_errors import is_device_lost, is_out_of_memory
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import FailureKind, Manifest
-from studio.engines.memory import is_out_of_memory
 from studio.engines.overview import CandidateView, CurrentTrial, EngineStatus, StageView, Status
 from studio.engines.reference_io import reference_file_name
-from studio.engines.registry import MODULES, all_candidates
 from studio.engines.stage import Stage
-from studio.engines.store import EngineStore, Workspace
-from studio.engines.task import RECORDING, TIMING, VERIFYING, Completed, Failed, Report, Step, TrialTask, WasCancelled
+from studio.engines.store import EngineStore
+from studio.engines.task import (
+    RECORDING,
+    TIMING,
+    VERIFYING,
+    Completed,
+    Failed,
+    Step,
+    TrialSize,
+    TrialTask,
+    WasCancelled,
+    default_trial_size,
+)
 from studio.engines.trial_process import TrialProcess
-from studio.engines.trial_size import TrialSize, default_trial_size
 from studio.errors import StudioError
 from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
-
-
-class RunningTrial(Protocol):
-    """A running trial; ``trial_process.TrialProcess`` implements it."""
-
-    def reports(self) -> Iterator[Report]: ...
-
-    def pause(self) -> None: ...
-
-    def resume(self) -> None: ...
-
-    def cancel(self) -> None: ...
-
-    def kill(self) -> None: ...
-
-
-class StartTrial(Protocol):
-    def __call__(self, task: TrialTask, *, build_timeout_seconds: float) -> RunningTrial: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +68,7 @@ class EngineManager:
         *,
         modules: tuple[str, ...] = MODULES,
         trial_size: TrialSize | None = None,
-        start_trial: StartTrial = TrialProcess,
+        start_trial: Callable[..., TrialProcess] = TrialProcess,
         has_low_priority: bool = True,
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
     ) -> None:
@@ -94,7 +84,7 @@ class EngineManager:
         self._work: CurrentTrial | None = None
         # Held while flags change and the trial is commanded, so that a late resume cannot overtake a pause.
         self._trial_lock = threading.Lock()
-        self._trial: RunningTrial | None = None
+        self._trial: TrialProcess | None = None
         self._is_paused = False
         self._is_aside = False
         self._is_cancelled = False
@@ -109,7 +99,7 @@ class EngineManager:
             return EngineStatus(
                 model_name=self.target.checkpoint.folder.name,
                 device=self.target.device,
-                stages=tuple(self._stage_view(stage) for stage in Stage if self._candidate_states_of(stage)),
+                stages=tuple(self._stage_view(stage) for stage in Stage if self._states_of(stage)),
                 kept_bytes=self.store.num_bytes(),
                 limit_bytes=self.store.limit_bytes,
                 work=self._work,
@@ -118,13 +108,15 @@ class EngineManager:
             )
 
     def _stage_view(self, stage: Stage) -> StageView:
-        states = self._candidate_states_of(stage)
-        views = [state.view(states[0]) for state in states]
-        if self._work is not None and self._work.stage is stage:
-            views = [as_trying(view) if view.name == self._work.name else view for view in views]
+        states = self._states_of(stage)
+        views = [state.view() for state in states]
+        if (work := self._work) is not None and work.stage is stage:
+            views = [
+                replace(view, status=Status.TRYING, reason=None) if view.name == work.name else view for view in views
+            ]
         return StageView(stage, choose(views, unfit=frozenset(self._unfit | self._too_large_now)).name, tuple(views))
 
-    def _candidate_states_of(self, stage: Stage) -> list[CandidateState]:
+    def _states_of(self, stage: Stage) -> list[CandidateState]:
         return [state for state in self._states if state.candidate.stage is stage]
 
     def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> EngineStatus:
@@ -198,8 +190,7 @@ class EngineManager:
         return freed
 
     def _is_due(self, state: CandidateState, again: Collection[str]) -> bool:
-        reference = self._candidate_states_of(state.candidate.stage)[0]
-        return state.view(reference).status.can_be_tried or (bool(state.key) and state.key in again)
+        return state.view().status.can_be_tried or (bool(state.key) and state.key in again)
 
     def _try(self, state: CandidateState, index: int, total: int, *, is_again: bool) -> None:
         self._set_work(CurrentTrial(state.candidate.stage, state.candidate.name, index, total))
@@ -217,18 +208,18 @@ class EngineManager:
         except StudioError as error:
             self._fail(state, FailureKind.FAILED, error.problem)
 
-    def _copy_build(self, state: CandidateState, workspace: Workspace) -> bool:
+    def _copy_build(self, state: CandidateState, workspace: Path) -> bool:
         """Copy an existing build into the workspace to verify it again; return False if there is none."""
         manifest = state.manifest
         if manifest is None or not manifest.files or (files := self.store.verified_files(manifest)) is None:
             return False
         for name in manifest.files:
-            target = workspace.folder / name
+            target = workspace / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(files / name, target)
         return True
 
-    def _run_trial(self, state: CandidateState, workspace: Workspace, *, is_built: bool) -> None:
+    def _run_trial(self, state: CandidateState, workspace: Path, *, is_built: bool) -> None:
         task = TrialTask(
             model_folder=self.target.checkpoint.folder,
             variant=self.target.variant,
@@ -236,7 +227,7 @@ class EngineManager:
             stage=state.candidate.stage,
             name=state.candidate.name,
             modules=self._modules,
-            workspace=workspace.folder,
+            workspace=workspace,
             reference_path=self.store.folder / "recorded" / reference_file_name(self.target, self._trial_size),
             timing_cache=self.store.timing_cache(state.candidate.name),
             trial_size=self._trial_size,
@@ -270,10 +261,8 @@ class EngineManager:
                 self._trial = None
 
     def _update_progress(self, step: Step, estimate: _Estimate) -> None:
-        work = self._work
-        if work is not None:
-            remaining = estimate.after(step)
-            self._set_work(CurrentTrial(work.stage, work.name, work.index, work.total, step, remaining))
+        if self._work is not None:
+            self._set_work(replace(self._work, step=step, remaining_seconds=estimate.after(step)))
 
     def _fail(self, state: CandidateState, kind: FailureKind, reason: Message) -> None:
         _log.warning("%s failed: %s", state.key, reason)
@@ -287,13 +276,11 @@ class EngineManager:
         next is opened. Free memory is checked on every call.
         """
         with self._lock:
-            self._too_large_now -= {state.key for state in self._candidate_states_of(stage)}
+            self._too_large_now -= {state.key for state in self._states_of(stage)}
         while True:
-            with self._lock:
-                view = self._stage_view(stage).choice
+            state, view = self._choice(stage)
             if view.status is not Status.VERIFIED:
                 return None
-            state = next(state for state in self._candidate_states_of(stage) if state.candidate.name == view.name)
             if (engine := self._opened(state)) is not None:
                 return OpenedStage(engine, view)
             if view.is_reference:
@@ -301,23 +288,26 @@ class EngineManager:
 
     def opens_slowly(self, stage: Stage) -> bool:
         """Return whether ``open_choice`` would take noticeably long."""
-        with self._lock:
-            name = self._stage_view(stage).choice.name
-        probed = next(state.probed for state in self._candidate_states_of(stage) if state.candidate.name == name)
+        probed = self._choice(stage)[0].probed
         return isinstance(probed, Available) and probed.opens_slowly
 
+    def _choice(self, stage: Stage) -> tuple[CandidateState, CandidateView]:
+        with self._lock:
+            view = self._stage_view(stage).choice
+        return next(state for state in self._states_of(stage) if state.candidate.name == view.name), view
+
     def _opened(self, state: CandidateState) -> AnyStage | None:
-        manifest = state.manifest
+        manifest, title = state.manifest, state.title
         if manifest is None:
             return None
         if (reason := self._memory_shortage(state)) is not None:
-            with self._lock:
-                self._too_large_now.add(state.key)
-            self._note(wording("{engine} is not used now: {reason}", engine=_title(state), reason=reason))
+            self._exclude(
+                state, self._too_large_now, wording("{engine} is not used now: {reason}", engine=title, reason=reason)
+            )
             return None
         files = self.store.verified_files(manifest)
         if files is None:
-            self._note(wording("{engine} was damaged on disk and will be rebuilt", engine=_title(state)))
+            self._note(wording("{engine} was damaged on disk and will be rebuilt", engine=title))
             return None
         try:
             return state.candidate.open(files if state.candidate.phases else None, state.target)
@@ -325,19 +315,19 @@ class EngineManager:
             _log.exception("%s does not open", state.key)
             if is_device_lost(error):
                 raise  # no other engine would open either, and this build is intact
-            is_too_large = is_out_of_memory(error)
-            with self._lock:
-                (self._too_large_now if is_too_large else self._unfit).add(state.key)
-            if is_too_large:
-                self._note(wording("not enough memory for {engine} now", engine=_title(state)))
-            else:
-                self._note(
-                    wording(
-                        "{engine} failed to open ({reason}) and will be rebuilt", engine=_title(state), reason=error
-                    )
-                )
-                self.store.discard(state.key)
+            if is_out_of_memory(error):
+                self._exclude(state, self._too_large_now, wording("not enough memory for {engine} now", engine=title))
+                return None
+            note = wording("{engine} failed to open ({reason}) and will be rebuilt", engine=title, reason=error)
+            self._exclude(state, self._unfit, note)
+            self.store.discard(state.key)
             return None
+
+    def _exclude(self, state: CandidateState, excluded: set[str], note: Message) -> None:
+        """Add the candidate to one of the sets from which no engine is chosen, and tell the user."""
+        with self._lock:
+            excluded.add(state.key)
+        self._note(note)
 
     def _memory_shortage(self, state: CandidateState) -> Message | None:
         """Return the reason if memory is too small. Checked in advance: the system kills a process that exhausts RAM."""
@@ -387,7 +377,3 @@ def _manifest(state: CandidateState, completed: Completed) -> Manifest:
         phase_seconds=completed.phase_seconds,
         files=completed.files,
     )
-
-
-def _title(state: CandidateState) -> Message:
-    return wording("{engine} in {precision}", engine=state.candidate.engine, precision=state.candidate.precision.value)

@@ -19,10 +19,9 @@ from safetensors.numpy import load_file, save
 
 from studio import paths
 from studio.audio.files import read_audio
-from studio.engines.candidate import AnyStage, EngineBackend, EngineTarget
-from studio.engines.keys import PROOF_VERSION
+from studio.engines.candidate import PROOF_VERSION, AnyStage, EngineBackend, EngineTarget
 from studio.engines.stage import Stage
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize
 from studio.model.config import SpeechLMConfig
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import (

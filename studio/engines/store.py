@@ -20,7 +20,6 @@ import re
 import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,21 +32,12 @@ from studio.storage.disk import require_regular_file
 from studio.storage.file_lock import FileLock
 
 _log = logging.getLogger(__name__)
-_BLOCK_BYTES = 1 << 20
 _LOCK_TRIES = 4
 _LOCK_PAUSE_SECONDS = 0.05
 _PLAIN_NAME = re.compile(r"[\w-][\w.+-]*")
 DEFAULT_LIMIT_BYTES = 20 << 30
 # One failure may be temporary (a driver update, a full disk); after two there is no automatic retry.
 MOST_FAILURES = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """The locked folder of a build, initially empty."""
-
-    key: str
-    folder: Path
 
 
 class EngineStore:
@@ -93,7 +83,7 @@ class EngineStore:
         return sum(_size(folder) for folder in self._folders(self._built))
 
     @contextlib.contextmanager
-    def workspace(self, key: str) -> Iterator[Workspace]:
+    def workspace(self, key: str) -> Iterator[Path]:
         """Lock and yield an empty folder to build ``key`` in.
 
         Raises ``BlockingIOError`` if another process is building it, and ``StudioError``.
@@ -114,25 +104,25 @@ class EngineStore:
         try:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            yield Workspace(key, folder)
+            yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             lock.release()
 
-    def install(self, workspace: Workspace, manifest: Manifest) -> None:
+    def install(self, workspace: Path, manifest: Manifest) -> None:
         """Install a finished build atomically, then evict others down to the limit. Raises ``StudioError``.
 
         If the build was rejected, only its manifest is kept.
         """
         if not manifest.is_good:
-            for path in workspace.folder.iterdir():
+            for path in workspace.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        manifest.write(workspace.folder)
+        manifest.write(workspace)
         target = _child(self._built, manifest.key)
         try:
             self._built.mkdir(parents=True, exist_ok=True)
             self.discard(manifest.key)
-            workspace.folder.replace(target)
+            workspace.replace(target)
         except OSError as error:
             raise CannotWrite(
                 "The built engine cannot be stored ({reason}).", remedy="Check the permissions of {folder}.",
@@ -293,11 +283,8 @@ def _is_undamaged(path: Path, file: BuiltFile) -> bool:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _size(folder: Path) -> int:

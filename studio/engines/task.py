@@ -11,7 +11,6 @@ from pathlib import Path
 
 from studio.engines.manifest import BuiltFile, FailureKind, Timing, Verification
 from studio.engines.stage import Device, Stage
-from studio.engines.trial_size import TrialSize
 from studio.messages import Message
 
 # Phases of a trial that every candidate shares, as shown to the user.
@@ -21,25 +20,48 @@ TIMING = "Measuring the speed"
 
 
 @dataclass(frozen=True, slots=True)
-class TrialTask:
-    """One trial: record the reference if ``reference_path`` is missing, then build, verify and time a candidate.
+class TrialSize:
+    """How much speech a trial verifies and times: enough to find errors, little enough for the device.
 
-    ``modules``: where candidates are listed. ``is_built``: ``workspace`` already holds the files.
-    ``has_low_priority``: the trial runs alongside other work.
+    Attributes:
+        num_tokens: Length of the compared line in speech tokens (25 a second).
+        num_seeds: Number of further lines of that length whose output must be finite.
+        num_rounds: Largest number of timing rounds.
+        timing_seconds: No round starts after this time.
     """
+
+    num_tokens: int
+    num_seeds: int
+    num_rounds: int
+    timing_seconds: float
+
+
+# A CPU needs several seconds for each second of speech.
+_ON_CPU = TrialSize(num_tokens=60, num_seeds=1, num_rounds=3, timing_seconds=60.0)
+# 16-bit overflow occurs only in some lines and only after many tokens, hence 20 lines of 30 s.
+_ON_GPU = TrialSize(num_tokens=750, num_seeds=20, num_rounds=5, timing_seconds=30.0)
+
+
+def default_trial_size(device: Device) -> TrialSize:
+    return _ON_GPU if device.kind.is_gpu else _ON_CPU
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTask:
+    """One trial: record the reference if ``reference_path`` is missing, then build, verify and time a candidate."""
 
     model_folder: Path
     variant: str | None
     device: Device
     stage: Stage
     name: str
-    modules: tuple[str, ...]
+    modules: tuple[str, ...]  # which list the candidates
     workspace: Path
     reference_path: Path
     timing_cache: Path
     trial_size: TrialSize
-    is_built: bool = False
-    has_low_priority: bool = True
+    is_built: bool = False  # ``workspace`` already contains the files
+    has_low_priority: bool = True  # the trial runs alongside other work
 
 
 @dataclass(frozen=True, slots=True)

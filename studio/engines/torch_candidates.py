@@ -8,17 +8,15 @@ from pathlib import Path
 
 import torch
 
-from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
-from studio.engines.keys import weight_file
-from studio.engines.onnx.folder_network import FolderNetwork
+from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineTarget, Unusable
+from studio.engines.onnx.candidates import FolderNetwork
 from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.speech_lm.linear import check_support, has_onednn
 
-_CODE_VERSION = 1
-# Share of the float32 weight file; the text embedding and the head keep a higher precision than the layers.
+# Memory as a share of the float32 weight file; text embedding and head keep a higher precision than the layers.
 _WEIGHT_SHARE = {
     Precision.FLOAT32: 1.1,
     Precision.BFLOAT16: 0.7,
@@ -34,46 +32,40 @@ _WORKING_BYTES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TorchCandidate:
-    """A stage of ``Checkpoint.load_...`` in one precision, on any device."""
+@dataclass(frozen=True)
+class TorchCandidate(EngineBackend):
+    """A stage of ``Checkpoint.load_...`` in one precision, on any device. Weights are packed on loading."""
 
-    stage: Stage
-    precision: Precision
-    code_version: int = _CODE_VERSION
-    phases: tuple[str, ...] = ()
-    build_timeout_seconds: float = 600.0
+    engine = "PyTorch"
 
     @property
     def name(self) -> str:
         return f"torch-{self.precision.value}"
-
-    @property
-    def engine(self) -> str:
-        return "PyTorch"
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         try:
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        # The language model is limited by memory bandwidth: narrow weights are faster even if they
-        # must be widened for the computation.
-        is_multiplied_on_cpu = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu
-        if is_multiplied_on_cpu and self.precision is not Precision.FLOAT32 and not self._is_multiplied_by_processor():
+        # Memory bandwidth limits the language model, so narrow weights are faster even if they must be widened for
+        # the computation. The other stages need a processor that computes in the precision itself.
+        is_limited_by_arithmetic = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu
+        if is_limited_by_arithmetic and not self._has_fast_arithmetic():
             return Unusable(
                 wording("this processor has no fast {precision} arithmetic", precision=self.precision.value)
             )
-        return Available(_memory_bytes(self, target))
+        return Available(self._memory_bytes(target))
 
-    def _is_multiplied_by_processor(self) -> bool:
+    def _has_fast_arithmetic(self) -> bool:
+        if self.precision is Precision.FLOAT32:
+            return True
         return self.precision is Precision.BFLOAT16 and has_onednn(self.precision)
 
-    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
-        return {"torch": torch.__version__}
+    def _memory_bytes(self, target: EngineTarget) -> int:
+        return int(target.weight_bytes(self.stage) * _WEIGHT_SHARE[self.precision]) + _WORKING_BYTES[self.stage]
 
-    def build(self, job: BuildJob) -> None:
-        """Nothing to build: weights are packed on loading."""
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
+        return {"torch": torch.__version__}
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         checkpoint, device = target.checkpoint, target.device.torch_name
@@ -87,24 +79,19 @@ class TorchCandidate:
                 return checkpoint.load_vocoder(self.precision, device)
 
 
-def _memory_bytes(candidate: TorchCandidate, target: EngineTarget) -> int:
-    path = weight_file(candidate.stage, target)
-    return int(path.stat().st_size * _WEIGHT_SHARE[candidate.precision]) + _WORKING_BYTES[candidate.stage]
-
-
 # The reference for each stage comes first.
 CANDIDATES: tuple[EngineBackend, ...] = (
     FolderNetwork(Stage.SPEECH_TOKENIZER),
     FolderNetwork(Stage.SPEAKER_ENCODER),
-    TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT32),
+    TorchCandidate(Stage.SPEECH_LM),
     TorchCandidate(Stage.SPEECH_LM, Precision.INT8),
     TorchCandidate(Stage.SPEECH_LM, Precision.INT4),
     TorchCandidate(Stage.SPEECH_LM, Precision.FLOAT16),
     TorchCandidate(Stage.SPEECH_LM, Precision.BFLOAT16),
-    TorchCandidate(Stage.FLOW, Precision.FLOAT32),
+    TorchCandidate(Stage.FLOW),
     TorchCandidate(Stage.FLOW, Precision.BFLOAT16),
     TorchCandidate(Stage.FLOW, Precision.FLOAT16),
-    TorchCandidate(Stage.VOCODER, Precision.FLOAT32),
+    TorchCandidate(Stage.VOCODER),
     TorchCandidate(Stage.VOCODER, Precision.BFLOAT16),
     TorchCandidate(Stage.VOCODER, Precision.FLOAT16),
 )

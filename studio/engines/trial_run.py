@@ -5,16 +5,21 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
-from studio.engines.candidate import BuildCancelled, EngineBackend, EngineTarget
+from studio.engines.candidate import (
+    BuildCancelled,
+    BuildJob,
+    EngineBackend,
+    EngineTarget,
+    all_candidates,
+    references_of,
+)
+from studio.engines.library_errors import is_out_of_memory
 from studio.engines.machine import budget_bytes
 from studio.engines.manifest import FailureKind
-from studio.engines.memory import is_out_of_memory
 from studio.engines.reference_io import ReferenceIO, read_reference, record_reference
-from studio.engines.registry import all_candidates
 from studio.engines.stage import Stage
 from studio.engines.store import file_records
 from studio.engines.task import (
@@ -92,14 +97,8 @@ class TrialProgress:
             self._phase = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildContext:
-    """Implementation of ``candidate.BuildJob``."""
-
-    target: EngineTarget
-    workspace: Path
-    timing_cache: Path
-    memory_bytes: int
+@dataclass
+class TrialBuildJob(BuildJob):
     progress: TrialProgress
 
     def report(self, phase: str, done: float, total: float) -> None:
@@ -123,7 +122,7 @@ def _run(task: TrialTask, progress: TrialProgress) -> Report:
 
     if candidate.phases and not task.is_built:
         progress.report(candidate.phases[0], 0, 1)
-        job = BuildContext(target, task.workspace, task.timing_cache, budget_bytes(task.device), progress)
+        job = TrialBuildJob(target, task.workspace, task.timing_cache, budget_bytes(task.device), progress)
         candidate.build(job)
 
     trial = TRIALS[task.stage](reference_io, target.checkpoint, task.trial_size)
@@ -143,14 +142,6 @@ def _run(task: TrialTask, progress: TrialProgress) -> Report:
     progress.close()
     files = file_records(task.workspace) if verification.rejection is None else {}
     return Completed(verification, timing, progress.seconds, files)
-
-
-def references_of(candidates: tuple[EngineBackend, ...]) -> dict[Stage, EngineBackend]:
-    """Return the reference for each stage, which is its first candidate."""
-    references: dict[Stage, EngineBackend] = {}
-    for candidate in candidates:
-        references.setdefault(candidate.stage, candidate)
-    return references
 
 
 def _reference_io(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from studio.audio.waveform import Waveform
-from studio.engines.distance import Distance, distance, mel_distance_db
-from studio.engines.limits import apply_tolerances
 from studio.engines.manifest import Timing, Verification
 from studio.engines.reference_io import (
     LogitsRecorder,
@@ -23,10 +22,11 @@ from studio.engines.reference_io import (
     streamed_samples,
 )
 from studio.engines.stage import Stage
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize
+from studio.engines.verification import apply_tolerances, compare, mel_distance_db
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
-from studio.model.stages import FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
+from studio.model.stages import FloatArray, FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 from studio.voices.features import prompt_mel
 
 
@@ -45,7 +45,7 @@ class StageBenchmark(ABC):
         with torch.inference_mode():
             found = self.compare(engine)
             if found.is_finite and not self.stays_finite(engine):
-                found = Verification(False, found.relative_error, found.max_error, found.num_values)
+                found = replace(found, is_finite=False)
         return apply_tolerances(self.stage, precision, found)
 
     @abstractmethod
@@ -65,35 +65,42 @@ class StageBenchmark(ABC):
         return self.checkpoint.generation.seconds_of_tokens(len(self.reference_io.speech_tokens))
 
 
-class SpeechTokenizerTrial(StageBenchmark):
+class ClipBenchmark(StageBenchmark):
+    """Benchmark of a stage that reads the clip in one call."""
+
+    @abstractmethod
+    def run(self, engine: Any) -> Any:
+        """Return the output for the clip."""
+
+    def work(self, engine: Any) -> Callable[[], Iterator[object]]:
+        return lambda: iter((self.run(engine),))
+
+    @property
+    def audio_seconds(self) -> float:
+        return float(self.reference_io.clip_seconds[0])
+
+
+class SpeechTokenizerTrial(ClipBenchmark):
     stage = Stage.SPEECH_TOKENIZER
+
+    def run(self, engine: SpeechTokenizer) -> tuple[int, ...]:
+        return engine.tokenize(self.reference_io.log_mel)
 
     def compare(self, engine: SpeechTokenizer) -> Verification:
         wanted = as_tokens(self.reference_io.clip_tokens)
-        found = engine.tokenize(self.reference_io.log_mel)[: len(wanted)]
+        found = self.run(engine)[: len(wanted)]
         same = sum(ours == theirs for ours, theirs in zip(wanted, found, strict=False))
         return Verification(True, 0.0, 0.0, len(found), agreement=same / max(1, len(wanted)))
 
-    def work(self, engine: SpeechTokenizer) -> Callable[[], Iterator[object]]:
-        return lambda: iter((engine.tokenize(self.reference_io.log_mel),))
 
-    @property
-    def audio_seconds(self) -> float:
-        return float(self.reference_io.clip_seconds[0])
-
-
-class SpeakerEncoderTrial(StageBenchmark):
+class SpeakerEncoderTrial(ClipBenchmark):
     stage = Stage.SPEAKER_ENCODER
 
+    def run(self, engine: SpeakerEncoder) -> FloatArray:
+        return engine.embed(self.reference_io.fbank)
+
     def compare(self, engine: SpeakerEncoder) -> Verification:
-        return _plain(distance(self.reference_io.embedding, np.asarray(engine.embed(self.reference_io.fbank))))
-
-    def work(self, engine: SpeakerEncoder) -> Callable[[], Iterator[object]]:
-        return lambda: iter((engine.embed(self.reference_io.fbank),))
-
-    @property
-    def audio_seconds(self) -> float:
-        return float(self.reference_io.clip_seconds[0])
+        return compare(self.reference_io.embedding, np.asarray(self.run(engine)))
 
 
 class SpeechLMTrial(StageBenchmark):
@@ -105,11 +112,9 @@ class SpeechLMTrial(StageBenchmark):
         for _ in engine.generate(self.reference_io.speech_request(), recorder):
             pass
         wanted, found = _centred(self.reference_io.scores), _centred(recorder.scores())
-        apart = distance(wanted, found)
-        agreement = float((wanted.argmax(axis=1) == found.argmax(axis=1)).mean()) if apart.is_finite else 0.0
-        return Verification(
-            apart.is_finite, apart.relative_error, apart.max_error, apart.num_values, agreement=agreement
-        )
+        verification = compare(wanted, found)
+        is_same = wanted.argmax(axis=1) == found.argmax(axis=1) if verification.is_finite else np.zeros(1)
+        return replace(verification, agreement=float(is_same.mean()))
 
     def work(self, engine: SpeechLM) -> Callable[[], Iterator[object]]:
         tokens = as_tokens(self.reference_io.speech_tokens)
@@ -124,19 +129,9 @@ class FlowTrial(StageBenchmark):
         state = engine.prepare_prompt(prompt)
         streamed = _joined(streamed_mel(engine, state, len(prompt.speech_tokens), tokens))
         whole = engine.decode_whole(prompt, tokens).float().cpu().numpy()
-        worst = max(
-            (distance(self.reference_io.mel, streamed), distance(self.reference_io.whole_mel, whole)),
-            key=lambda apart: apart.relative_error,
-        )
-        return Verification(
-            worst.is_finite,
-            worst.relative_error,
-            worst.max_error,
-            worst.num_values,
-            mel_distance_db=max(
-                mel_distance_db(self.reference_io.mel, streamed), mel_distance_db(self.reference_io.whole_mel, whole)
-            ),
-        )
+        pairs = ((self.reference_io.mel, streamed), (self.reference_io.whole_mel, whole))
+        worst = max((compare(*pair) for pair in pairs), key=lambda verification: verification.relative_error)
+        return replace(worst, mel_distance_db=max(mel_distance_db(*pair) for pair in pairs))
 
     def stays_finite(self, engine: FlowDecoder) -> bool:
         prompt = self.reference_io.flow_prompt()
@@ -159,16 +154,10 @@ class VocoderTrial(StageBenchmark):
 
     def compare(self, engine: Vocoder) -> Verification:
         found = _joined(streamed_samples(engine, self._mel()))
-        apart = distance(self.reference_io.samples, found)
-        return Verification(
-            apart.is_finite,
-            apart.relative_error,
-            apart.max_error,
-            apart.num_values,
-            mel_distance_db=mel_distance_db(self._heard(self.reference_io.samples), self._heard(found))
-            if apart.is_finite and found.shape == self.reference_io.samples.shape
-            else float("inf"),
-        )
+        wanted = self.reference_io.samples
+        is_comparable = np.isfinite(found).all() and found.shape == wanted.shape
+        distance_db = mel_distance_db(self._mel_of(wanted), self._mel_of(found)) if is_comparable else float("inf")
+        return replace(compare(wanted, found), mel_distance_db=distance_db)
 
     def stays_finite(self, engine: Vocoder) -> bool:
         mel = torch.from_numpy(self.reference_io.whole_mel.copy())
@@ -180,12 +169,10 @@ class VocoderTrial(StageBenchmark):
     def _mel(self) -> torch.Tensor:
         return torch.from_numpy(self.reference_io.mel.copy())
 
-    def _heard(self, samples: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def _mel_of(self, samples: FloatArray) -> FloatArray:
         settings = self.checkpoint.prompt_mel
-        mel = prompt_mel(
-            Waveform(samples, self.checkpoint.vocoder.sample_rate).resampled(settings.sample_rate), settings
-        )
-        return mel.T
+        waveform = Waveform(samples, self.checkpoint.vocoder.sample_rate)
+        return prompt_mel(waveform.resampled(settings.sample_rate), settings).T
 
 
 TRIALS: dict[Stage, type[StageBenchmark]] = {
@@ -246,15 +233,11 @@ def _seconds(work: Callable[[], Iterator[object]]) -> tuple[float, float]:
     return total if first is None else first, total
 
 
-def _joined(pieces: Iterable[torch.Tensor]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    joined: np.ndarray[Any, np.dtype[np.float32]] = torch.cat(list(pieces), dim=-1).float().cpu().numpy()
+def _joined(pieces: Iterable[torch.Tensor]) -> FloatArray:
+    joined: FloatArray = torch.cat(list(pieces), dim=-1).float().cpu().numpy()
     return joined
 
 
-def _centred(scores: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    centred: np.ndarray[Any, np.dtype[np.float32]] = scores - scores.mean(axis=1, keepdims=True)
+def _centred(scores: FloatArray) -> FloatArray:
+    centred: FloatArray = scores - scores.mean(axis=1, keepdims=True)
     return centred
-
-
-def _plain(apart: Distance) -> Verification:
-    return Verification(apart.is_finite, apart.relative_error, apart.max_error, apart.num_values)

@@ -21,7 +21,7 @@ import studio
 from studio import paths
 from studio.audio.media import ffmpeg_version, find_ffmpeg
 from studio.audio.portaudio import device_names
-from studio.catalog.folders import bundled_folder, free_bytes, models_folder
+from studio.catalog.folders import bundled_folder, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
 from studio.catalog.machine import MachineFacts
 from studio.engines.store import EngineStore
@@ -29,6 +29,7 @@ from studio.errors import StudioError
 from studio.health.log_file import recent_errors
 from studio.messages import Message, wording
 from studio.model.generations import detect_generation
+from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
 from studio.system.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
 from studio.voices.library import VoiceLibrary

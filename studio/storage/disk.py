@@ -1,10 +1,11 @@
-"""Disk errors as messages, and the check that a path is a regular file."""
+"""Disk errors as messages, free space, and the check that a path is a regular file."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,12 @@ def require_regular_file(path: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
         raise NotRegularFile(errno.EINVAL, str(NotRegularFile.reason), str(path))
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free space on the disk of ``folder``, which need not exist; 0 for a disk that was removed."""
+    existing = next((path for path in (folder, *folder.absolute().parents) if os.path.exists(path)), None)
+    return shutil.disk_usage(existing).free if existing else 0
 
 
 def write_error(error: OSError, path: Path, *, if_full: Message, if_refused: Message) -> DiskFull | CannotWrite:

@@ -16,11 +16,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from studio.engines.candidate import EngineTarget
+from studio.engines.candidate import MODULES, EngineTarget
 from studio.engines.machine import device_named, empty_cache
 from studio.engines.manager import EngineManager
 from studio.engines.overview import EngineAction, EngineStatus
-from studio.engines.registry import MODULES
 from studio.engines.store import EngineStore
 from studio.model.checkpoint import open_checkpoint
 from studio.pipeline.control import RequestControl

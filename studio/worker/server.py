@@ -16,8 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studio.engines.lost_device import is_device_lost
-from studio.engines.memory import is_out_of_memory
+from studio.engines.library_errors import is_device_lost, is_out_of_memory
 from studio.engines.overview import EngineStatus
 from studio.errors import IncompleteInstallation, InternalError, OutOfMemory, StudioError, WorkerBusy
 from studio.pipeline.control import Cancelled, RequestControl

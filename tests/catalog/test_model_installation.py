@@ -10,11 +10,11 @@ import pytest
 from hub_server import Fault, Repository
 from small_model import COMMIT, REPOSITORY
 
-from studio.catalog.folders import free_bytes
 from studio.catalog.installed import ModelState, installed_models, model_status, read_record
 from studio.catalog.known import SourceKind
 from studio.catalog.progress import Phase
 from studio.errors import DiskFull, SourceRefused, SourceUnreachable, UnknownGeneration, WrongDownload
+from studio.storage.disk import free_bytes
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import engine_fakes
 import noise_models
@@ -12,7 +13,7 @@ from engine_bench import TRIAL_SIZE, MakeManager, small_recording
 
 from studio.engines.candidate import EngineTarget
 from studio.engines.machine import processor
-from studio.engines.manager import EngineManager, StartTrial
+from studio.engines.manager import EngineManager
 from studio.engines.overview import EngineStatus
 from studio.engines.reference_io import reference_file_name
 from studio.engines.store import EngineStore
@@ -40,7 +41,7 @@ def make_manager(
     def make(
         candidates: str,
         *,
-        start_trial: StartTrial = engine_fakes.ThreadTrial,
+        start_trial: Callable[..., Any] = engine_fakes.ThreadTrial,
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
         store: EngineStore | None = store,
     ) -> EngineManager:

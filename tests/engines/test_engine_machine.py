@@ -9,13 +9,11 @@ import pytest
 import torch
 
 from studio.engines import machine
-from studio.engines.candidate import EngineTarget
+from studio.engines.candidate import EngineTarget, facts_of, key_of
 from studio.engines.history import phase_history, remaining_seconds
-from studio.engines.keys import facts_of, key_of
-from studio.engines.lost_device import is_device_lost
+from studio.engines.library_errors import is_device_lost, is_out_of_memory
 from studio.engines.machine import budget_bytes, device_named, empty_cache, processor
 from studio.engines.manifest import Manifest, Verification
-from studio.engines.memory import is_out_of_memory
 from studio.engines.stage import Device
 from studio.engines.task import Step
 from studio.errors import OutOfMemory, UnusableSetting

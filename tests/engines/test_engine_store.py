@@ -44,8 +44,8 @@ def manifest_of(key: str, folder: Path, verification: Verification = GOOD) -> Ma
 
 def build(store: EngineStore, key: str, num_bytes: int = 1000) -> None:
     with store.workspace(key) as workspace:
-        (workspace.folder / "plan.bin").write_bytes(bytes(num_bytes))
-        store.install(workspace, manifest_of(key, workspace.folder))
+        (workspace / "plan.bin").write_bytes(bytes(num_bytes))
+        store.install(workspace, manifest_of(key, workspace))
 
 
 def test_a_manifest_comes_back_as_it_was_written(store: EngineStore) -> None:
@@ -59,9 +59,9 @@ def test_a_manifest_comes_back_as_it_was_written(store: EngineStore) -> None:
 def test_a_refusal_keeps_its_words_and_no_files(store: EngineStore) -> None:
     rejection = wording("it differs by {error:.2%}", error=0.1)
     with store.workspace("a") as workspace:
-        (workspace.folder / "plan.bin").write_bytes(b"1")
+        (workspace / "plan.bin").write_bytes(b"1")
         bad = Verification(False, float("inf"), float("nan"), 1, rejection=rejection)
-        store.install(workspace, manifest_of("a", workspace.folder / "nothing", bad))
+        store.install(workspace, manifest_of("a", workspace / "nothing", bad))
     found = store.manifest("a", FACTS)
     assert found is not None
     assert not found.is_good
@@ -114,11 +114,11 @@ def test_what_a_dead_build_left_is_swept_and_what_is_at_work_is_not(store: Engin
     left.mkdir(parents=True)
     (left / "half.bin").write_bytes(b"1")
     with store.workspace("alive") as workspace:
-        (workspace.folder / "half.bin").write_bytes(b"1")
+        (workspace / "half.bin").write_bytes(b"1")
         EngineStore(store.folder).remove_stale()
         assert not left.exists()
-        assert (workspace.folder / "half.bin").exists()
-    assert not workspace.folder.exists()
+        assert (workspace / "half.bin").exists()
+    assert not workspace.exists()
 
 
 def test_a_build_is_counted_before_it_begins(store: EngineStore) -> None:
@@ -160,7 +160,7 @@ from studio.engines.store import EngineStore
 store = EngineStore(Path({str(store.folder)!r}))
 with store.workspace("a") as workspace:
     store.begin("a")
-    (workspace.folder / "plan.bin").write_bytes(b"half")
+    (workspace / "plan.bin").write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
     for count in (1, 2):

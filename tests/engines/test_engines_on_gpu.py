@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from build_jobs import RecordingJob
 from graph_cases import checkpoint_of
 
-from studio.engines.candidate import EngineBackend, EngineTarget, Unusable
+from studio.engines.candidate import EngineBackend, EngineTarget, Unusable, all_candidates, references_of
 from studio.engines.machine import budget_bytes, gpus
 from studio.engines.reference_io import ReferenceIO, record_reference
-from studio.engines.registry import all_candidates
-from studio.engines.trial_run import references_of
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize
 from studio.engines.trials import TRIALS
 from studio.model.config import Precision
 
@@ -24,22 +23,6 @@ pytestmark = [
 ]
 TRIAL_SIZE = TrialSize(num_tokens=60, num_seeds=2, num_rounds=1, timing_seconds=1.0)
 CANDIDATES = all_candidates()
-
-
-class Job:
-    """A build that nobody cancels."""
-
-    def __init__(self, target: EngineTarget, workspace: Path) -> None:
-        self.target = target
-        self.workspace = workspace
-        self.timing_cache = workspace.parent / "timing-cache"
-        self.memory_bytes = budget_bytes(target.device)
-
-    def report(self, phase: str, done: float, total: float) -> None:
-        assert 0 <= done <= total
-
-    def should_continue(self) -> bool:
-        return True
 
 
 @cache
@@ -58,7 +41,7 @@ def test_built_opened_and_right(reference: Path, family: str, candidate: EngineB
     workspace = tmp_path / "built"
     if candidate.phases:
         workspace.mkdir()
-        candidate.build(Job(target, workspace))
+        candidate.build(RecordingJob(target, workspace, tmp_path / "timing-cache", budget_bytes(target.device)))
     engine = candidate.open(workspace if candidate.phases else None, target)
     verification = TRIALS[candidate.stage](reference_io, target.checkpoint, TRIAL_SIZE).verify(
         engine, candidate.precision

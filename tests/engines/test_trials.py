@@ -12,18 +12,23 @@ import pytest
 import torch
 
 from studio.engines import torch_candidates
-from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable
-from studio.engines.distance import distance, mel_distance_db
-from studio.engines.limits import apply_tolerances
+from studio.engines.candidate import (
+    MODULES,
+    Available,
+    BuildCancelled,
+    EngineTarget,
+    Unusable,
+    all_candidates,
+    references_of,
+)
 from studio.engines.machine import processor
 from studio.engines.manifest import Verification
 from studio.engines.reference_io import ReferenceIO, read_reference, record_reference
-from studio.engines.registry import MODULES, all_candidates
 from studio.engines.stage import Device, Stage
-from studio.engines.task import TrialTask, WasCancelled
-from studio.engines.trial_run import references_of, run_trial
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize, TrialTask, WasCancelled
+from studio.engines.trial_run import run_trial
 from studio.engines.trials import TRIALS, StageBenchmark, time_interleaved, time_single
+from studio.engines.verification import apply_tolerances, compare, mel_distance_db
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
@@ -35,11 +40,11 @@ REFERENCES = references_of(all_candidates())
 
 def test_distance_is_relative_to_what_was_wanted() -> None:
     wanted = np.array([3.0, 4.0], np.float32)
-    apart = distance(wanted, np.array([3.0, 4.5], np.float32))
+    apart = compare(wanted, np.array([3.0, 4.5], np.float32))
     assert (apart.relative_error, apart.max_error) == (pytest.approx(0.1), pytest.approx(0.5))
-    assert distance(wanted, wanted).relative_error == 0.0
-    assert not distance(wanted, np.array([np.nan, 4.0], np.float32)).is_finite
-    assert distance(wanted, np.zeros(3, np.float32)).relative_error == math.inf
+    assert compare(wanted, wanted).relative_error == 0.0
+    assert not compare(wanted, np.array([np.nan, 4.0], np.float32)).is_finite
+    assert compare(wanted, np.zeros(3, np.float32)).relative_error == math.inf
 
 
 def test_mel_distance_hears_shape_and_not_loudness() -> None:

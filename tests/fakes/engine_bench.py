@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import engine_fakes
 import numpy as np
 
-from studio.engines.manager import EngineManager, StartTrial
+from studio.engines.manager import EngineManager
 from studio.engines.overview import EngineStatus
 from studio.engines.reference_io import ReferenceIO
 from studio.engines.store import EngineStore
-from studio.engines.trial_size import TrialSize
+from studio.engines.task import TrialSize
 
 TRIAL_SIZE = TrialSize(num_tokens=4, num_seeds=1, num_rounds=3, timing_seconds=20.0)
 
@@ -22,7 +22,7 @@ class MakeManager(Protocol):
         self,
         candidates: str,
         *,
-        start_trial: StartTrial = ...,
+        start_trial: Callable[..., Any] = ...,
         on_change: Callable[[EngineStatus], None] = ...,
         store: EngineStore | None = None,
     ) -> EngineManager: ...

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from studio.engines.candidate import references_of
 from studio.engines.cuda_graph.candidates import CudaGraphCandidate
 from studio.engines.stage import Stage
 from studio.engines.torch_candidates import CANDIDATES as PLAIN
-from studio.engines.trial_run import references_of
 from studio.model.config import Precision
 
 CANDIDATES = (
     *references_of(PLAIN).values(),
-    CudaGraphCandidate(Precision.BFLOAT16),
-    CudaGraphCandidate(Precision.BFLOAT16, Stage.FLOW),
+    CudaGraphCandidate(Stage.SPEECH_LM, Precision.BFLOAT16),
+    CudaGraphCandidate(Stage.FLOW, Precision.BFLOAT16),
 )

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
-from studio.engines.keys import weight_file
+from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineTarget, Unusable
 from studio.engines.stage import Stage
+from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import UnsupportedPrecision
 from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.linear import check_support
 
-_CODE_VERSION = 1
-# Graphs keep their intermediate results; caches of several lines.
+# Intermediate results, which graphs keep, and caches of several lines.
 _WORKING_BYTES = {Stage.SPEECH_LM: 400 << 20, Stage.FLOW: 2 << 30}
 
 
-@dataclass(frozen=True, slots=True)
-class CudaGraphCandidate:
-    """Builds nothing: a graph is recorded when the first line needs it."""
+@dataclass(frozen=True)
+class CudaGraphCandidate(TorchCandidate):
+    """A graph is recorded when the first line needs it, so nothing is built."""
 
-    precision: Precision
-    stage: Stage = Stage.SPEECH_LM
-    code_version: int = _CODE_VERSION
-    phases: tuple[str, ...] = ()
-    build_timeout_seconds: float = 600.0
+    engine = "PyTorch with CUDA graphs"
 
     @property
     def name(self) -> str:
         return f"cuda-graph-{self.precision.value}"
-
-    @property
-    def engine(self) -> str:
-        return "PyTorch with CUDA graphs"
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
@@ -47,13 +37,7 @@ class CudaGraphCandidate:
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        return Available(weight_file(self.stage, target).stat().st_size + _WORKING_BYTES[self.stage])
-
-    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - protocol
-        return {"torch": torch.__version__}
-
-    def build(self, job: BuildJob) -> None:
-        """Nothing to build."""
+        return Available(target.weight_bytes(self.stage) + _WORKING_BYTES[self.stage])
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
@@ -67,6 +51,6 @@ class CudaGraphCandidate:
 
 _MULTIPLIED = (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
 CANDIDATES: tuple[EngineBackend, ...] = (
-    *(CudaGraphCandidate(precision) for precision in (*_MULTIPLIED, Precision.INT8)),
-    *(CudaGraphCandidate(precision, Stage.FLOW) for precision in _MULTIPLIED),
+    *(CudaGraphCandidate(Stage.SPEECH_LM, precision) for precision in (*_MULTIPLIED, Precision.INT8)),
+    *(CudaGraphCandidate(Stage.FLOW, precision) for precision in _MULTIPLIED),
 )

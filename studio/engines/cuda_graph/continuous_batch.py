@@ -18,7 +18,7 @@ import torch
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
 from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, GpuSampler
 from studio.engines.cuda_graph.static_step import StaticStep
-from studio.engines.memory import is_out_of_memory
+from studio.engines.library_errors import is_out_of_memory
 from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler

@@ -13,7 +13,7 @@ from typing import ClassVar
 import torch
 
 from studio.engines.cuda_graph.solver_memory import SolverMemory, solver_bytes
-from studio.engines.memory import is_out_of_memory
+from studio.engines.library_errors import is_out_of_memory
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow import FlowOptions
 from studio.model.flow.blocks import FlowCaches

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 
 from studio.engines.cuda_graph.continuous_batch import MOST_IN_BATCH, ContinuousBatch
-from studio.engines.memory import is_out_of_memory
+from studio.engines.library_errors import is_out_of_memory
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler

@@ -1,6 +1,6 @@
 """Stages as ONNX graphs, exported from the networks of ``studio/model``.
 
-``..._graphs`` trace networks, ``..._files`` write graphs into a folder, ``mixed_precision`` converts them to 16 bits.
-``graph`` is the interface to a runtime and ``ort_graph`` its ONNX Runtime implementation; ``..._decoder`` implement the
-stages on any runtime. Nothing here chooses an engine.
+``graph`` is the interface to a runtime and describes the graphs; ``ort_graph`` implements it with ONNX Runtime.
+``..._graphs`` trace networks, ``mixed_precision`` converts graphs to 16 bits, ``files`` writes graphs and opens the
+stages, which ``..._decoder`` implement on any runtime.
 """

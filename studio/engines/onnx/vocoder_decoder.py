@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from studio.engines.onnx.graph import Graph
-from studio.engines.onnx.vocoder_shapes import VocoderShapes
+from studio.engines.onnx.graph import Graph, VocoderShapes
 from studio.model.vocoder.layers import History
 from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, waveform_of
 from studio.model.vocoder.source import linear_upsample, nearest_upsample, radians

@@ -11,8 +11,8 @@ import onnx
 import torch
 from torch import nn
 
+from studio.engines.onnx.graph import TailPort, VocoderShapes
 from studio.engines.onnx.tracing import TracedInput, trace
-from studio.engines.onnx.vocoder_shapes import TailPort, VocoderShapes
 from studio.model.vocoder.layers import History, causal_padding, same_padding
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 
@@ -96,7 +96,7 @@ def vocoder_shapes(network: CausalHiFT | NonCausalHiFT, key: str) -> VocoderShap
             spectrum = torch.zeros(1, width, columns_per_frame * _FRAMES + 1)
             network.run_stages(x, spectrum, causal_padding(history), history)
         tails = tuple(history.tails)
-    return VocoderShapes(columns_per_frame, tails, key)
+    return VocoderShapes(key, columns_per_frame, tails)
 
 
 def vocoder_graph(network: CausalHiFT | NonCausalHiFT, shapes: VocoderShapes) -> onnx.ModelProto:

@@ -2,6 +2,6 @@
 
 A build is accepted only if the difference from float32 is inaudible.
 
-``clips`` provides the speech, ``calibration`` finds activation ranges, ``building`` writes the graphs and checks their
-distortion. ONNX Runtime runs them like any other graph.
+``calibration`` finds activation ranges and quantises a graph, ``building`` cuts the calibration clips, writes the graphs
+and checks their distortion. ONNX Runtime runs them like any other graph.
 """

@@ -1,40 +1,39 @@
-"""Write flow and vocoder in 8 bits: calibrate, quantise, and check the distortion on held-out clips."""
+"""Write flow and vocoder in 8 bits: calibrate on clips of the bundled voices, quantise, and check the distortion."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from studio import paths
+from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
-from studio.engines.distance import mel_distance_db
-from studio.engines.onnx import flow_files, vocoder_files
-from studio.engines.onnx.flow_decoder import GraphFlowDecoder
-from studio.engines.onnx.flow_runner import FlowRunner
-from studio.engines.onnx.opening import open_flow, open_vocoder
+from studio.engines.onnx import files
 from studio.engines.onnx.ort_graph import OrtGraph
-from studio.engines.onnx.vocoder_decoder import graph_vocoder
 from studio.engines.quantized.calibration import PERCENTILE, Inputs, RecordingGraph, quantize
-from studio.engines.quantized.clips import CalibrationClip, calibration_clips
 from studio.engines.stage import Device
+from studio.engines.verification import mel_distance_db
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
-from studio.model.stages import FloatArray, FlowDecoder, Vocoder
-from studio.voices.features import prompt_mel
+from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt, Vocoder
+from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 
 # Limit of the mel-cepstral distortion against float32 on held-out clips.
 MAX_DISTORTION_DB = 0.8
 # The first and last layers stay float32: their activations are mel, spectrum and audio themselves.
 _FLOW_KEPT = ("input_embed/proj", "final_proj", "proj_out")
 _VOCODER_KEPT = ("conv_pre", "conv_post")
-# How many of a block's ten steps are recorded, chosen at random for each clip.
+# How many solver steps of a clip's two blocks are recorded, chosen at random.
 _RECORDED_STEPS = 3
-
-Report = Callable[[float, float], None]
+_TOKENIZER_RATE = 16_000
+_LONGEST_SECONDS = 15.0
+# One block of prompt and one of speech, each with look-ahead tokens.
+_PROMPT_TOKENS, _SPOKEN_TOKENS = 28, 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,62 +45,117 @@ class Effort:
     percentile: float = PERCENTILE
 
 
+@dataclass(frozen=True, slots=True)
+class CalibrationClip:
+    """The prompt of one voice, and ``tokens`` of the same or another voice to decode with it.
+
+    ``mel`` (80, frames) is the recorded mel of the tokens.
+    """
+
+    prompt: FlowPrompt = field(repr=False)
+    tokens: tuple[int, ...]
+    mel: FloatArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """Tokens and mel (frames, 80) of a bundled voice, and its speaker embedding."""
+
+    tokens: tuple[int, ...]
+    mel: FloatArray = field(repr=False)
+    embedding: FloatArray = field(repr=False)
+
+
+def calibration_clips(
+    checkpoint: Checkpoint, count: int, *, held_out: bool = False, seed: int = 1
+) -> list[CalibrationClip]:
+    """Return ``count`` random clips of the calibration voices, or of the held-out voice.
+
+    Raises the errors of reading the clips and loading the front end.
+    """
+    names = sorted(path.name for path in (paths.resources() / "voices").glob("*.wav"))
+    chosen = names[-1:] if held_out else names[:-1]
+    voices = [_encode_voice(checkpoint, name) for name in chosen]
+    generator, frames_of = np.random.default_rng(seed), checkpoint.generation.frames_of_tokens
+    clips = []
+    for _ in range(count):
+        speaking, spoken = (voices[int(generator.integers(len(voices)))] for _ in range(2))
+        start = int(generator.integers(len(speaking.tokens) - _PROMPT_TOKENS))
+        stop = start + _PROMPT_TOKENS
+        voice_mel = np.ascontiguousarray(speaking.mel[frames_of(start) : frames_of(stop)])
+        prompt = FlowPrompt(speaking.tokens[start:stop], voice_mel, speaking.embedding)
+        start = int(generator.integers(len(spoken.tokens) - _SPOKEN_TOKENS))
+        stop = start + _SPOKEN_TOKENS
+        mel = np.ascontiguousarray(spoken.mel[frames_of(start) : frames_of(stop)].T)
+        clips.append(CalibrationClip(prompt, spoken.tokens[start:stop], mel))
+    return clips
+
+
+def _encode_voice(checkpoint: Checkpoint, name: str) -> _Voice:
+    clip, generation = read_audio(paths.resources() / "voices" / name), checkpoint.generation
+    at_16k = clip.resampled(_TOKENIZER_RATE)
+    tokens = checkpoint.load_speech_tokenizer(1).tokenize(whisper_log_mel(at_16k)[:, : int(100 * _LONGEST_SECONDS)])
+    mel = prompt_mel(clip.resampled(checkpoint.prompt_mel.sample_rate), checkpoint.prompt_mel)
+    num_tokens = min(len(tokens), generation.tokens_of_frames(len(mel)))
+    embedding = checkpoint.load_speaker_encoder(1).embed(kaldi_fbank(at_16k))
+    return _Voice(tokens[:num_tokens], mel[: generation.frames_of_tokens(num_tokens)], embedding)
+
+
 def write_quantized_flow(
-    checkpoint: Checkpoint, folder: Path, device: Device, report: Report, effort: Effort = Effort()
+    checkpoint: Checkpoint, folder: Path, device: Device, report: files.Report, effort: Effort = Effort()
 ) -> float:
     """Fill ``folder`` as ``write_flow`` does, with an 8-bit step; return the distortion in decibels.
 
-    ``report`` receives the clips done and their total; it may raise to cancel. Raises ``UnsupportedPrecision`` if the
-    distortion exceeds the limit.
+    ``report`` receives the number of clips done and their total; it may raise an exception to cancel. Raises
+    ``UnsupportedPrecision`` if the distortion exceeds the limit.
     """
-    flow_files.write_flow(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _total_of(effort)))
+    files.write_flow(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _total_of(effort)))
     held_out = calibration_clips(checkpoint, effort.num_held_out, held_out=True)
-    wanted = [_decode(open_flow(folder, device, blocks_at_once=1), clip) for clip in held_out]
-    step = RecordingGraph(OrtGraph(folder / flow_files.STEP, device), ())
-    encoder, shapes = OrtGraph(folder / flow_files.ENCODER, device), flow_files.read_shapes(folder)
-    flow = GraphFlowDecoder(FlowRunner(encoder, step, shapes, blocks_at_once=1))
-    generator = np.random.default_rng(2)
+    step_path = folder / files.FLOW_STEP
+    step = RecordingGraph(OrtGraph(step_path, device))
+    flow = files.open_flow(folder, lambda path: step if path == step_path else OrtGraph(path, device), blocks_at_once=1)
+    wanted = [_decode(flow, clip) for clip in held_out]
+    generator, num_runs = np.random.default_rng(2), 2 * checkpoint.flow.solver.num_steps  # two blocks
 
     def runs() -> Iterator[Sequence[Inputs]]:
         for index, clip in enumerate(calibration_clips(checkpoint, effort.num_clips)):
             state = flow.prepare_prompt(clip.prompt)
-            step.start(set(generator.choice(2 * shapes.num_steps, _RECORDED_STEPS, replace=False).tolist()))
+            step.start(generator.choice(num_runs, _RECORDED_STEPS, replace=False).tolist())
             flow.open_stream(state).decode(clip.tokens, ())
             yield step.recorded
             report(index + 1, _total_of(effort))
 
-    quantize(folder / flow_files.STEP, runs(), kept=_FLOW_KEPT, percentile=effort.percentile)
-    quantised = open_flow(folder, device, blocks_at_once=1)
-    found = [_decode(quantised, clip) for clip in held_out]
-    return _check_distortion(wanted, found, effort, report)
+    quantize(step_path, runs(), kept=_FLOW_KEPT, percentile=effort.percentile)
+    quantised = files.open_flow(folder, lambda path: OrtGraph(path, device), blocks_at_once=1)
+    return _check_distortion(wanted, [_decode(quantised, clip) for clip in held_out], effort, report)
 
 
 def write_quantized_vocoder(
-    checkpoint: Checkpoint, folder: Path, device: Device, report: Report, effort: Effort = Effort()
+    checkpoint: Checkpoint, folder: Path, device: Device, report: files.Report, effort: Effort = Effort()
 ) -> float:
     """Fill ``folder`` as ``write_vocoder`` does, in 8 bits; otherwise like ``write_quantized_flow``."""
-    vocoder_files.write_vocoder(checkpoint, folder, Precision.FLOAT32, lambda _d, _t: report(0, _total_of(effort)))
+    files.write_vocoder(checkpoint, folder, Precision.FLOAT32, lambda _done, _total: report(0, _total_of(effort)))
     held_out = calibration_clips(checkpoint, effort.num_held_out, held_out=True)
-    graph = RecordingGraph(OrtGraph(folder / vocoder_files.DECODER, device), ())
-    vocoder = graph_vocoder(vocoder_files.plain_network(checkpoint), graph, vocoder_files.read_shapes(folder))
+    decoder_path = folder / files.VOCODER_DECODER
+    decoder = RecordingGraph(OrtGraph(decoder_path, device))
+    vocoder = files.open_vocoder(folder, checkpoint, lambda _path: decoder)
     wanted = [_audio_mel(vocoder, clip, checkpoint) for clip in held_out]
 
     def runs() -> Iterator[Sequence[Inputs]]:
         for index, clip in enumerate(calibration_clips(checkpoint, effort.num_clips)):
             # The first chunk starts an utterance, the second continues it.
-            graph.start({0, 1})
+            decoder.start((0, 1))
             stream = vocoder.open_stream(vocoder.noise(index))
             mel = torch.from_numpy(clip.mel)
             half = mel.shape[1] // 2
             stream.synthesize(mel[:, :half], is_last=False)
             stream.synthesize(mel[:, half:], is_last=True)
-            yield graph.recorded
+            yield decoder.recorded
             report(index + 1, _total_of(effort))
 
-    quantize(folder / vocoder_files.DECODER, runs(), kept=_VOCODER_KEPT, percentile=effort.percentile)
-    quantised = open_vocoder(folder, checkpoint, device)
-    found = [_audio_mel(quantised, clip, checkpoint) for clip in held_out]
-    return _check_distortion(wanted, found, effort, report)
+    quantize(decoder_path, runs(), kept=_VOCODER_KEPT, percentile=effort.percentile)
+    quantised = files.open_vocoder(folder, checkpoint, lambda path: OrtGraph(path, device))
+    return _check_distortion(wanted, [_audio_mel(quantised, clip, checkpoint) for clip in held_out], effort, report)
 
 
 def _total_of(effort: Effort) -> int:
@@ -121,7 +175,7 @@ def _audio_mel(vocoder: Vocoder, clip: CalibrationClip, checkpoint: Checkpoint) 
 
 
 def _check_distortion(
-    wanted: Sequence[FloatArray], found: Sequence[FloatArray], effort: Effort, report: Report
+    wanted: Sequence[FloatArray], found: Sequence[FloatArray], effort: Effort, report: files.Report
 ) -> float:
     distortion = float(np.mean([mel_distance_db(*pair) for pair in zip(wanted, found, strict=True)]))
     if not distortion <= MAX_DISTORTION_DB:

@@ -30,18 +30,18 @@ Inputs = dict[str, np.ndarray[Any, Any]]
 
 
 class RecordingGraph:
-    """Runs ``graph`` and records the inputs of the runs whose numbers are in ``kept``."""
+    """Runs ``graph``, and records the inputs of the runs that ``start`` selects."""
 
-    def __init__(self, graph: Graph, kept: Collection[int]) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.device = graph.device
         self.engine = graph.engine
         self.recorded: list[Inputs] = []
         self._graph = graph
-        self._kept = kept
+        self._kept: Collection[int] = ()
         self._num_runs = 0
 
     def start(self, kept: Collection[int]) -> None:
-        """Discard recorded inputs and count runs from zero."""
+        """Discard recorded inputs, count runs from zero, and record those whose numbers are in ``kept``."""
         self.recorded, self._kept, self._num_runs = [], kept, 0
 
     def run(self, inputs: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]) -> None:

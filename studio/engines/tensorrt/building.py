@@ -17,7 +17,7 @@ from studio.errors import DamagedModelFile, OutOfMemory, UnsupportedPrecision
 from studio.storage.atomic_file import atomic_write
 
 _log = logging.getLogger(__name__)
-_MAX_REASON_CHARACTERS = 300
+MAX_REASON_CHARACTERS = 300
 _loggers: dict[str, Any] = {}
 
 
@@ -37,28 +37,20 @@ class SizeRange:
 Profile = Mapping[str, SizeRange]
 
 
-@dataclass
-class BuildCallbacks:
-    """Callbacks of a build. ``should_continue`` may block; it is called after every step.
-
-    ``report`` receives progress in 0..1; an exception it raises ends the build and is raised by ``build_plan``.
-    """
-
-    report: Callable[[float], None]
-    should_continue: Callable[[], bool]
-
-
 def build_plan(
     library: Library,
     graph: Path,
     profiles: Sequence[Profile],
-    callbacks: BuildCallbacks,
     *,
+    report: Callable[[float], None],
+    should_continue: Callable[[], bool],
     workspace_bytes: int,
     timing_cache: Path | None = None,
 ) -> bytes:
     """Return the plan of the ONNX file ``graph``, with the file's types.
 
+    ``report`` receives the progress in 0..1 after every step; an exception that it raises ends the build and is raised
+    again here. ``should_continue`` is called before it and may block; if it returns False, the build is cancelled.
     Raises ``BuildCancelled``, ``DamagedModelFile``, ``UnsupportedPrecision`` (TensorRT cannot build the graph) and
     ``OutOfMemory``.
     """
@@ -77,11 +69,12 @@ def build_plan(
     # TensorRT for RTX measures nothing while building; since 1.2 using its timing cache only logs a warning.
     cache_path = None if library.is_rtx else timing_cache
     cache = read_timing_cache(config, cache_path)
-    monitor = _make_monitor(library, callbacks)
+    tracker = ProgressTracker(report, should_continue)
+    monitor = _make_monitor(library, tracker)
     config.progress_monitor = monitor
     plan = builder.build_serialized_network(network, config)
-    if monitor.tracker.error is not None:
-        raise monitor.tracker.error
+    if tracker.error is not None:
+        raise tracker.error
     if plan is None:
         raise _build_error(graph, logger.words)
     if cache is not None and cache_path is not None:
@@ -120,7 +113,8 @@ def _make_logger(library: Library) -> Any:
 class ProgressTracker:
     """Total progress of nested phases. A phase's steps divide one step of the enclosing phase."""
 
-    callbacks: BuildCallbacks
+    report: Callable[[float], None]
+    should_continue: Callable[[], bool]
     error: BaseException | None = None
     _phases: list[list[Any]] = field(default_factory=list)  # name, steps done, steps
     _highest: float = 0.0
@@ -136,11 +130,11 @@ class ProgressTracker:
             if phase[0] == name:
                 phase[1] = index + 1
         try:
-            if not self.callbacks.should_continue():
+            if not self.should_continue():
                 raise BuildCancelled  # noqa: TRY301 - handled like an exception of ``report``
             # Sibling phases run in any order; reported progress never decreases.
             self._highest = max(self._highest, self.share())
-            self.callbacks.report(self._highest)
+            self.report(self._highest)
         except BaseException as error:  # noqa: BLE001 - raised again by ``build_plan``
             self.error = error
             return False
@@ -157,39 +151,38 @@ class ProgressTracker:
         return min(1.0, share)
 
 
-def _make_monitor(library: Library, callbacks: BuildCallbacks) -> Any:
+def _make_monitor(library: Library, tracker: ProgressTracker) -> Any:
     api = library.api
 
     class Monitor(api.IProgressMonitor):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             api.IProgressMonitor.__init__(self)
-            self.tracker = ProgressTracker(callbacks)
 
         def phase_start(self, phase_name: str, parent_phase: str | None, num_steps: int) -> None:  # noqa: ARG002
-            self.tracker.begin(phase_name, num_steps)
+            tracker.begin(phase_name, num_steps)
 
         def step_complete(self, phase_name: str, step: int) -> bool:
-            return self.tracker.step(phase_name, step)
+            return tracker.step(phase_name, step)
 
         def phase_finish(self, phase_name: str) -> None:
-            self.tracker.end(phase_name)
+            tracker.end(phase_name)
 
     return Monitor()
 
 
 def _optimization_profile(builder: Any, graph: Path, profile: Profile) -> Any:
-    made = builder.create_optimization_profile()
+    created = builder.create_optimization_profile()
     for port in onnx.load(graph, load_external_data=False).graph.input:
         sizes = [size.dim_param or size.dim_value for size in port.type.tensor_type.shape.dim]
         if any(isinstance(size, str) for size in sizes):
             free = [SizeRange(size, size, size) if isinstance(size, int) else profile[size] for size in sizes]
-            made.set_shape(
+            created.set_shape(
                 port.name,
                 tuple(size.least for size in free),
                 tuple(size.usual for size in free),
                 tuple(size.most for size in free),
             )
-    return made
+    return created
 
 
 def read_timing_cache(config: Any, path: Path | None) -> Any | None:
@@ -225,12 +218,7 @@ def _parse_error(parser: Any, graph: Path) -> DamagedModelFile | UnsupportedPrec
         return DamagedModelFile(
             "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=graph.name
         )
-    return UnsupportedPrecision(
-        "TensorRT cannot build {file}: {reason}.",
-        remedy="Another engine is used. A newer TensorRT may support it.",
-        file=graph.name,
-        reason=words[:_MAX_REASON_CHARACTERS],
-    )
+    return _unsupported(graph, words)
 
 
 def _build_error(graph: Path, words: Sequence[str]) -> OutOfMemory | UnsupportedPrecision:
@@ -241,9 +229,13 @@ def _build_error(graph: Path, words: Sequence[str]) -> OutOfMemory | Unsupported
             remedy="Close other programs and build the engine again.",
             file=graph.name,
         )
+    return _unsupported(graph, everything or "no reason given")
+
+
+def _unsupported(graph: Path, reason: str) -> UnsupportedPrecision:
     return UnsupportedPrecision(
         "TensorRT cannot build {file}: {reason}.",
         remedy="Another engine is used. A newer TensorRT may support it.",
         file=graph.name,
-        reason=(everything or "no reason given")[:_MAX_REASON_CHARACTERS],
+        reason=reason[:MAX_REASON_CHARACTERS],
     )

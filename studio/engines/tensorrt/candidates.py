@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
-from studio.engines.keys import weight_file
 from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts
 from studio.engines.stage import Stage
 from studio.engines.tensorrt.library import Library, find_library
@@ -18,37 +17,30 @@ from studio.messages import Message, wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
-if TYPE_CHECKING:
-    from studio.engines.tensorrt.building import Profile
-
-_CODE_VERSION = 1
-_PHASES = ("Exporting the network", "Building the plan")
-_CALIBRATED_PHASES = ("Calibrating on speech", "Building the plan")
 # Steps take seconds; a large layer on a slow GPU may take minutes.
 _BUILD_TIMEOUT_SECONDS = 900.0
 _CONTEXTS_BYTES, _BUILD_BYTES = 1500 << 20, 2 << 30
 _MOST_WORKSPACE_BYTES = 4 << 30
-# Lines decoded concurrently.
-_NUM_CONTEXTS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class TensorRTCandidate:
+@dataclass(frozen=True)
+class TensorRTCandidate(EngineBackend):
     """A stage whose graphs TensorRT compiles to plans."""
 
-    stage: Stage
-    precision: Precision
-    code_version: int = _CODE_VERSION
-    phases: tuple[str, ...] = _PHASES
-    build_timeout_seconds: float = _BUILD_TIMEOUT_SECONDS
+    engine = "TensorRT"
 
     @property
     def name(self) -> str:
         return f"tensorrt-{self.precision.value}"
 
     @property
-    def engine(self) -> str:
-        return "TensorRT"
+    def phases(self) -> tuple[str, ...]:
+        is_calibrated = self.precision is Precision.INT8
+        return "Calibrating on speech" if is_calibrated else "Exporting the network", "Building the plan"
+
+    @property
+    def build_timeout_seconds(self) -> float:
+        return CALIBRATING_SECONDS if self.precision is Precision.INT8 else _BUILD_TIMEOUT_SECONDS
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
@@ -56,53 +48,49 @@ class TensorRTCandidate:
         found = find_library(target.device.compute_capability)
         if isinstance(found, Message):
             return Unusable(found)
-        size = weight_file(self.stage, target).stat().st_size
+        size = target.weight_bytes(self.stage)
         return Available(
             memory_bytes=size + _CONTEXTS_BYTES, build_memory_bytes=size + _BUILD_BYTES, build_disk_bytes=size
         )
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        from studio.engines.tensorrt import profiles  # noqa: PLC0415
+        from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library
 
         library = _library(target)
-        sizes = f"{profiles.MOST_STREAM_TOKENS} {profiles.MOST_WHOLE_TOKENS}"
+        sizes = f"{plan_files.MOST_STREAM_TOKENS} {plan_files.MOST_WHOLE_TOKENS}"
         facts = {"library": library.name, "version": library.version, "sizes": sizes}
         return facts | (calibration_facts(target) if self.precision is Precision.INT8 else {})
 
     def build(self, job: BuildJob) -> None:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library, in the child
+        from studio.engines.tensorrt.building import build_plan  # noqa: PLC0415
 
-        with TemporaryDirectory(prefix="timbre-graphs-") as graphs:
-            if self.stage is Stage.FLOW:
-                written = plan_files.write_flow_graphs(job, Path(graphs), self.precision, self.phases[0])
-            else:
-                written = plan_files.write_vocoder_graphs(job, Path(graphs), self.precision, self.phases[0])
-            self._build_plans(job, written)
-
-    def _build_plans(self, job: BuildJob, written: Sequence[tuple[Path, Path, Sequence[Profile]]]) -> None:
-        from studio.engines.tensorrt.building import BuildCallbacks, build_plan  # noqa: PLC0415
-
-        library, total = _library(job.target), len(written)
-        for index, (graph, plan, profiles) in enumerate(written):
-            callbacks = BuildCallbacks(_reporter(job, self.phases[1], index, total), job.should_continue)
-            built = build_plan(
-                library,
-                graph,
-                profiles,
-                callbacks,
-                workspace_bytes=min(job.memory_bytes // 2, _MOST_WORKSPACE_BYTES),
-                timing_cache=job.timing_cache,
+        library = _library(job.target)
+        with TemporaryDirectory(prefix="timbre-graphs-") as folder:
+            profiles_of = plan_files.write_graphs(
+                self.stage, self.precision, job, Path(folder), job.reporter(self.phases[0])
             )
-            plan.write_bytes(built)
+            for index, (graph, profiles) in enumerate(profiles_of.items()):
+                plan = build_plan(
+                    library,
+                    graph,
+                    profiles,
+                    report=partial(self._report_plan, job, index, len(profiles_of)),
+                    should_continue=job.should_continue,
+                    workspace_bytes=min(job.memory_bytes // 2, _MOST_WORKSPACE_BYTES),
+                    timing_cache=job.timing_cache,
+                )
+                plan_files.plan_path(job.workspace, graph).write_bytes(plan)
+
+    def _report_plan(self, job: BuildJob, index: int, num_plans: int, share: float) -> None:
+        """Report that ``share`` of plan number ``index`` is built."""
+        job.report(self.phases[1], index + share, num_plans)
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch and the library
 
         assert files is not None
-        library = _library(target)
-        if self.stage is Stage.FLOW:
-            return plan_files.open_flow(files, library, target, num_contexts=_NUM_CONTEXTS)
-        return plan_files.open_vocoder(files, library, target, num_contexts=_NUM_CONTEXTS)
+        return plan_files.open_stage(self.stage, files, _library(target), target)
 
 
 def _library(target: EngineTarget) -> Library:
@@ -117,21 +105,12 @@ def _library(target: EngineTarget) -> Library:
     return found
 
 
-def _reporter(job: BuildJob, phase: str, index: int, total: int) -> Callable[[float], None]:
-    def report(share: float) -> None:
-        job.report(phase, index + share, total)
-
-    return report
-
-
 CANDIDATES: tuple[EngineBackend, ...] = (
     TensorRTCandidate(Stage.FLOW, Precision.FLOAT16),
     TensorRTCandidate(Stage.FLOW, Precision.BFLOAT16),
     TensorRTCandidate(Stage.FLOW, Precision.FLOAT32),
     TensorRTCandidate(Stage.VOCODER, Precision.FLOAT16),
     TensorRTCandidate(Stage.VOCODER, Precision.FLOAT32),
-    *(
-        TensorRTCandidate(stage, Precision.INT8, phases=_CALIBRATED_PHASES, build_timeout_seconds=CALIBRATING_SECONDS)
-        for stage in (Stage.FLOW, Stage.VOCODER)
-    ),
+    TensorRTCandidate(Stage.FLOW, Precision.INT8),
+    TensorRTCandidate(Stage.VOCODER, Precision.INT8),
 )

@@ -1,91 +1,128 @@
-"""Write the graphs of a stage, and open a stage from its plans."""
+"""Write the graphs of a stage with the sizes TensorRT optimises for, and open a stage from its plans.
+
+Optimization profiles describe the sizes of streamed chunks and of whole utterances. The minimum, optimum and maximum
+sizes of a profile are each consistent: TensorRT rejects impossible combinations.
+"""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from studio.engines.candidate import BuildJob, EngineTarget
 from studio.engines.machine import processor
-from studio.engines.onnx import flow_files, vocoder_files
-from studio.engines.onnx.flow_decoder import GraphFlowDecoder
-from studio.engines.onnx.flow_runner import FlowRunner
-from studio.engines.onnx.vocoder_decoder import graph_vocoder
+from studio.engines.onnx import files
+from studio.engines.onnx.graph import FlowShapes, VocoderShapes
 from studio.engines.quantized.building import write_quantized_flow, write_quantized_vocoder
-from studio.engines.stage import Device
-from studio.engines.tensorrt.building import Profile
+from studio.engines.stage import Stage
+from studio.engines.tensorrt.building import Profile, SizeRange
 from studio.engines.tensorrt.library import Library
 from studio.engines.tensorrt.plan_graph import PlanGraph
-from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder, Vocoder
 
-# Graph file, plan file, and the optimization profiles.
-Written = Sequence[tuple[Path, Path, Sequence[Profile]]]
+# Two minutes of prompt and speech in a stream, one minute at once; scripts are split into shorter sentences.
+MOST_STREAM_TOKENS, MOST_WHOLE_TOKENS = 3000, 1500
+_USUAL_PAST_TOKENS, _USUAL_WHOLE_TOKENS = 175, 350
+_BLANK = 1  # the first frame of every cache
+_MOST_WINDOW_FRAMES, _USUAL_WINDOW_FRAMES = 150, 66
+# Concurrent lines.
+_NUM_CONTEXTS = 2
 
 
-def write_flow_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
-    """Write the flow's graphs into ``graphs`` and their description into the job's folder."""
-    checkpoint, report = job.target.checkpoint, _reporter(job, phase)
+def write_graphs(
+    stage: Stage, precision: Precision, job: BuildJob, folder: Path, report: files.Report
+) -> dict[Path, Sequence[Profile]]:
+    """Write the stage's graphs into ``folder`` and their description into the job's; return the profiles of each graph."""
+    checkpoint = job.target.checkpoint
+    # Activation ranges do not depend on the device, so calibration runs on the processor.
+    calibration_device = processor(job.target.device.num_threads)
+    if stage is Stage.FLOW:
+        if precision is Precision.INT8:
+            write_quantized_flow(checkpoint, folder, calibration_device, report)
+        else:
+            files.write_flow(checkpoint, folder, precision, report)
+        flow_shapes = FlowShapes.read(folder)
+        flow_shapes.write(job.workspace)
+        return {folder / name: flow_profiles(flow_shapes) for name in (files.FLOW_ENCODER, files.FLOW_STEP)}
     if precision is Precision.INT8:
-        write_quantized_flow(checkpoint, graphs, _calibration_device(job), report)
+        write_quantized_vocoder(checkpoint, folder, calibration_device, report)
     else:
-        flow_files.write_flow(checkpoint, graphs, precision, report)
-    shapes = flow_files.read_shapes(graphs)
-    shutil.copyfile(graphs / flow_files.SHAPES, job.workspace / flow_files.SHAPES)
-    profiles = flow_profiles(shapes)
-    names = (flow_files.ENCODER, flow_files.STEP)
-    return [(graphs / name, plan_path(job.workspace, name), profiles) for name in names]
+        files.write_vocoder(checkpoint, folder, precision, report)
+    shapes = VocoderShapes.read(folder)
+    shapes.write(job.workspace)
+    return {folder / files.VOCODER_DECODER: vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)}
 
 
-def write_vocoder_graphs(job: BuildJob, graphs: Path, precision: Precision, phase: str) -> Written:
-    """Write the vocoder's graph into ``graphs`` and its description into the job's folder."""
-    checkpoint, report = job.target.checkpoint, _reporter(job, phase)
-    if precision is Precision.INT8:
-        write_quantized_vocoder(checkpoint, graphs, _calibration_device(job), report)
-    else:
-        vocoder_files.write_vocoder(checkpoint, graphs, precision, report)
-    shapes = vocoder_files.read_shapes(graphs)
-    shutil.copyfile(graphs / vocoder_files.SHAPES, job.workspace / vocoder_files.SHAPES)
-    profiles = vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)
-    name = vocoder_files.DECODER
-    return [(graphs / name, plan_path(job.workspace, name), profiles)]
+def plan_path(folder: Path, graph: Path) -> Path:
+    """Return the path in ``folder`` of the plan that is built from ``graph``."""
+    return folder / graph.with_suffix(".plan").name
 
 
-def _reporter(job: BuildJob, phase: str) -> Callable[[float, float], None]:
-    def report(done: float, total: float) -> None:
-        job.report(phase, done, total)
-
-    return report
-
-
-def _calibration_device(job: BuildJob) -> Device:
-    """Calibrate on the processor: activation ranges do not depend on the device."""
-    return processor(job.target.device.num_threads)
-
-
-def open_flow(folder: Path, library: Library, target: EngineTarget, *, num_contexts: int) -> FlowDecoder:
+def open_stage(stage: Stage, folder: Path, library: Library, target: EngineTarget) -> FlowDecoder | Vocoder:
     """Raises ``DamagedModelFile``, ``OutOfMemory``."""
-    encoder, step = (
-        _open(folder, name, library, target, num_contexts) for name in (flow_files.ENCODER, flow_files.STEP)
+    device = torch.device(target.device.torch_name)
+
+    def open_graph(graph: Path) -> PlanGraph:
+        path = plan_path(folder, graph)
+        return PlanGraph(library, path.read_bytes(), device, num_contexts=_NUM_CONTEXTS, file_name=path.name)
+
+    if stage is Stage.FLOW:
+        return files.open_flow(folder, open_graph, blocks_at_once=1)
+    return files.open_vocoder(folder, target.checkpoint, open_graph)
+
+
+def flow_profiles(shapes: FlowShapes) -> tuple[Profile, Profile]:
+    """Return the profiles of both flow graphs: a block with cached frames, and a whole utterance without."""
+    grid = shapes.chunk_tokens
+    stream = _flow_profile(
+        shapes, own=SizeRange(1, grid, grid), past=SizeRange(0, _USUAL_PAST_TOKENS, MOST_STREAM_TOKENS)
     )
-    return GraphFlowDecoder(FlowRunner(encoder, step, flow_files.read_shapes(folder), blocks_at_once=1))
+    whole = _flow_profile(shapes, own=SizeRange(1, _USUAL_WHOLE_TOKENS, MOST_WHOLE_TOKENS), past=SizeRange(0, 0, 0))
+    return stream, whole
 
 
-def open_vocoder(folder: Path, library: Library, target: EngineTarget, *, num_contexts: int) -> Vocoder:
-    """Raises ``DamagedModelFile``, ``OutOfMemory``."""
-    decoder = _open(folder, vocoder_files.DECODER, library, target, num_contexts)
-    plain = vocoder_files.plain_network(target.checkpoint)
-    return graph_vocoder(plain, decoder, vocoder_files.read_shapes(folder))
+def vocoder_profiles(shapes: VocoderShapes, look_right_frames: int) -> tuple[Profile, ...]:
+    """Return the profiles of the decoder.
+
+    A causal one gets profiles for later chunks and for the first chunk, another for windows and for whole utterances.
+    """
+    frames = SizeRange(1, _USUAL_WINDOW_FRAMES, _MOST_WINDOW_FRAMES)
+    if not shapes.tails:
+        most = 2 * MOST_WHOLE_TOKENS
+        whole = SizeRange(1, 2 * _USUAL_WHOLE_TOKENS, most)
+        return tuple({"frames": own, "columns": _columns(shapes, own, 1)} for own in (frames, whole))
+    first = {f"{port.name}_columns": _exactly(port.first_columns) for port in shapes.tails}
+    later = {f"{port.name}_columns": _exactly(port.columns) for port in shapes.tails}
+    mel = _plus(frames, _exactly(look_right_frames))
+    return tuple(
+        tails | {"frames_and_look_right": mel, "columns": _columns(shapes, frames, num_leading)}
+        for tails, num_leading in ((later, 0), (first, 1))
+    )
 
 
-def plan_path(folder: Path, graph_name: str) -> Path:
-    return (folder / graph_name).with_suffix(".plan")
+def _flow_profile(shapes: FlowShapes, *, own: SizeRange, past: SizeRange) -> Profile:
+    profile: dict[str, SizeRange] = {"tokens_and_look_ahead": _plus(own, _exactly(shapes.lookahead_tokens))}
+    for clock, rate in (("tokens", 1), ("frames", shapes.frames_per_token)):
+        profile[clock] = _times(own, rate)
+        profile[f"{clock}_past"] = _plus(_times(past, rate), _exactly(_BLANK))
+        profile[f"{clock}_seen"] = _plus(profile[clock], profile[f"{clock}_past"])
+    return profile
 
 
-def _open(folder: Path, graph_name: str, library: Library, target: EngineTarget, num_contexts: int) -> PlanGraph:
-    path, device = plan_path(folder, graph_name), torch.device(target.device.torch_name)
-    return PlanGraph(library, path.read_bytes(), device, num_contexts=num_contexts, file_name=path.name)
+def _columns(shapes: VocoderShapes, frames: SizeRange, num_leading: int) -> SizeRange:
+    return _plus(_times(frames, shapes.columns_per_frame), _exactly(num_leading))
+
+
+def _exactly(size: int) -> SizeRange:
+    return SizeRange(size, size, size)
+
+
+def _times(size: SizeRange, factor: int) -> SizeRange:
+    return SizeRange(factor * size.least, factor * size.usual, factor * size.most)
+
+
+def _plus(one: SizeRange, other: SizeRange) -> SizeRange:
+    return SizeRange(one.least + other.least, one.usual + other.usual, one.most + other.most)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
-from studio.engines.keys import weight_file
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
 from studio.errors import EngineDied
@@ -15,29 +14,20 @@ from studio.messages import Message, wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
-_CODE_VERSION = 1
 # Supported by all of vLLM's attention backends; released models have 64.
 _HEAD_SIZES = range(32, 257, 8)
-_PHASES = ("Writing the weights for vLLM",)
 
 
-@dataclass(frozen=True, slots=True)
-class VllmCandidate:
+@dataclass(frozen=True)
+class VllmCandidate(EngineBackend):
     """Building writes weight files in seconds; starting vLLM takes half a minute or more."""
 
-    precision: Precision
-    stage: Stage = Stage.SPEECH_LM
-    code_version: int = _CODE_VERSION
-    phases: tuple[str, ...] = _PHASES
-    build_timeout_seconds: float = 600.0
+    engine = "vLLM"
+    phases = ("Writing the weights for vLLM",)
 
     @property
     def name(self) -> str:
         return f"vllm-{self.precision.value}"
-
-    @property
-    def engine(self) -> str:
-        return "vLLM"
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         found = library_for(target.device)
@@ -64,13 +54,8 @@ class VllmCandidate:
         from studio.model.speech_lm.loading import open_network  # noqa: PLC0415
 
         target = job.target
-        network = open_network(weight_file(self.stage, target), target.checkpoint.speech_lm)
-        write_model_files(
-            network,
-            job.workspace,
-            self.precision,
-            lambda done, total: job.report(self.phases[0], done, total),
-        )
+        network = open_network(target.weight_path(self.stage), target.checkpoint.speech_lm)
+        write_model_files(network, job.workspace, self.precision, job.reporter(self.phases[0]))
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
         from studio.engines.vllm_lm.opening import open_speech_lm  # noqa: PLC0415 - torch
@@ -94,5 +79,6 @@ def library_for(device: Device) -> VllmLibrary | Message:
 
 
 CANDIDATES: tuple[EngineBackend, ...] = tuple(
-    VllmCandidate(precision) for precision in (Precision.BFLOAT16, Precision.FLOAT16, Precision.FLOAT32)
+    VllmCandidate(Stage.SPEECH_LM, precision)
+    for precision in (Precision.BFLOAT16, Precision.FLOAT16, Precision.FLOAT32)
 )

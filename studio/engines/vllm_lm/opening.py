@@ -7,7 +7,6 @@ from pathlib import Path
 
 from studio import paths
 from studio.engines.candidate import EngineTarget
-from studio.engines.keys import weight_file
 from studio.engines.machine import budget_bytes
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.capacity import WORKING_BYTES, capacity_within
@@ -32,7 +31,7 @@ def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, prec
     free = budget_bytes(device) - num_bytes - WORKING_BYTES[device.kind]
     capacity = capacity_within(free, config.backbone, precision, device.kind)
     share = (num_bytes + capacity.kv_cache_bytes) / device.total_bytes
-    inputs = open_network(weight_file(Stage.SPEECH_LM, target), config).inputs
+    inputs = open_network(target.weight_path(Stage.SPEECH_LM), config).inputs
     process = EngineProcess(
         [str(library.python), "-P", "-m", "studio.engines.vllm_lm"], environment_with_studio(environment(device))
     )

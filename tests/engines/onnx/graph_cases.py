@@ -10,11 +10,11 @@ from tempfile import mkdtemp
 import onnx
 from onnx import TensorProto, helper
 
+from studio.engines.onnx.files import FLOW_ENCODER, FLOW_STEP, halve_flow, write_flow, write_vocoder
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
-from studio.engines.onnx.flow_files import ENCODER, STEP, halve_flow, read_shapes, write_flow
 from studio.engines.onnx.flow_runner import FlowRunner
+from studio.engines.onnx.graph import FlowShapes
 from studio.engines.onnx.ort_graph import OrtGraph
-from studio.engines.onnx.vocoder_files import write_vocoder
 from studio.engines.stage import Device
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision
@@ -47,9 +47,13 @@ def vocoder_folder(reference: Path, family: str) -> Path:
     return folder
 
 
+def open_graph(path: Path) -> OrtGraph:
+    return OrtGraph(path, CPU)
+
+
 def graph_decoder(folder: Path, *, blocks_at_once: int = 4, budget_bytes: int | None = None) -> GraphFlowDecoder:
-    encoder, step = OrtGraph(folder / ENCODER, CPU), OrtGraph(folder / STEP, CPU)
-    runner = FlowRunner(encoder, step, read_shapes(folder), blocks_at_once=blocks_at_once)
+    encoder, step = open_graph(folder / FLOW_ENCODER), open_graph(folder / FLOW_STEP)
+    runner = FlowRunner(encoder, step, FlowShapes.read(folder), blocks_at_once=blocks_at_once)
     return GraphFlowDecoder(runner, cache_budget_bytes=budget_bytes)
 
 

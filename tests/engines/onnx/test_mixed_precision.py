@@ -11,7 +11,7 @@ from flow_cases import PlainFlow, flow_config, grid_cuts, random_prompt, random_
 from graph_cases import flow_folder, graph_decoder, tensor_types, with_products_in_float32
 from onnx import TensorProto
 
-from studio.engines.onnx.flow_files import STEP
+from studio.engines.onnx.files import FLOW_STEP
 from studio.model.config import Precision
 
 HALVES = {Precision.FLOAT16: TensorProto.FLOAT16, Precision.BFLOAT16: TensorProto.BFLOAT16}
@@ -32,7 +32,7 @@ def precision(request: pytest.FixtureRequest) -> Precision:
 
 
 def test_products_are_half_and_everything_else_is_not(reference: Path, family: str, precision: Precision) -> None:
-    model = onnx.load(flow_folder(reference, family, precision) / STEP)
+    model = onnx.load(flow_folder(reference, family, precision) / FLOW_STEP)
     onnx.checker.check_model(model, full_check=True)
     types, half = tensor_types(model), HALVES[precision]
     products = {"MatMul", "Conv"}
@@ -46,7 +46,7 @@ def test_products_are_half_and_everything_else_is_not(reference: Path, family: s
 
 def test_keys_and_values_are_half_at_the_border(reference: Path, family: str, precision: Precision) -> None:
     """Half the memory of a voice; tails, mel and conditions stay float32."""
-    model = onnx.load(flow_folder(reference, family, precision) / STEP)
+    model = onnx.load(flow_folder(reference, family, precision) / FLOW_STEP)
     for port in (*model.graph.input, *model.graph.output):
         kind = port.type.tensor_type.elem_type
         is_cache = ".keys." in port.name or ".values." in port.name
@@ -55,13 +55,13 @@ def test_keys_and_values_are_half_at_the_border(reference: Path, family: str, pr
 
 
 def test_no_weight_is_stored_twice(reference: Path, family: str, precision: Precision) -> None:
-    whole = (flow_folder(reference, family) / STEP).stat().st_size
-    assert (flow_folder(reference, family, precision) / STEP).stat().st_size < 0.85 * whole
+    whole = (flow_folder(reference, family) / FLOW_STEP).stat().st_size
+    assert (flow_folder(reference, family, precision) / FLOW_STEP).stat().st_size < 0.85 * whole
 
 
 def test_the_mel_stays_near_float32(reference: Path, family: str, precision: Precision, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(flow_folder(reference, family, precision), tmp_path / "flow"))
-    onnx.save(with_products_in_float32(onnx.load(folder / STEP)), folder / STEP)
+    onnx.save(with_products_in_float32(onnx.load(folder / FLOW_STEP)), folder / FLOW_STEP)
     config, decoder = flow_config(reference, family), graph_decoder(folder)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 60)
     mel = streamed_mel(decoder, decoder.prepare_prompt(prompt), tokens, grid_cuts(53, 60))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import onnxruntime
 import pytest
+from build_jobs import RecordingJob
 from graph_cases import CPU, checkpoint_of, flow_folder
 
-from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable
-from studio.engines.onnx.candidates import CANDIDATES, OrtCandidate
-from studio.engines.onnx.flow_files import ENCODER
-from studio.engines.onnx.folder_network import FolderNetwork
+from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable, all_candidates
+from studio.engines.onnx.candidates import CANDIDATES, FolderNetwork, OrtCandidate
+from studio.engines.onnx.files import FLOW_ENCODER
 from studio.engines.onnx.ort_graph import OrtGraph
-from studio.engines.registry import all_candidates
 from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
@@ -24,24 +23,6 @@ from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import providers
 
 CARD = replace(CPU, kind=DeviceKind.CUDA, name="a graphics card")
-
-
-@dataclass
-class Job:
-    target: EngineTarget
-    workspace: Path
-    timing_cache: Path = Path("timing")
-    memory_bytes: int = 8 << 30
-    cancel_at: float = 1e9
-    reports: list[tuple[str, float, float]] = field(default_factory=list)
-
-    def report(self, phase: str, done: float, total: float) -> None:
-        self.reports.append((phase, done, total))
-        if done >= self.cancel_at:
-            raise BuildCancelled
-
-    def should_continue(self) -> bool:
-        return True
 
 
 def test_listing_candidates_does_not_import_what_only_builds_want() -> None:
@@ -63,7 +44,7 @@ def test_each_runs_at_its_place_only(reference: Path) -> None:
 def test_a_build_without_cuda_is_named(reference: Path) -> None:
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
         pytest.skip("this ONNX Runtime knows CUDA")
-    candidate = OrtCandidate(Stage.FLOW, DeviceKind.CUDA)
+    candidate = OrtCandidate(Stage.FLOW, kind=DeviceKind.CUDA)
     found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "onnxruntime-gpu is not installed"
@@ -79,11 +60,13 @@ def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytes
     """As with onnxruntime-gpu without its libraries: asked for CUDA, it takes the processor without a word."""
     monkeypatch.setattr("studio.engines.onnx.ort_graph.providers", lambda index: ["CPUExecutionProvider"])
     with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
-        OrtGraph(flow_folder(reference, "cosyvoice3") / ENCODER, CARD)
+        OrtGraph(flow_folder(reference, "cosyvoice3") / FLOW_ENCODER, CARD)
     monkeypatch.setattr("studio.model.onnx_networks.providers", lambda index: ["CPUExecutionProvider"])
     for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
         with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
-            FolderNetwork(stage, DeviceKind.CUDA).open(None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))
+            FolderNetwork(stage, kind=DeviceKind.CUDA).open(
+                None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD)
+            )
 
 
 def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() -> None:
@@ -96,8 +79,8 @@ def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() ->
 
 def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
-    candidate = OrtCandidate(Stage.FLOW, DeviceKind.CPU, Precision.FLOAT16)
-    job = Job(target, tmp_path)
+    candidate = OrtCandidate(Stage.FLOW, Precision.FLOAT16)
+    job = RecordingJob(target, tmp_path)
     candidate.build(job)
     assert [report[1:] for report in job.reports] == [(0, 2), (1, 2), (2, 2)]
     assert {report[0] for report in job.reports} == set(candidate.phases)
@@ -107,7 +90,7 @@ def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
 
 
 def test_a_cancelled_build_ends(reference: Path, tmp_path: Path) -> None:
-    job = Job(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU), tmp_path, cancel_at=1)
+    job = RecordingJob(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU), tmp_path, cancel_at=1)
     with pytest.raises(BuildCancelled):
-        OrtCandidate(Stage.FLOW, DeviceKind.CPU).build(job)
+        OrtCandidate(Stage.FLOW).build(job)
     assert not (tmp_path / "flow-step.onnx").exists()

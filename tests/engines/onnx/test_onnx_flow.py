@@ -20,9 +20,9 @@ from flow_cases import (
 )
 from graph_cases import flow_folder, graph_decoder
 
-from studio.engines.onnx.flow_caches import HIDDEN
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
-from studio.engines.onnx.flow_files import SHAPES, read_shapes
+from studio.engines.onnx.flow_runner import HIDDEN
+from studio.engines.onnx.graph import FlowShapes
 from studio.errors import DamagedModelFile, OffGridCut, SequenceTooLong
 
 # The same sums in float32 by another library, in another order: E1's limit for two runs of one library.
@@ -176,9 +176,9 @@ def test_what_is_hidden_has_no_weight_at_all() -> None:
 
 def test_a_damaged_description_is_a_sentence(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(DamagedModelFile, match="no such file"):
-        read_shapes(tmp_path)
-    whole = (flow_folder(reference, "cosyvoice3") / SHAPES).read_text()
+        FlowShapes.read(tmp_path)
+    whole = (flow_folder(reference, "cosyvoice3") / FlowShapes.FILE_NAME).read_text()
     for damaged in (whole[:-40], "{}", whole.replace("mel_bins", "bins"), "[]"):
-        (tmp_path / SHAPES).write_text(damaged)
+        (tmp_path / FlowShapes.FILE_NAME).write_text(damaged)
         with pytest.raises(DamagedModelFile, match="cannot be read"):
-            read_shapes(tmp_path)
+            FlowShapes.read(tmp_path)

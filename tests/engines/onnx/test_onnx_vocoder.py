@@ -10,12 +10,12 @@ from pathlib import Path
 import onnx
 import pytest
 import torch
-from graph_cases import CPU, checkpoint_of, vocoder_folder
+from graph_cases import checkpoint_of, open_graph, vocoder_folder
 from safetensors.torch import load_file
 
+from studio.engines.onnx.files import VOCODER_DECODER, open_vocoder
+from studio.engines.onnx.graph import VocoderShapes
 from studio.engines.onnx.mixed_precision import write_mixed_precision
-from studio.engines.onnx.opening import open_vocoder
-from studio.engines.onnx.vocoder_files import DECODER, SHAPES, read_shapes
 from studio.errors import DamagedModelFile
 from studio.model.config import Precision
 from studio.model.stages import Vocoder
@@ -30,7 +30,7 @@ def vocoders(reference: Path, family: str) -> tuple[Vocoder, Vocoder]:
     """The plain one, and the one of graphs."""
     checkpoint = checkpoint_of(reference, family)
     plain = checkpoint.load_vocoder(Precision.FLOAT32, "cpu")
-    return plain, open_vocoder(vocoder_folder(reference, family), checkpoint, CPU)
+    return plain, open_vocoder(vocoder_folder(reference, family), checkpoint, open_graph)
 
 
 def recorded_mel(reference: Path, family: str) -> torch.Tensor:
@@ -81,14 +81,14 @@ def test_nothing_becomes_nothing(reference: Path, family: str) -> None:
 def test_half_convolutions_keep_the_sound(reference: Path, family: str, tmp_path: Path) -> None:
     """Snake and the last layer in float32: a hundredth of the loudest sample at most, where noise would be all of it."""
     folder = Path(shutil.copytree(vocoder_folder(reference, family), tmp_path / "vocoder"))
-    model = onnx.load(folder / DECODER)
+    model = onnx.load(folder / VOCODER_DECODER)
     write_mixed_precision(model, Precision.FLOAT16, kept=("conv_post",))
     assert {node.op_type for node in model.graph.node if "half" in str(node.output)} == {"Conv", "Cast"} | (
         {"ConvTranspose"} if family == "cosyvoice2" else set()
     )
-    onnx.save(model, folder / DECODER)
+    onnx.save(model, folder / VOCODER_DECODER)
     plain, _ = vocoders(reference, family)
-    half = open_vocoder(folder, checkpoint_of(reference, family), CPU)
+    half = open_vocoder(folder, checkpoint_of(reference, family), open_graph)
     mel = recorded_mel(reference, family)
     error = half.synthesize_whole(mel, half.noise(3)) - plain.synthesize_whole(mel, plain.noise(3))
     assert 0 < error.pow(2).mean().sqrt() <= 1e-2
@@ -97,10 +97,10 @@ def test_half_convolutions_keep_the_sound(reference: Path, family: str, tmp_path
 def test_damaged_files_are_sentences(reference: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(vocoder_folder(reference, "cosyvoice3"), tmp_path / "vocoder"))
     checkpoint = checkpoint_of(reference, "cosyvoice3")
-    whole = (folder / DECODER).read_bytes()
-    (folder / DECODER).write_bytes(whole[: len(whole) // 2])
+    whole = (folder / VOCODER_DECODER).read_bytes()
+    (folder / VOCODER_DECODER).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DamagedModelFile, match=r"vocoder-decoder\.onnx"):
-        open_vocoder(folder, checkpoint, CPU)
-    (folder / SHAPES).write_text("{}")
+        open_vocoder(folder, checkpoint, open_graph)
+    (folder / VocoderShapes.FILE_NAME).write_text("{}")
     with pytest.raises(DamagedModelFile):
-        read_shapes(folder)
+        VocoderShapes.read(folder)

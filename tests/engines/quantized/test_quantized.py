@@ -10,16 +10,21 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
+from graph_cases import CPU, checkpoint_of, flow_folder, open_graph, vocoder_folder
 from onnx import TensorProto, numpy_helper
 
 from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable
-from studio.engines.onnx import flow_files, vocoder_files
-from studio.engines.onnx.opening import open_flow, open_vocoder
+from studio.engines.onnx import files
+from studio.engines.onnx.files import open_flow, open_vocoder
 from studio.engines.quantized import building
-from studio.engines.quantized.building import MAX_DISTORTION_DB, Effort, write_quantized_flow, write_quantized_vocoder
+from studio.engines.quantized.building import (
+    MAX_DISTORTION_DB,
+    Effort,
+    calibration_clips,
+    write_quantized_flow,
+    write_quantized_vocoder,
+)
 from studio.engines.quantized.candidates import CANDIDATES
-from studio.engines.quantized.clips import calibration_clips
 from studio.engines.stage import Device
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
@@ -38,8 +43,8 @@ def write(request: pytest.FixtureRequest, reference: Path, monkeypatch: pytest.M
     def copy(folder: Path) -> Callable[..., None]:
         return lambda checkpoint, target, *_: shutil.copytree(folder, target, dirs_exist_ok=True)
 
-    monkeypatch.setattr(flow_files, "write_flow", copy(flow_folder(reference, "cosyvoice3")))
-    monkeypatch.setattr(vocoder_files, "write_vocoder", copy(vocoder_folder(reference, "cosyvoice3")))
+    monkeypatch.setattr(files, "write_flow", copy(flow_folder(reference, "cosyvoice3")))
+    monkeypatch.setattr(files, "write_vocoder", copy(vocoder_folder(reference, "cosyvoice3")))
     return STAGES[request.param]
 
 
@@ -65,10 +70,10 @@ def test_within_the_gate_it_is_written_and_speaks(write: Write, reference: Path,
     assert heard[-1] == 1.0
     clip = calibration_clips(checkpoint, 1, held_out=True)[0]
     if write is write_quantized_flow:
-        flow, graph = open_flow(tmp_path, CPU, blocks_at_once=1), tmp_path / flow_files.STEP
+        flow, graph = open_flow(tmp_path, open_graph, blocks_at_once=1), tmp_path / files.FLOW_STEP
         result = flow.open_stream(flow.prepare_prompt(clip.prompt)).decode(clip.tokens, ())
     else:
-        vocoder, graph = open_vocoder(tmp_path, checkpoint, CPU), tmp_path / vocoder_files.DECODER
+        vocoder, graph = open_vocoder(tmp_path, checkpoint, open_graph), tmp_path / files.VOCODER_DECODER
         result = vocoder.synthesize_whole(torch.from_numpy(clip.mel), vocoder.noise(0))
     assert result.isfinite().all()
     assert_eight_bit(onnx.load(graph))

@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,15 +15,17 @@ from types import SimpleNamespace
 import onnx
 import pytest
 import torch
+from build_jobs import RecordingJob
 from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
 
 from studio.engines.candidate import BuildCancelled, EngineTarget, Unusable
-from studio.engines.onnx import flow_files, vocoder_files
+from studio.engines.onnx import files
+from studio.engines.onnx.graph import FlowShapes, VocoderShapes
 from studio.engines.quantized.building import Effort, write_quantized_flow, write_quantized_vocoder
 from studio.engines.stage import Stage
 from studio.engines.tensorrt import plan_files
 from studio.engines.tensorrt.building import (
-    BuildCallbacks,
+    Profile,
     ProgressTracker,
     build_plan,
     read_timing_cache,
@@ -31,8 +33,8 @@ from studio.engines.tensorrt.building import (
 )
 from studio.engines.tensorrt.candidates import CANDIDATES
 from studio.engines.tensorrt.library import Library, find_library
+from studio.engines.tensorrt.plan_files import flow_profiles, vocoder_profiles
 from studio.engines.tensorrt.plan_graph import PlanGraph
-from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.errors import DamagedModelFile, UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
@@ -57,21 +59,23 @@ def build(
     graph: Path,
     reference: Path,
     *,
+    profiles: Sequence[Profile] | None = None,
     report: Callable[[float], None] = lambda share: None,
     should_continue: Callable[[], bool] = lambda: True,
 ) -> bytes:
-    profiles = flow_profiles(flow_files.read_shapes(flow_folder(reference, "cosyvoice3")))
+    profiles = profiles or flow_profiles(FlowShapes.read(flow_folder(reference, "cosyvoice3")))
     return build_plan(
         library(),
         graph,
         profiles,
-        BuildCallbacks(report, should_continue),
+        report=report,
+        should_continue=should_continue,
         workspace_bytes=WORKSPACE_BYTES,
     )
 
 
 def small_graph(reference: Path) -> Path:
-    return flow_folder(reference, "cosyvoice3") / flow_files.ENCODER
+    return flow_folder(reference, "cosyvoice3") / files.FLOW_ENCODER
 
 
 @real
@@ -174,11 +178,11 @@ def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
         "import sys; from pathlib import Path\n"
         "from studio.engines.tensorrt.building import *\n"
         "from studio.engines.tensorrt.library import find_library\n"
-        "from studio.engines.tensorrt.profiles import flow_profiles\n"
-        "from studio.engines.onnx.flow_files import read_shapes\n"
+        "from studio.engines.tensorrt.plan_files import flow_profiles\n"
+        "from studio.engines.onnx.graph import FlowShapes\n"
         "folder, out = Path(sys.argv[1]), Path(sys.argv[2])\n"
-        "tell = BuildCallbacks(lambda share: print(share, flush=True), lambda: True)\n"
-        "plan = build_plan(find_library(None), folder / 'flow-step.onnx', flow_profiles(read_shapes(folder)), tell,\n"
+        "plan = build_plan(find_library(None), folder / 'flow-step.onnx', flow_profiles(FlowShapes.read(folder)),\n"
+        "    report=lambda share: print(share, flush=True), should_continue=lambda: True,\n"
         "    workspace_bytes=1 << 30, timing_cache=out / 'timing')\n"
         "(out / 'flow.plan').write_bytes(plan)\n"
     )
@@ -201,10 +205,9 @@ def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
 )
 def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, generation: str, precision: Precision) -> None:
     folder = flow_folder(reference, generation, precision)
-    profiles = flow_profiles(flow_files.read_shapes(folder))
-    for name in (flow_files.ENCODER, flow_files.STEP):
-        callbacks = BuildCallbacks(lambda share: None, lambda: True)
-        assert build_plan(library(), folder / name, profiles, callbacks, workspace_bytes=WORKSPACE_BYTES)
+    profiles = flow_profiles(FlowShapes.read(folder))
+    for name in (files.FLOW_ENCODER, files.FLOW_STEP):
+        assert build(folder / name, reference, profiles=profiles)
 
 
 @real
@@ -212,9 +215,8 @@ def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, generation: str
 def test_the_vocoders_graph_becomes_a_plan(reference: Path) -> None:
     folder = vocoder_folder(reference, "cosyvoice3")
     config = checkpoint_of(reference, "cosyvoice3").vocoder
-    profiles = vocoder_profiles(vocoder_files.read_shapes(folder), config.look_right_frames)
-    callbacks = BuildCallbacks(lambda share: None, lambda: True)
-    assert build_plan(library(), folder / vocoder_files.DECODER, profiles, callbacks, workspace_bytes=WORKSPACE_BYTES)
+    profiles = vocoder_profiles(VocoderShapes.read(folder), config.look_right_frames)
+    assert build(folder / files.VOCODER_DECODER, reference, profiles=profiles)
 
 
 @real
@@ -229,30 +231,15 @@ def test_eight_bit_products_become_a_plan(
         monkeypatch.setattr(plan_files, f"write_quantized_{name}", partial(write, effort=few))
     candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
     card = replace(CPU, kind=DeviceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
-    job = Job(EngineTarget(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing")
+    job = RecordingJob(
+        EngineTarget(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing"
+    )
     job.workspace.mkdir()
     candidate.build(job)
     assert {phase for phase, _, _ in job.reports} == set(candidate.phases)
     plans = sorted(path.name for path in job.workspace.glob("*.plan"))
     assert plans == (["flow-encoder.plan", "flow-step.plan"] if stage is Stage.FLOW else ["vocoder-decoder.plan"])
     assert "num_clips=100" in candidate.key_facts(job.target)["calibration"]
-
-
-@dataclass
-class Job:
-    """A build that nobody cancels."""
-
-    target: EngineTarget
-    workspace: Path
-    timing_cache: Path
-    memory_bytes: int = 2 << 30
-    reports: list[tuple[str, float, float]] = field(default_factory=list)
-
-    def report(self, phase: str, done: float, total: float) -> None:
-        self.reports.append((phase, done, total))
-
-    def should_continue(self) -> bool:
-        return True
 
 
 def test_without_a_card_the_reason_is_told(reference: Path) -> None:
@@ -264,7 +251,7 @@ def test_without_a_card_the_reason_is_told(reference: Path) -> None:
 
 def test_nested_phases_are_one_share() -> None:
     shares: list[float] = []
-    watch = ProgressTracker(BuildCallbacks(shares.append, lambda: True))
+    watch = ProgressTracker(shares.append, lambda: True)
     watch.begin("building", 2)
     watch.begin("layers", 4)
     for step in range(4):

@@ -15,14 +15,15 @@ from fake_tensorrt import COMPILED, PREFIX, Context, Engine, RuntimeConfig, fake
 from flow_cases import PlainFlow, flow_config, grid_cuts, random_prompt, random_tokens, relative_error, streamed_mel
 from graph_cases import checkpoint_of, flow_folder, vocoder_folder
 
-from studio.engines.onnx import flow_files, vocoder_files
+from studio.engines.onnx import files
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
+from studio.engines.onnx.graph import FlowShapes, VocoderShapes
 from studio.engines.onnx.vocoder_decoder import graph_vocoder
-from studio.engines.tensorrt import runtime_cache
+from studio.engines.tensorrt import plan_graph
 from studio.engines.tensorrt.building import SizeRange
+from studio.engines.tensorrt.plan_files import flow_profiles, vocoder_profiles
 from studio.engines.tensorrt.plan_graph import PlanGraph, _deserialize
-from studio.engines.tensorrt.profiles import flow_profiles, vocoder_profiles
 from studio.errors import DamagedModelFile, SequenceTooLong
 from studio.model.config import Precision
 
@@ -42,9 +43,9 @@ def fixed_sizes(model: Path) -> dict[str, tuple[int, ...]]:
 
 def flow_of_plans(reference: Path, family: str, engines: list[Engine]) -> GraphFlowDecoder:
     folder = flow_folder(reference, family)
-    shapes = flow_files.read_shapes(folder)
+    shapes = FlowShapes.read(folder)
     graphs = []
-    for name, caches in ((flow_files.ENCODER, shapes.encoder_caches), (flow_files.STEP, shapes.step_caches)):
+    for name, caches in ((files.FLOW_ENCODER, shapes.encoder_caches), (files.FLOW_STEP, shapes.step_caches)):
         fixed = fixed_sizes(folder / name) | {port.new_name: port.shape for port in caches if not port.is_growing}
         fixed |= {port.new_name: (0, *port.shape) for port in caches if port.is_growing}
         library = fake_library(list(flow_profiles(shapes)), fixed, engines)
@@ -78,14 +79,14 @@ def test_a_sentence_no_profile_is_made_for_is_a_sentence(reference: Path) -> Non
 
 def test_vocoder_streamed_and_whole(reference: Path, family: str) -> None:
     checkpoint, folder = checkpoint_of(reference, family), vocoder_folder(reference, family)
-    shapes, model = vocoder_files.read_shapes(folder), folder / vocoder_files.DECODER
+    shapes, model = VocoderShapes.read(folder), folder / files.VOCODER_DECODER
     profiles = vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)
     fixed = fixed_sizes(model) | {port.new_name: (1, port.channels, port.columns) for port in shapes.tails}
     fixed["made"] = (1, checkpoint.vocoder.stft_size + 2, 0)
     engines: list[Engine] = []
     library = fake_library(list(profiles), fixed, engines)
     graph = PlanGraph(library, PREFIX + model.read_bytes(), CPU, num_contexts=1, file_name="vocoder.plan")
-    vocoder = graph_vocoder(vocoder_files.plain_network(checkpoint), graph, shapes)
+    vocoder = graph_vocoder(files.plain_vocoder(checkpoint), graph, shapes)
     plain = checkpoint.load_vocoder(Precision.FLOAT32, "cpu")
     mel = torch.randn(80, 140, generator=torch.Generator().manual_seed(2)) - 5
     for made in (vocoder, plain):
@@ -185,16 +186,16 @@ def test_what_is_compiled_for_a_card_is_there_at_the_next_start(
 
 
 def test_the_least_used_of_what_was_compiled_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime_cache, "_MOST_KEPT", 2)
+    monkeypatch.setattr(plan_graph, "_MOST_KEPT", 2)
     for index in range(3):
         path = tmp_path / f"{index}.bin"
         path.write_bytes(b"old")
         os.utime(path, (index, index))
-    cache = runtime_cache.RuntimeCache(RuntimeConfig(), tmp_path / "new.bin")
+    cache = plan_graph.RuntimeCache(RuntimeConfig(), tmp_path / "new.bin")
     for _ in range(32):
         cache.count_run()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2.bin", "new.bin"]
 
 
 def test_plans_have_places_of_their_own_for_what_is_compiled() -> None:
-    assert runtime_cache.cache_path(b"a plan") != runtime_cache.cache_path(b"another")
+    assert plan_graph.cache_path(b"a plan") != plan_graph.cache_path(b"another")

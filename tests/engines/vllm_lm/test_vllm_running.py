@@ -13,20 +13,21 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import torch
+from build_jobs import RecordingJob
 from samplers import GreedySampler
 from vllm_cases import CPU, OTHER_REQUEST, REQUEST, plain_lm, target_of
 
-from studio.engines.candidate import Available, BuildJob
+from studio.engines.candidate import Available
+from studio.engines.stage import Stage
 from studio.engines.vllm_lm.candidates import VllmCandidate
 from studio.engines.vllm_lm.library import PYTHON_VARIABLE
 from studio.engines.vllm_lm.messages import Ended, Generate, Tokens
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
@@ -58,21 +59,20 @@ class Running:
 @pytest.fixture(scope="module", params=["cosyvoice2", "cosyvoice3"])
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     files: Path = tmp_path_factory.mktemp("files")
-    candidate, target = VllmCandidate(Precision.FLOAT32), target_of(request.param, CPU)
+    candidate, target = VllmCandidate(Stage.SPEECH_LM), target_of(request.param, CPU)
     assert isinstance(candidate.probe(target), Available)
-    job = SimpleNamespace(target=target, workspace=files, report=lambda *step: None)
-    candidate.build(cast("BuildJob", job))
+    candidate.build(RecordingJob(target, files))
     lm = candidate.open(files, target)
     assert isinstance(lm, VllmSpeechLM)
     running = Running(lm, plain_lm(request.param))
     process: Any = lm._process
-    hand_on = process._hand_on
+    dispatch = process._dispatch
 
     def keep(number: int, event: Any) -> None:
         running.said.append(event)
-        hand_on(number, event)
+        dispatch(number, event)
 
-    process._hand_on = keep
+    process._dispatch = keep
     yield running
     process.close()
 
