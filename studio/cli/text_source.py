@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from studio.errors import NothingToSpeak
-from studio.project.importing.documents import read_text
+from studio.project.importing.script_file import read_text
 
 _BLOCK_BYTES = 4096
 ARRIVING = "-"

@@ -1,7 +1,7 @@
-"""Changes of a script, as values with an inverse.
+"""Changes of a script. Each change is a value that has an inverse.
 
-``change.apply(script)`` returns the new script and the inverse change, which restores the old script exactly. An id
-that is not in the script raises ``KeyError``.
+``change.apply(script)`` returns the new script and the inverse change, which restores the old script exactly. It raises
+``KeyError`` if the script does not contain an id in the change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Change(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InsertLines:
-    """Insert new lines, the first of them at ``index``."""
+    """Insert new lines at ``index``."""
 
     index: int
     lines: tuple[Line, ...]
@@ -41,7 +41,7 @@ class InsertLines:
 
 @dataclass(frozen=True, slots=True)
 class RemoveLines:
-    """Remove lines with their takes."""
+    """Remove lines and their takes."""
 
     ids: tuple[str, ...]
 
@@ -51,9 +51,9 @@ class RemoveLines:
             lines=tuple((index, script.lines[index]) for index in places),
             takes={line_id: script.takes[line_id] for line_id in self.ids if line_id in script.takes},
         )
-        gone = set(self.ids)
-        kept = script.with_lines(line for line in script.lines if line.id not in gone)
-        return kept.with_takes(dict.fromkeys(gone, ())), inverse
+        removed = set(self.ids)
+        kept = script.with_lines(line for line in script.lines if line.id not in removed)
+        return kept.with_takes(dict.fromkeys(removed, ())), inverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class EditLines:
 
 @dataclass(frozen=True, slots=True)
 class MoveLines:
-    """Move lines before the line that is now at ``index``. They keep their order."""
+    """Move lines before the line that is at ``index``. The moved lines keep their order."""
 
     ids: tuple[str, ...]
     index: int
@@ -138,20 +138,20 @@ class AddTake:
 
 @dataclass(frozen=True, slots=True)
 class RemoveTakes:
-    """Remove takes. A line that loses its chosen take chooses its newest remaining one."""
+    """Remove takes. If the chosen take of a line is removed, its newest remaining take becomes the chosen one."""
 
     ids: tuple[str, ...]
 
     def apply(self, script: Script) -> tuple[Script, Change]:
-        gone = set(self.ids)
+        removed = set(self.ids)
         line_ids = {script.take(take_id).line_id for take_id in self.ids}
         kept = {
-            line_id: tuple(take for take in script.takes_of(line_id) if take.id not in gone) for line_id in line_ids
+            line_id: tuple(take for take in script.takes_of(line_id) if take.id not in removed) for line_id in line_ids
         }
         edited = {
             line.id: replace(line, chosen_take=kept[line.id][-1].id if kept[line.id] else None)
             for line in map(script.line, line_ids)
-            if line.chosen_take in gone
+            if line.chosen_take in removed
         }
         inverse = RestoreTakes(
             takes=tuple(script.take(take_id) for take_id in self.ids),
@@ -162,7 +162,7 @@ class RemoveTakes:
 
 @dataclass(frozen=True, slots=True)
 class RestoreTakes:
-    """Add removed takes again and restore the choices of their lines."""
+    """Add removed takes again, and restore which takes are chosen."""
 
     takes: tuple[Take, ...]
     chosen: Mapping[str, str | None]
@@ -182,7 +182,7 @@ class RestoreTakes:
 
 @dataclass(frozen=True, slots=True)
 class ChooseTake:
-    """Choose the take that is played and exported, or None."""
+    """Choose the take of a line that is played and exported, or choose none."""
 
     line_id: str
     take_id: str | None
@@ -196,7 +196,7 @@ class ChooseTake:
 
 @dataclass(frozen=True, slots=True)
 class SetTakesKept:
-    """Set whether the user wants to keep takes: ``{take id: is_kept}``."""
+    """Set ``Take.is_kept``: ``{take id: is_kept}``."""
 
     is_kept: Mapping[str, bool]
 
@@ -232,7 +232,7 @@ class RenameProject:
 
 @dataclass(frozen=True, slots=True)
 class CompositeChange:
-    """Apply several changes in order, as one."""
+    """Apply several changes in order, as one change."""
 
     changes: tuple[Change, ...]
 

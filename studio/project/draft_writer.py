@@ -1,7 +1,8 @@
-"""Writes the script to the working copy. Changes that cannot be written stay in memory and are tried again.
+"""Writing of the script to the working copy. Changes that cannot be written stay in memory and are tried again.
 
-Decision: a change that cannot be written still takes effect. Reason: the user sees it, can continue editing, and can
-save it elsewhere. Alternative: undoing it, which would lose every edit until the disk has free space.
+Decision: a change that cannot be written still takes effect. Reason: the user sees the change, can continue editing,
+and can save the project elsewhere. Alternative: undoing the change, which would lose every edit until the disk has free
+space.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """Changes that are only in memory, with the cause. Saving the project includes them."""
+    """Changes that are only in memory, with the error of writing them. Saving the project includes them."""
 
     num_changes: int
     error: StudioError = field(compare=False)
 
 
 class DraftWriter:
-    """Writer of one open project, which calls it under its lock. No method raises: see ``unwritten``."""
+    """Writer of one open project, which holds its lock during each call. Errors are logged and set ``unwritten``."""
 
     def __init__(self, storage: Storage, script: Script) -> None:
         self.unwritten: Unwritten | None = None
@@ -47,14 +48,14 @@ class DraftWriter:
             self._written, self.unwritten = script, None
 
     def announce_save(self, save_id: str) -> None:
-        """Store the id of a save that begins. If the program ends before ``confirm_save``, recovery recognises the file."""
+        """Store the id of a save that begins, so that recovery recognises the file if ``confirm_save`` is never called."""
         try:
             self._storage.announce_save(save_id)
         except StudioError as error:
             _log.warning("the beginning of a save is not recorded: %s", error)
 
     def confirm_save(self, save_id: str, path: Path, *, is_modified: bool) -> None:
-        """Record that the file at ``path`` was written. ``is_modified`` is whether the script has changed since."""
+        """Record that the file at ``path`` was written. ``is_modified`` tells whether the script has changed since then."""
         self._unconfirmed = (save_id, path)
         try:
             self._confirm(is_modified=is_modified)

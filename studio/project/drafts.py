@@ -1,7 +1,7 @@
-"""Working copies in the drafts folder, and recovery of those that a crashed program left.
+"""Working copies in the drafts folder, and recovery of the working copies that a crashed program left.
 
-Each is a SQLite file with a lock file that its process holds. A working copy whose lock is free is offered at the next
-start if it contains anything that its project file does not.
+A working copy is an SQLite file with a lock file, which is locked by its process. If the lock is free at the next start
+and the working copy contains unsaved work, the user can recover it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A recoverable working copy. ``project_path`` is None if it was never saved."""
+    """A recoverable working copy. ``project_path`` is None if the project was never saved."""
 
     path: Path
     project_path: Path | None
@@ -45,7 +45,7 @@ class Draft:
 
 
 class WorkingCopy:
-    """The open storage of a draft and its lock."""
+    """The open storage of a draft, with its lock."""
 
     def __init__(self, storage: Storage, lock: FileLock) -> None:
         self.storage = storage
@@ -57,7 +57,10 @@ class WorkingCopy:
 
     @classmethod
     def create(cls, drafts: Path, *, copy_of: Path | None = None) -> WorkingCopy:
-        """Create an empty working copy, or one of a project file. Raise ``UnreadableProject``, ``CannotWrite`` or ``DiskFull``."""
+        """Create an empty working copy, or a working copy of the project file ``copy_of``.
+
+        Raise ``UnreadableProject``, ``CannotWrite`` or ``DiskFull``.
+        """
         path = drafts / f"{datetime.now(UTC):{_TIME_FORMAT}}-{secrets.token_hex(4)}{_SUFFIX}"
         if copy_of is not None:
             database.require_project(copy_of)
@@ -92,7 +95,7 @@ class WorkingCopy:
         return working_copy
 
     def close(self, *, keeps_draft: bool) -> None:
-        """Close the working copy. Raise ``CannotWrite`` if its file cannot be deleted; it is closed even then."""
+        """Close the working copy. If its file cannot be deleted, raise ``CannotWrite`` after closing it."""
         with database.translate_errors(self.path):
             try:
                 self.storage.close()
@@ -111,9 +114,9 @@ def created_at(draft: Path) -> datetime:
 
 
 def recoverable_drafts(drafts: Path, *, on_damage: Callable[[StudioError], object] = lambda _: None) -> list[Draft]:
-    """Return the drafts with unsaved work, newest first, and delete those without.
+    """Return the drafts with unsaved work, newest first, and delete the other drafts.
 
-    ``on_damage`` is called once for each unreadable draft, which is kept under another name.
+    An unreadable draft is kept under another name, and ``on_damage`` is called for it once.
     """
     found = [draft for path in sorted(drafts.glob(f"*{_SUFFIX}")) if (draft := _summary(path, on_damage))]
     for part in drafts.glob(f"*{_PART_SUFFIX}"):
@@ -194,7 +197,7 @@ def _has_content(script: Script) -> bool:
 
 
 def _last_changed(path: Path) -> float | None:
-    """Return the last modification in seconds since the epoch, or None if another window has just deleted the draft."""
+    """Return the time of the last change in seconds since the epoch, or None if another window has just deleted the draft."""
     times = []
     for suffix in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):

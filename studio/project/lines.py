@@ -23,7 +23,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class LineStyle:
-    """The id of a style preset, or a free instruction; at most one of them."""
+    """The id of a style preset, or a free instruction, or neither."""
 
     preset: str | None = None
     instruct: str | None = None
@@ -41,11 +41,14 @@ class LineStyle:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of the script. Immutable: an edited line is a new value with the same ``id``.
+    """One line of the script. It is immutable: an edited line is a new value with the same ``id``.
 
-    ``voice`` is the name of a voice in the library. A ``seed`` of None is drawn for each take. ``sampling`` of None
-    is the default of the model. ``is_locked`` protects the line from being edited or spoken by accident. ``file_name``
-    is that of its exported file, without suffix.
+    Attributes:
+        voice: The name of a voice in the library.
+        seed: The seed of its takes, or None to draw one for each take.
+        sampling: The sampling options, or None for the defaults of the model.
+        is_locked: Whether the line is protected from accidental editing and speaking.
+        file_name: The name of the exported file, without suffix.
     """
 
     id: str
@@ -88,7 +91,7 @@ class LineState(Enum):
     """State of a line. Only the window assigns the last three."""
 
     DRAFT = "draft"  # no take is chosen
-    OUTDATED = "stale"  # the line was changed after the chosen take was made
+    OUTDATED = "stale"  # the line was changed after the chosen take was synthesised
     CHECK = "check"  # the chosen take is too short or too long for its text, and not marked as kept
     READY = "ready"
     QUEUED = "queued"

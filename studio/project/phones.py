@@ -25,19 +25,19 @@ _TONE_MARKS = {"1": "\u0304", "2": "\u0301", "3": "\u030c", "4": "\u0300"}
 _TONE_OF_MARK = {mark: tone for tone, mark in _TONE_MARKS.items()}
 _HAS_TONE = regex.compile(r"\d|[^\x00-\x7f]")
 _LONGEST = 200
-_HOW = "Enter pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
+_REMEDY = "Enter pinyin such as chong2 qing4, or ARPAbet such as W AY1 N D."
 
 
 def phone_tokens(pronunciation: str) -> str:
-    """Return the tokens of ``pronunciation``, concatenated. Raise ``BadPronunciation``."""
+    """Return the concatenated tokens of ``pronunciation``. Raise ``BadPronunciation``."""
     typed = unicodedata.normalize("NFC", pronunciation.strip())
     if not typed or len(typed) > _LONGEST:
-        raise BadPronunciation("A pronunciation must have 1 to 200 letters.", remedy=_HOW)
+        raise BadPronunciation("A pronunciation must have 1 to 200 letters.", remedy=_REMEDY)
     tokens = list(_tokens(typed))
     for token in tokens:
         if token not in _KNOWN:
             raise BadPronunciation(
-                "The models have no phone {token}, which “{typed}” requires.", remedy=_HOW, token=token, typed=typed
+                "The models have no phone {token}, which “{typed}” requires.", remedy=_REMEDY, token=token, typed=typed
             )
     if len(tokens) == 1 and not _HAS_TONE.search(tokens[0]):
         raise BadPronunciation(
@@ -65,19 +65,19 @@ def _syllable_tokens(syllable: str) -> Iterator[str]:
     plain, tone = _without_tone_mark(syllable)
     match = _SYLLABLE.fullmatch(plain.replace("u:", "ü").replace("v", "ü"))
     if match is None or (tone and match["tone"]):
-        raise BadPronunciation("“{syllable}” is not a syllable in pinyin.", remedy=_HOW, syllable=syllable)
+        raise BadPronunciation("“{syllable}” is not a syllable in pinyin.", remedy=_REMEDY, syllable=syllable)
     initial = _INITIAL.match(match["letters"])
     assert initial is not None, "it may be empty"
     final = match["letters"][initial.end() :]
     if not final:
-        raise BadPronunciation("“{syllable}” has no vowel.", remedy=_HOW, syllable=syllable)
+        raise BadPronunciation("“{syllable}” has no vowel.", remedy=_REMEDY, syllable=syllable)
     if initial[0]:
         yield f"[{initial[0]}]"
     yield f"[{_with_tone_mark(_as_written_after(initial[0], final), tone or match['tone'] or '5')}]"
 
 
 def _as_written_after(initial: str, final: str) -> str:
-    """The dots of ü are left out after j, q, x and y; before e the models write v."""
+    """Return ``final`` as in the phones of the models: u for ü after j, q, x and y, and v for ü before e."""
     if initial in ("j", "q", "x", "y"):
         return final.replace("ü", "u")
     return final.replace("üe", "ve")
@@ -101,5 +101,5 @@ def _with_tone_mark(final: str, tone: str) -> str:
     if at is None:
         at = max(final.rfind(vowel) for vowel in "iouü")
     if at < 0:
-        raise BadPronunciation("“{final}” has no vowel.", remedy=_HOW, final=final)
+        raise BadPronunciation("“{final}” has no vowel.", remedy=_REMEDY, final=final)
     return unicodedata.normalize("NFC", final[: at + 1] + _TONE_MARKS[tone] + final[at + 1 :])

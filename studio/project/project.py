@@ -1,4 +1,4 @@
-"""An open project: the script in memory and its working copy on disk, kept identical."""
+"""An open project: the script in memory, and the working copy on disk with the same content."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ _log = logging.getLogger(__name__)
 
 
 class Project:
-    """Created by ``create``, ``open`` or ``recover``, ended by ``close``. Thread-safe.
+    """An open project, from ``create``, ``open`` or ``recover`` until ``close``. Thread-safe.
 
-    ``apply`` is fast. ``open``, ``save`` and ``samples_of`` read or write all audio: call them on a background thread.
-    ``global_dictionary`` is the user's, to which the project's entries are preferred. ``voice_keys`` are those of the
-    voice library; without them, voices are compared by name.
+    ``apply`` is fast. ``open``, ``save`` and ``samples_of`` read or write audio, so call them on a background thread.
+
+    Attributes:
+        global_dictionary: The user's dictionary. The entries of the project take precedence.
+        voice_keys: The keys of the voices in the library. If there are none, voices are compared by name.
     """
 
     def __init__(self, working_copy: WorkingCopy, *, global_dictionary: PronunciationDictionary | None = None) -> None:
@@ -50,13 +52,14 @@ class Project:
         self._saving = threading.Lock()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="takes")
         self._recorders: set[TakeRecorder] = set()
-        self._highest_numbers: dict[str, int] = {}  # of lines with removed takes, which undo may restore
+        # The highest take number of each line with removed takes, which undo may restore.
+        self._highest_numbers: dict[str, int] = {}
         self.voice_keys: VoiceKeys = {}
         self._fingerprints: dict[str, tuple[Line, str]] = {}
         self._global_dictionary = global_dictionary or PronunciationDictionary()
         self._dictionary_in_force = self._script.dictionary.over(self._global_dictionary)
 
-    # Creation. All three raise ``CannotWrite`` and ``DiskFull`` about the drafts folder.
+    # Creation. All three methods raise ``CannotWrite`` and ``DiskFull`` if the drafts folder cannot be written.
 
     @classmethod
     def create(cls, drafts: Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
@@ -76,7 +79,7 @@ class Project:
 
     @classmethod
     def recover(cls, draft: Draft | Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
-        """Open the working copy of a crashed program, with the takes it was recording.
+        """Open the working copy that a crashed program left, with the takes that it was recording.
 
         Raise ``ProjectInUse`` or ``UnreadableProject``.
         """
@@ -93,12 +96,12 @@ class Project:
 
     @property
     def script(self) -> Script:
-        """The current script, an immutable value."""
+        """The current script."""
         return self._script
 
     @property
     def notice(self) -> Message | None:
-        """A message about values that were replaced when the file was read, or None."""
+        """A message about the invalid values for which defaults are used, or None if there are none."""
         replaced = self._storage.replaced
         if not replaced:
             return None
@@ -118,7 +121,7 @@ class Project:
 
     @property
     def dictionary(self) -> PronunciationDictionary:
-        """The project's own entries."""
+        """The entries of the project, without those of the user."""
         return self._script.dictionary
 
     @property
@@ -133,7 +136,7 @@ class Project:
 
     @property
     def dictionary_in_force(self) -> PronunciationDictionary:
-        """The dictionary used for synthesis: the project's entries, then the user's."""
+        """The dictionary for synthesis: the entries of the project, then those of the user."""
         return self._dictionary_in_force
 
     def line(self, line_id: str) -> Line:
@@ -171,9 +174,9 @@ class Project:
             return known[1]
 
     def state_of(self, line_id: str) -> LineState:
-        """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The synthesis queue assigns the others.
+        """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The synthesis queue assigns the other states.
 
-        An incomplete take counts as outdated. Keeping a take of unusual length, or locking its line, accepts it.
+        An incomplete take is outdated. A take of unusual length needs no check if it is kept or its line is locked.
         """
         take = self.chosen_take(line_id)
         if take is None:
@@ -191,7 +194,7 @@ class Project:
     def apply(self, change: Change) -> Change:
         """Apply ``change`` to the script and the working copy, and return its inverse.
 
-        A change that cannot be written is kept in memory: see ``unwritten``.
+        If the change cannot be written, it is kept in memory: see ``unwritten``.
         """
         with self._lock:
             inverse = self._apply(change)
@@ -200,11 +203,11 @@ class Project:
 
     @property
     def unwritten(self) -> Unwritten | None:
-        """Changes that could not be written. The next change and ``write_again`` try again."""
+        """Changes that could not be written, or None. The next change and ``write_again`` write them if possible."""
         return self._draft_writer.unwritten
 
     def write_again(self) -> None:
-        """Try again to write what is ``unwritten``, and takes that could not be written."""
+        """Try again to write the ``unwritten`` changes, and takes that could not be written."""
         with self._lock:
             if self.unwritten is not None:
                 self._write()
@@ -232,7 +235,7 @@ class Project:
                 self._highest_numbers[line_id] = highest
 
     def _add_waiting_takes(self) -> None:
-        """Add takes whose audio could not be written before, if it can be now."""
+        """Add the takes whose audio could not be written before, if it can be written now."""
         if self.unwritten is not None:
             return
         for recorder in [each for each in tuple(self._recorders) if each.is_waiting]:
@@ -275,7 +278,7 @@ class Project:
 
     @property
     def begun(self) -> datetime:
-        """When the working copy was created. Recovery keeps it."""
+        """The time when the working copy was created. Recovery does not change it."""
         return created_at(self.draft_path)
 
     @property
@@ -283,11 +286,10 @@ class Project:
         return self._working_copy.path
 
     def save(self, path: Path | None = None, *, replaces_foreign: bool = False) -> None:
-        """Save to ``path``, by default to the project file, and make it the project file.
+        """Save to ``path``, which becomes the project file, or to the current project file.
 
-        Changes are possible during saving.
-        Raise ``CannotWrite`` or ``DiskFull``, and ``ProjectChangedElsewhere`` if the project file is not the one that
-        was opened or last saved, unless ``replaces_foreign``.
+        Changes are possible during saving. Raise ``CannotWrite`` or ``DiskFull``. If another program has changed the
+        project file since it was opened or saved, raise ``ProjectChangedElsewhere`` unless ``replaces_foreign``.
         """
         target = path or self._path
         assert target is not None, "a project without a file needs a path"
@@ -309,7 +311,7 @@ class Project:
     def close(self, *, keeps_draft: bool = False) -> None:
         """Close the project. Unsaved changes are lost unless ``keeps_draft``.
 
-        With ``keeps_draft``, the next start offers the working copy if it differs from the project file.
+        A draft that differs from the project file can be recovered at the next start.
         """
         self._writer.shutdown()
         with self._saving, self._lock:
@@ -330,7 +332,10 @@ class Project:
             self._add_recorded(take)
 
     def _add_recorded(self, take: Take) -> None:
-        """Add a take recorded earlier: chosen only if its line has no choice, dropped if its line was removed."""
+        """Add a take that was recorded earlier.
+
+        It is chosen only if its line has no chosen take. If the line was removed, the take is deleted.
+        """
         if take.line_id not in self._script.index_of:
             self._storage.drop_recording(take.id)
             return

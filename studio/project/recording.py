@@ -21,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 class TakeRecorder:
-    """Created by ``Project.begin_take``; ends with ``finish``, ``stop`` or ``discard``.
+    """A recording from ``Project.begin_take`` until ``finish``, ``stop`` or ``discard``.
 
-    The resulting take is part of the script once ``AddTake`` is applied; recovery of the draft finds it otherwise.
-    Audio that a full disk does not accept is kept in memory, and written at the end or with the next change of the
-    project that can be written.
+    ``AddTake`` makes the resulting take a part of the script. Until then, only recovery of the draft finds it. Audio
+    that cannot be written because the disk is full is kept in memory. It is written at the end of the recording, or
+    with the next change of the project that can be written.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class TakeRecorder:
         self._num_blocks = 0
         self._num_samples = 0
         self._is_open = True
-        self._is_refused = False
+        self._has_write_error = False
         self._ended_take: Take | None = None
         self._is_waiting = False
 
@@ -50,7 +50,7 @@ class TakeRecorder:
 
     @property
     def number(self) -> int:
-        """The number of the take."""
+        """The number of the take within its line."""
         return self._take.number
 
     @property
@@ -67,7 +67,7 @@ class TakeRecorder:
         return self._is_open and self._is_waiting
 
     def append(self, samples: Samples) -> None:
-        """Append ``samples`` (n,) at the sample rate of the take. Thread-safe; does not wait for the disk."""
+        """Append ``samples`` (n,) at the sample rate of the take, without waiting for the disk. Thread-safe."""
         block = np.array(samples, np.float32)  # the caller may reuse the memory
         with self._lock:
             if not self._is_open or not len(block):
@@ -78,18 +78,18 @@ class TakeRecorder:
         self._writer.submit(self._write_pending)
 
     def finish(self, report: SynthesisReport | None = None, *, num_underruns: int | None = None) -> Take:
-        """Return the complete take. Raise ``DiskFull`` or ``CannotWrite``; the call can then be repeated."""
+        """Return the complete take. Raise ``DiskFull`` or ``CannotWrite``, after which the call can be repeated."""
         return self._end(is_complete=True, report=report, num_underruns=num_underruns)
 
     def stop(self, *, num_underruns: int | None = None) -> Take | None:
-        """Return an incomplete take of the audio so far, or None without audio. Raises as ``finish`` does."""
+        """Return an incomplete take of the audio so far, or None if there is no audio. Raises as ``finish`` does."""
         if not self._num_samples:
             self.discard()
             return None
         return self._end(is_complete=False, report=None, num_underruns=num_underruns)
 
     def discard(self) -> None:
-        """End without a take and delete the audio."""
+        """End the recording without a take, and delete its audio."""
         with self._lock:
             if not self._is_open:
                 return
@@ -137,12 +137,12 @@ class TakeRecorder:
         return self._ended_take
 
     def _write_pending(self) -> None:
-        if self._is_refused:
+        if self._has_write_error:
             return
         try:
             self._write()
         except StudioError as error:
-            self._is_refused = True  # _end tries again
+            self._has_write_error = True  # _end tries again
             _log.warning("audio of take %s is kept in memory: %s", self.take_id, error)
 
     def _write(self) -> None:

@@ -1,4 +1,4 @@
-"""Conversion of a line to a synthesis request, and the parameters that its take records."""
+"""Conversion of a line to a synthesis request, and to the parameters of its take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "wetext")
 
 
 def request_text(line: Line, dictionary: PronunciationDictionary, generation: str) -> str:
-    """Return the text of ``line`` with the dictionary applied, for a model of ``EngineDescription.generation``."""
+    """Return the text of ``line`` with the dictionary applied. ``generation`` is ``EngineDescription.generation``."""
     return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
 
 
@@ -32,9 +32,9 @@ def synthesis_request(
     is_played: bool = True,
     keeps_leading_silence: bool = False,
 ) -> SynthesisRequest:
-    """Return the request for ``line``. ``seed`` is the line's or one drawn for this take.
+    """Return the request for ``line``. ``seed`` is the seed of the line, or the one drawn for the take.
 
-    ``is_played`` is whether the audio is played during synthesis.
+    ``is_played`` tells whether the audio is played during synthesis.
     """
     return SynthesisRequest(
         text=request_text(line, dictionary, generation),
@@ -58,9 +58,9 @@ def take_parameters(
     voice_key: str,
     engine: EngineDescription,
 ) -> TakeParameters:
-    """Return everything needed to repeat ``request``, which was made from ``line`` and ``dictionary``.
+    """Return the parameters that are needed to repeat ``request``, which was created from ``line`` and ``dictionary``.
 
-    The text of a voice conversion is the name of its source file.
+    For a voice conversion, the text is the name of the source file.
     """
     return TakeParameters(
         text=request.source.name if isinstance(request, ConversionRequest) else request.text,

@@ -1,4 +1,4 @@
-"""Everything that can be edited, as one immutable value."""
+"""The script: everything in a project that can be edited, as one immutable value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Script:
     dictionary: PronunciationDictionary = PronunciationDictionary()
 
     def line(self, line_id: str) -> Line:
-        """Raise ``KeyError`` for an unknown id, which is a bug of the caller."""
+        """Return a line. Raise ``KeyError`` for an unknown id, which is a bug in the caller."""
         return self.lines[self.index_of[line_id]]
 
     def take(self, take_id: str) -> Take:
@@ -58,7 +58,7 @@ class Script:
         takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
         return self._with_same_order(Script(self.name, self.lines, takes, self.dictionary))
 
-    # Every keystroke creates a script: the new one reuses the cached indexes that are still valid.
+    # Every keystroke creates a script. It reuses those cached indexes of the previous script that are still valid.
 
     def _with_same_order(self, script: Script) -> Script:
         if "index_of" in self.__dict__:

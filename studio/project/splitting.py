@@ -12,13 +12,13 @@ from studio.text.layout import PHONE, Layout, blocks
 from studio.text.split import sentence_ends
 from studio.text.tags import COSYVOICE3_TAGS
 
-# Tags are never split, and the model is not yet known: those of the generation with the most.
+# Tags are never split. The model is not yet known, so these are the tags of the generation with the most tags.
 _TAGS = COSYVOICE3_TAGS
-# Very short texts are spoken badly alone, so "No." is joined to an adjacent sentence.
+# Very short texts such as "No." are spoken badly alone, so they are joined to an adjacent sentence.
 _FEWEST_LETTERS = 5
 _LETTER = regex.compile(rf"[\p{{L}}\p{{N}}{PHONE}]")
-# “Really?” he asked.
-_GOES_ON = regex.compile(r"\s*\p{Ll}")
+# A sentence continues after a question in quotation marks: “Really?” he asked.
+_CONTINUATION = regex.compile(r"\s*\p{Ll}")
 _BREAK = regex.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*")
 _WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\u3000-\u303f\uff01-\uff60]")
 _BLANKS = regex.compile(r"[^\S\n]+")
@@ -32,10 +32,9 @@ class SplitMode(Enum):
 
 
 def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
-    """Return stripped texts for lines, without parts that cannot be spoken (``* * *``).
+    """Return the texts of lines, without parts that cannot be spoken, such as ``* * *``.
 
-    A line break ends a paragraph, unless it comes from automatic wrapping. Very short sentences are joined to adjacent
-    ones.
+    A line break ends a paragraph unless the text is wrapped there. Very short sentences are joined to adjacent ones.
     """
     layout = _layout(text)
     found: list[str] = []
@@ -46,7 +45,7 @@ def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
             if layout.is_speakable(low, high):
                 found.append(words)
             elif found and layout.marks_between(low, high):
-                found[-1] += f" {words}"  # a pause on a separate line
+                found[-1] += f" {words}"  # for example a pause tag on a separate line
     return found
 
 
@@ -81,12 +80,17 @@ def _paragraphs(layout: Layout) -> Iterator[tuple[int, int]]:
 def _sentence_cuts(layout: Layout, start: int, end: int) -> list[int]:
     cuts = (start + cut for cut in sentence_ends(layout.masked[start:end]))
     return [
-        cut for cut in cuts if cut < end and not layout.is_within_span(cut) and not _GOES_ON.match(layout.masked, cut)
+        cut
+        for cut in cuts
+        if cut < end and not layout.is_within_span(cut) and not _CONTINUATION.match(layout.masked, cut)
     ]
 
 
 def _long_enough(layout: Layout, cuts: list[int]) -> list[tuple[int, int]]:
-    """Return (start, end) of pieces long enough to be spoken well: short ones joined to the next, the last to the previous."""
+    """Return (start, end) of pieces that are long enough to be spoken well.
+
+    A short piece is joined to the next one, and a short last piece to the previous one.
+    """
     pieces: list[tuple[int, int]] = []
     start = cuts[0]
     for end in cuts[1:]:

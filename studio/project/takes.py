@@ -1,4 +1,4 @@
-"""A take: one recording of a line, with everything needed to repeat it."""
+"""A take: one recording of a line, with all the parameters that are needed to repeat it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ from studio.project.lines import LineStyle
 
 @dataclass(frozen=True, slots=True)
 class TakeParameters:
-    """What a take was made from. ``text`` is what was sent, ``spoken_text`` what the model read.
+    """The parameters with which a take was synthesised.
 
-    ``line_fingerprint`` is that of the line at the time (``fingerprint.py``). ``model_key`` identifies the weights
-    (``EngineDescription.weights_key``) and ``voice_key`` the voice (``voice_keys.py``); both may be empty.
-    ``odd_length`` is set if the speech is too short or too long for the text. ``engine`` maps stages to engine and
-    precision, ``versions`` libraries to versions.
+    Attributes:
+        text: The text of the request.
+        line_fingerprint: The ``fingerprint`` of the line at that time.
+        model_key: Identifies the weights (``EngineDescription.weights_key``), or empty.
+        voice_key: Identifies the voice (``fingerprint.voice_key``), or empty.
+        spoken_text: The normalized text that the model received.
+        odd_length: Set if the speech is too short or too long for the text.
+        engine: The engine and precision of each stage.
+        versions: The version of each library.
     """
 
     text: str
@@ -43,8 +48,12 @@ class TakeParameters:
 class Take:
     """One recording of a line. ``Project.samples_of`` returns its audio.
 
-    ``number`` counts the takes of a line from 1. ``created`` is in UTC. ``is_kept``: the user wants to keep it when
-    takes are cleaned up. An incomplete take was stopped. Measurements are None if unknown.
+    Attributes:
+        number: The number of the take within its line, from 1.
+        created: The time in UTC.
+        is_kept: Whether the user wants to keep the take when takes are cleaned up.
+        is_complete: False if the synthesis was stopped.
+        first_audio_seconds, real_time_factor, num_underruns: Measurements, or None if they are unknown.
     """
 
     id: str

@@ -12,11 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from studio.errors import StudioError, UnreadableScript
-from studio.project.importing.markdown import words_of_markdown
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
-from studio.project.importing.subtitles import cues
+from studio.project.importing.documents import paragraphs_of_word, words_of_markdown
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script, read_subtitles
 from studio.project.importing.tables import read_table, style_named
-from studio.project.importing.word import paragraphs_of_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, LineStyle
 from studio.project.splitting import SplitMode
 
@@ -148,16 +146,15 @@ Last.
 
 
 def test_subtitles_become_lines_with_pauses() -> None:
-    found = cues(SRT)
-    assert [cue.text for cue in found] == ["Hello world.", "2024", "你好世界", "Last."]
-    assert [cue.pause_after_seconds for cue in found] == [0.75, 0.0, 60.0, None]
+    lines = read_subtitles(SRT)
+    assert [line.text for line in lines] == ["Hello world.", "2024", "你好世界", "Last."]
+    assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
 
 
 def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "a.SRT"
     path.write_text(SRT.replace("\n", "\r\n"), "utf-8")
-    lines = read_script(path)
-    assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
+    assert [line.text for line in read_script(path)] == ["Hello world.", "2024", "你好世界", "Last."]
     path.write_text("no times at all")
     with pytest.raises(UnreadableScript, match="nothing that can be spoken"):
         read_script(path)
@@ -300,7 +297,7 @@ def test_a_damaged_word_document_is_read_or_an_error(at: int, damage: bytes) -> 
 
 
 def test_a_zip_bomb_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.project.importing.word._MOST_BYTES", 100_000)
+    monkeypatch.setattr("studio.project.importing.documents._MOST_XML_BYTES", 100_000)
     with pytest.raises(UnreadableScript, match="is too large"):
         paragraphs_of_word(docx("<w:p>" + " " * 1_000_000 + "</w:p>"), "a.docx")
 

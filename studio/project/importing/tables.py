@@ -29,9 +29,9 @@ _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 
 
 def read_table(text: str, name: str) -> list[Line]:
-    """Return the lines of a table. Without column names, the first column is the text.
+    """Return the lines of a table. If it has no column names, the first column contains the text.
 
-    ``name`` is that of the file, for errors. Raise ``UnreadableScript``.
+    Errors contain the file name ``name``. Raise ``UnreadableScript``.
     """
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
@@ -64,7 +64,7 @@ def read_table(text: str, name: str) -> list[Line]:
 
 
 def style_named(words: str) -> LineStyle:
-    """Return the style preset with that id, or English or Chinese label, else ``words`` as instruction."""
+    """Return the style preset whose id, label or instruction is ``words``, or else ``words`` as an instruction."""
     wanted = words.strip().casefold()
     if not wanted:
         return LineStyle()
