@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from heart import LONGEST_STALL_SECONDS, Heart
+from event_loop_monitor import LONGEST_STALL_SECONDS, EventLoopMonitor
 from PySide6.QtCore import QTimer
 from window_bench import MODEL, Bench
 
@@ -36,15 +36,15 @@ def test_synthesis_does_not_block_the_window(bench: Bench) -> None:
         "\n\n".join(f"Line {word} has breathe breathe words." for word in ("one", "two", "three", "four", "five"))
     )
     bench.live(0.3)
-    heart, hand = Heart(), edit_all_the_time(bench)
+    monitor, hand = EventLoopMonitor(), edit_all_the_time(bench)
     bench.trigger("speak.stale")
     bench.trigger("play.from_here")
     bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None)
     bench.live(0.5)
     hand.stop()
-    print("\nstalls:", heart.stop())  # noqa: T201 - pytest -rA shows it
-    assert len(heart.stalls) > 50
-    assert max(heart.stalls) < LONGEST_STALL_SECONDS
+    print("\nstalls:", monitor.stop())  # noqa: T201 - pytest -rA shows it
+    assert len(monitor.stalls) > 50
+    assert max(monitor.stalls) < LONGEST_STALL_SECONDS
 
 
 @pytest.mark.slow
@@ -57,11 +57,11 @@ def test_a_real_model_does_not_block_the_window(make_bench: Callable[..., Any]) 
     window = bench.open_window()
     window.script.paste_text("The harbour was quiet at 3 o'clock. Nobody said a word.\n\nThen 12 lamps went on.")
     bench.live(0.3)
-    heart, hand = Heart(), edit_all_the_time(bench)
+    monitor, hand = EventLoopMonitor(), edit_all_the_time(bench)
     bench.trigger("speak.stale")
     bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None, seconds=400)
     hand.stop()
-    words = heart.stop()
+    words = monitor.stop()
     print("\nstalls:", words)  # noqa: T201
     assert all(line.chosen_take for line in bench.lines), window.notices.words
-    assert max(heart.stalls) < LONGEST_STALL_SECONDS, words
+    assert max(monitor.stalls) < LONGEST_STALL_SECONDS, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import engine_pictures
+import engine_statuses
 import numpy as np
 import pytest
 from PySide6.QtCore import QSize, Qt
@@ -41,7 +41,7 @@ def show_both(bench: Bench, *buttons: PanelButton) -> MainWindow:
     window = bench.window
     assert window is not None
     bench.parts.models.panel.show_page(PanelPage(ADVICE.title, ADVICE.text, buttons=buttons))
-    bench.parts.engines.show(engine_pictures.at_work())
+    bench.parts.engines.show(engine_statuses.tuning_status())
     bench.live(0.02)
     return window
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from heart import robbed_seconds
+from event_loop_monitor import preempted_seconds
 from sound_card import CardOutputs, DefaultOnlyOutputs, NoOutputs, SoundCard
 
 from studio.audio.output_device import FillCallback, OutputStream
@@ -92,9 +92,9 @@ def test_stop_does_not_block() -> None:
     card = SoundCard()
     player, listener = play(StreamingAudio.of(np.tile(SOUND, 5), RATE), CardOutputs(card))
     time.sleep(0.3)
-    began, robbed = time.perf_counter(), robbed_seconds()
+    began, preempted = time.perf_counter(), preempted_seconds()
     player.stop()
-    assert time.perf_counter() - began - (robbed_seconds() - robbed) < 0.2
+    assert time.perf_counter() - began - (preempted_seconds() - preempted) < 0.2
     assert listener.over.wait(60)
     assert listener.end is PlaybackEnd.STOPPED
     assert len(card.heard) < RATE

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from virtual_room import RATE, Room, needs_virtual_room, speech_like, virtual_room
+from virtual_sound_server import RATE, SoundServer, needs_sound_server, sound_server, speech_like
 
-pytestmark = [pytest.mark.sound, needs_virtual_room]
+pytestmark = [pytest.mark.sound, needs_sound_server]
 
 RECORD = """
 import sys, time
@@ -37,27 +37,27 @@ np.save(sys.argv[1], recorder.stop().samples)
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    with virtual_room(tmp_path) as room:
-        yield room
+def server(tmp_path: Path) -> Iterator[SoundServer]:
+    with sound_server(tmp_path) as server:
+        yield server
 
 
-def start_recording(room: Room) -> subprocess.Popen[str]:
+def start_recording(server: SoundServer) -> subprocess.Popen[str]:
     """Wait until the recorder runs."""
-    recorder = room.start(RECORD, str(room.folder / "heard.npy"))
+    recorder = server.start(RECORD, str(server.folder / "heard.npy"))
     assert recorder.stdout is not None
     assert recorder.stdout.readline() == f"listening True {RATE}\n"
     return recorder
 
 
 @pytest.mark.slow
-def test_audio_is_recorded_up_to_the_maximum_length(room: Room) -> None:
-    recorder = start_recording(room)
+def test_audio_is_recorded_up_to_the_maximum_length(server: SoundServer) -> None:
+    recorder = start_recording(server)
     said = speech_like(3.0)
-    room.play(said)
+    server.play(said)
     output, errors = recorder.communicate(timeout=60)
     assert output == "over True gaps False\n", errors
-    heard = np.load(room.folder / "heard.npy")
+    heard = np.load(server.folder / "heard.npy")
     (loud,) = np.nonzero(np.abs(heard) > 0.02)
     (sounding,) = np.nonzero(np.abs(said) > 0.02)
     span = sounding[-1] - sounding[0] + 1
@@ -65,10 +65,10 @@ def test_audio_is_recorded_up_to_the_maximum_length(room: Room) -> None:
     assert len(heard) / RATE < 12.0
 
 
-def test_a_crash_of_the_sound_server_keeps_the_recording(room: Room) -> None:
-    recorder = start_recording(room)
-    room.play(speech_like(1.0))
-    room.process.kill()
+def test_a_crash_of_the_sound_server_keeps_the_recording(server: SoundServer) -> None:
+    recorder = start_recording(server)
+    server.play(speech_like(1.0))
+    server.process.kill()
     output, _ = recorder.communicate(timeout=60)
     assert output.startswith("error The microphone was disconnected.")
-    assert np.abs(np.load(room.folder / "heard.npy")).max() > 0.1
+    assert np.abs(np.load(server.folder / "heard.npy")).max() > 0.1

@@ -39,7 +39,7 @@ def test_both_hubs_are_reached_through_the_proxy_with_the_certificates_the_syste
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "authority.pem"))
     assert secure_place.installation(kind).run().is_dir()
-    assert set(secure_place.proxy.asked) == {"hub.invalid:443"}
+    assert set(secure_place.proxy.requested) == {"hub.invalid:443"}
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))

@@ -9,7 +9,7 @@ from typing import Any
 import engine_fakes
 import noise_models
 import pytest
-from engine_bench import TRIAL_SIZE, MakeManager, small_recording
+from trial_inputs import TRIAL_SIZE, MakeManager, small_recording
 
 from studio.engines.candidate import EngineTarget
 from studio.engines.machine import processor

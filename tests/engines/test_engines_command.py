@@ -9,7 +9,7 @@ from pathlib import Path
 import engine_fakes
 import noise_models
 import pytest
-from engine_bench import TRIAL_SIZE, small_recording
+from trial_inputs import TRIAL_SIZE, small_recording
 
 from studio.cli.main import main as timbre
 from studio.engines import __main__ as command
@@ -56,7 +56,7 @@ def test_of_an_untried_language_model_no_precision_is_claimed(cache: Path, capsy
 def test_built_listed_explained_and_cleared(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("build") == 0
     heard = capsys.readouterr()
-    assert "2 of 2: speaker-encoder, built: laying bricks" in heard.err
+    assert "2 of 2: speaker-encoder, built: writing" in heard.err
     assert "6 kB" in heard.out
     assert engines("why") == 0
     assert "not fake float32: it is slower:" in capsys.readouterr().out
@@ -74,7 +74,7 @@ def test_refusals_are_told_one_by_one(cache: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     engines("why", "--stage", "speaker-encoder", candidates="BAD")
     shown = capsys.readouterr().out
-    for words in ("not finite", "from float32 by 10.00%", "The bricks are too soft", "is not installed"):
+    for words in ("not finite", "from float32 by 10.00%", "The plan cannot be built", "is not installed"):
         assert words in shown
 
 
@@ -86,7 +86,7 @@ def test_verifying_proves_what_is_there_without_building_it_again(
     capsys.readouterr()
     assert engines("verify", "--engine", "built") == 0
     assert [task.is_built for task in engine_fakes.ThreadTrial.tasks] == [True]
-    assert "laying bricks" not in capsys.readouterr().err
+    assert "writing" not in capsys.readouterr().err
     engine_fakes.ThreadTrial.tasks.clear()
     assert engines("rebuild", "--engine", "built") == 0
     assert [task.is_built for task in engine_fakes.ThreadTrial.tasks] == [False]

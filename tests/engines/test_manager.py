@@ -9,8 +9,8 @@ from pathlib import Path
 import engine_fakes
 import numpy as np
 import pytest
-from engine_bench import MakeManager
 from engine_fakes import ThreadTrial
+from trial_inputs import MakeManager
 
 from studio.engines import manager as manager_module
 from studio.engines.candidate import EngineTarget
@@ -76,7 +76,7 @@ def test_what_is_known_is_kept_and_nothing_is_tried_twice(make_manager: MakeMana
         ("wrong", Status.REJECTED, "its output differs from float32 by 10.00%, more than 0.10%"),
         ("overflowing", Status.REJECTED, "it produces values that are not finite"),
         ("greedy", Status.BACKED_OFF, "there is not enough memory"),
-        ("failing", Status.BACKED_OFF, "The bricks are too soft."),
+        ("failing", Status.BACKED_OFF, "The plan cannot be built."),
         ("disk", Status.BACKED_OFF, "a file cannot be written or read: the disk is full"),
         ("absent", Status.UNUSABLE, "the library is not installed"),
         ("vast", Status.INSUFFICIENT_RESOURCES, "it needs 1073741824.0 GB of memory"),
@@ -126,7 +126,7 @@ def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
     assert view.num_bytes == len(engine_fakes.PLAN)
     (manifest,) = [manifest for manifest in store.all_manifests() if manifest.key == view.key]
     assert manifest.facts["candidate: library"] == "1"
-    assert set(manifest.phase_seconds) >= {"digging", "laying bricks"}
+    assert set(manifest.phase_seconds) >= {"preparing", "writing"}
     shares = [overview.work.share for overview in seen if overview.work and overview.work.name == "built"]
     assert shares == sorted(shares)
     assert len(set(shares)) >= 4

@@ -10,8 +10,8 @@ from functools import partial
 
 import psutil
 import pytest
-from engine_bench import MakeManager
 from engine_fakes import ThreadTrial
+from trial_inputs import MakeManager
 
 from studio.engines.manager import EngineManager
 from studio.engines.overview import CandidateView, EngineStatus, Status

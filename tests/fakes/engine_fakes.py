@@ -1,6 +1,7 @@
-"""Fake candidates of one stage for tests of the manager: right, wrong, slow, crashing, hanging, out of memory.
+"""Fake candidates of one stage for tests of the manager: correct, wrong, slow, crashing, hanging, out of memory.
 
-Each list begins with the plain one, to which the others are held; ``registry`` takes them as ``engine_fakes:NAME``.
+Each list begins with the plain candidate, with which the others are compared. ``registry`` loads the lists as
+``engine_fakes:NAME``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.stages import FloatArray
 
-PLAN = b"bricks" * 1000
+PLAN = b"plan" * 1500
 Embed = Callable[[FloatArray], FloatArray]
 
 
@@ -96,7 +97,7 @@ class Fake:
         return {"library": self.version}
 
     def build(self, job: BuildJob) -> None:
-        raise AssertionError("there is nothing to build")
+        raise AssertionError("this candidate is not built")
 
     def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         return Encoder(self.embed)
@@ -104,56 +105,56 @@ class Fake:
 
 @dataclass(frozen=True)
 class Built(Fake):
-    """Lays bricks into a file, which ``open`` wants to see unchanged."""
+    """Writes a file, which ``open`` expects to be unchanged."""
 
-    phases: tuple[str, ...] = ("digging", "laying bricks")
+    phases: tuple[str, ...] = ("preparing", "writing")
     num_steps: int = 3
     step_seconds: float = 0.0
 
     def build(self, job: BuildJob) -> None:
-        job.report("digging", 0, 1)
+        job.report("preparing", 0, 1)
         with (job.workspace / "plan.bin").open("wb") as file:
             for step in range(self.num_steps):
-                job.report("laying bricks", step, self.num_steps)
+                job.report("writing", step, self.num_steps)
                 file.write(PLAN[: len(PLAN) // 2])
                 time.sleep(self.step_seconds)
         (job.workspace / "plan.bin").write_bytes(PLAN)
-        job.report("laying bricks", self.num_steps, self.num_steps)
+        job.report("writing", self.num_steps, self.num_steps)
 
     def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         assert files is not None
-        assert (files / "plan.bin").read_bytes() == PLAN, "the manager looks at files before they are opened"
+        assert (files / "plan.bin").read_bytes() == PLAN, "the manager verifies files before it opens them"
         return Encoder(self.embed)
 
 
 class Hanging(Built):
     def build(self, job: BuildJob) -> None:
-        job.report("digging", 0, 1)
+        job.report("preparing", 0, 1)
         time.sleep(600)
 
 
 class Deaf(Built):
-    """Reports, and does not listen: a library that cannot be cancelled."""
+    """Ignores cancellation, as some libraries do."""
 
     def build(self, job: BuildJob) -> None:
-        job.report("digging", 0, 1)
+        job.report("preparing", 0, 1)
         while True:
             time.sleep(0.05)
 
 
 class Failing(Built):
     def build(self, job: BuildJob) -> None:
-        raise UnsupportedPrecision("The bricks are too soft.", remedy="Burn them.")
+        raise UnsupportedPrecision("The plan cannot be built.", remedy="Use another engine.")
 
 
 class OnFullDisk(Built):
     def build(self, job: BuildJob) -> None:
-        job.report("digging", 0, 1)
+        job.report("preparing", 0, 1)
         raise OSError(28, "No space left on device")
 
 
 class TooLarge(Fake):
-    """Goes through its trial, and then finds no memory in the process that speaks."""
+    """Passes its trial, but does not fit the memory of the worker."""
 
     def open(self, files: Path | None, target: EngineTarget) -> Encoder:
         if threading.current_thread().name != "trial":
@@ -184,9 +185,9 @@ TOO_LARGE = (_PLAIN, TooLarge("large", exact), Fake("slower", unhurried))
 
 
 class ThreadTrial:
-    """A trial in a thread instead of a process: quick, for what does not crash. Keeps count of the tasks."""
+    """A trial in a thread instead of a process, which starts quickly. ``tasks`` lists the tasks of all trials."""
 
-    tasks: list[TrialTask] = []  # noqa: RUF012 - one list for all is the point
+    tasks: list[TrialTask] = []  # noqa: RUF012 - shared by all instances on purpose
 
     def __init__(self, task: TrialTask, *, build_timeout_seconds: float) -> None:
         self.task = task
@@ -215,7 +216,7 @@ class ThreadTrial:
     def kill(self) -> None:
         self.cancel()
 
-    # What ``TrialControl`` is for a process.
+    # The methods of ``TrialControl``.
 
     def send(self, report: Report) -> None:
         self.sent.put(report)

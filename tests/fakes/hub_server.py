@@ -1,7 +1,7 @@
 """A local model hub with configurable faults.
 
-Both dialects: Hugging Face's (``/api/models/…``, ``/…/resolve/…`` which leads on to a signed address) and
-ModelScope's (``/api/v1/models/…/repo``). Bytes come with ETags, ranges and If-Range.
+It implements the APIs of Hugging Face (``/api/models/…``, and ``/…/resolve/…``, which redirects to a signed address)
+and of ModelScope (``/api/v1/models/…/repo``). Downloads support ETags, ranges and If-Range.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-_LARGE_BYTES = 10_000  # what a hub keeps elsewhere, and tells the SHA-256 of
+_LARGE_BYTES = 10_000  # larger files are stored on another server, and their SHA-256 is published
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with one request for a file. ``cut_at``: bytes of the answer after which it ends."""
+    """A fault of one request for a file."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     at_hub: bool = False  # before the redirect
-    cut_at: int | None = None
+    cut_at: int | None = None  # number of bytes after which the connection ends
     bytes_per_second: float | None = None
     is_silent: bool = False
     is_corrupt: bool = False
     ignores_range: bool = False
     page: bytes = b""  # instead of the file
-    redirect: str = ""  # the address it leads to
+    redirect: str = ""  # the target address
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Asked:
 class Repository:
     files: dict[str, bytes]
     revision: str = "c0ffee" + 34 * "0"
-    # Files as they were at earlier revisions; a hub keeps them.
+    # Files of earlier revisions, which a hub keeps.
     earlier: dict[str, dict[str, bytes]] = field(default_factory=dict)
 
     def at(self, revision: str) -> dict[str, bytes] | None:
@@ -57,7 +57,10 @@ class Repository:
 
 
 class HubServer:
-    """``with HubServer() as hub``; ``hub.url`` is its endpoint. With ``certificate`` (a file, key and all) it speaks TLS."""
+    """Use it as ``with HubServer() as hub``. ``hub.url`` is its endpoint.
+
+    With ``certificate``, a file that includes the key, it uses TLS.
+    """
 
     def __init__(self, certificate: Path | None = None) -> None:
         self.repositories: dict[str, Repository] = {}
@@ -86,7 +89,7 @@ class HubServer:
         self._server.server_close()
 
     def ranges_of(self, name: str) -> list[str]:
-        """The Range headers of the requests for bytes of a file; empty strings for the whole."""
+        """Return the Range headers of the requests for a file, or empty strings for the whole file."""
         return [
             asked.headers.get("range", "")
             for asked in self.asked
@@ -104,7 +107,7 @@ def _handler_of(hub: HubServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Standard error is the test's."""
+            """Write nothing to standard error."""
 
         def do_HEAD(self) -> None:
             self.do_GET()

@@ -11,10 +11,10 @@ V2, V3 = FOLDER / "noise-cosyvoice2", FOLDER / "noise-cosyvoice3"
 
 
 def install_in(models_folder: Path) -> None:
-    """Both under their names, as models a person has installed."""
+    """Install both models under their names, as the user would."""
     models_folder.mkdir(parents=True, exist_ok=True)
     for model in (V2, V3):
         try:
             os.symlink(model, models_folder / model.name, target_is_directory=True)
-        except OSError:  # Windows gives links to administrators only
+        except OSError:  # on Windows, only administrators may create links
             shutil.copytree(model, models_folder / model.name)

@@ -1,4 +1,4 @@
-"""Texts that the official frontend damages; see ``tests/text/test_segmentation.py`` for our results."""
+"""Detection of texts that the official front end damages. For our results, see ``tests/text/test_segmentation.py``."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import re
 
 
 def is_unspeakable(text: str) -> bool:
-    """Symbols only: the official program reads them, or gives out an empty sentence."""
+    """Return whether ``text`` contains only symbols. The official program reads them, or returns an empty sentence."""
     return not any(character.isalnum() for character in text)
 
 
 def is_damaged(text: str) -> bool:
-    """Whether it holds what the official program loses or leaves unread."""
+    """Return whether ``text`` contains something that the official program drops or does not read."""
     return (
         is_unspeakable(text)
         or "\n" in text  # paragraphs are joined
-        or " - " in text  # the blanks go before the dash becomes a comma
+        or " - " in text  # the spaces are removed before the dash becomes a comma
         or "<|" in text  # nothing is normalised
-        or re.search(r"[㎡`（）【】()\[\]]|——", text) is not None  # not read, or brackets vanish
-        or not any(character.isalpha() for character in text)  # numbers alone: half Chinese, half English
+        or re.search(r"[㎡`（）【】()\[\]]|——", text) is not None  # not read, or brackets are dropped
+        or not any(
+            character.isalpha() for character in text
+        )  # numbers alone are read partly in Chinese, partly in English
     )
 
 
 def without_stray_backslashes(text: str) -> str:
-    """The official program puts them before quotes."""
+    """Return ``text`` without the backslashes that the official program adds before quotes."""
     return text.replace("\\", "")

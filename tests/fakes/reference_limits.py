@@ -24,9 +24,9 @@ def _tolerances(reference: Path, family: str) -> dict[str, dict[str, Any]]:
 
 
 def limit_of(reference: Path, family: str, *patterns: str) -> float:
-    """The larger of what two runs of the official program differ by and 8 ulp of the largest value.
+    """Return the larger of the difference between two runs of the official program and 8 ulp of the largest value.
 
-    Over all arrays whose names match: the difference of a single array is one rerun's chance.
+    All arrays with matching names are considered, because the difference of a single array is random.
     """
     entries = [
         entry
@@ -39,24 +39,24 @@ def limit_of(reference: Path, family: str, *patterns: str) -> float:
 
 
 def speech_limit(reference: Path, family: str) -> float:
-    """Of sound with everything recomputed: F0 is integrated, which amplifies rounding."""
+    """Return the limit for audio if all stages are recomputed. F0 is integrated, which amplifies rounding errors."""
     return limit_of(reference, family, "e2e:*/chunk*", "hift:full/speech")
 
 
 def official_first_hop(num_prompt_tokens: int) -> int:
-    """The official first chunk: 25 tokens, and what is missing to 25 at the end of the prompt."""
+    """Return the official first chunk: 25 tokens, plus the tokens that complete the last block of the prompt."""
     return 25 + -num_prompt_tokens % 25
 
 
 def limit_of_inputs(reference: Path, pattern: str, *, at_least: float) -> float:
-    """Of ``inputs/features.safetensors``, whose tolerances are in the file of cosyvoice1, which may be absent."""
+    """Return the limit for ``inputs/features.safetensors``. Its tolerances are in a file of cosyvoice1, if present."""
     if not (reference / "cosyvoice1" / "golden" / "tolerance.json").is_file():
         return at_least
     return max(at_least, limit_of(reference, "cosyvoice1", f"features:{pattern}"))
 
 
 def clip_of_another_rate(reference: Path, sample_rate: int) -> tuple[str, Waveform]:
-    """The name of a prompt clip that has to be resampled to ``sample_rate``, and the clip."""
+    """Return the name of a prompt clip that must be resampled to ``sample_rate``, and the clip."""
     for name in ("prompt_b", "prompt_a"):
         clip = read_audio(reference / "inputs" / f"{name}.wav")
         if clip.sample_rate != sample_rate:

@@ -31,7 +31,7 @@ class OfficialRASampler:
 
 
 class GreedySampler:
-    """The most likely allowed token."""
+    """Chooses the most likely allowed token."""
 
     def __call__(
         self,
@@ -44,7 +44,7 @@ class GreedySampler:
 
 
 class ForcedSampler:
-    """Predetermined tokens, then `end_id`; the scores are ignored."""
+    """Returns predetermined tokens, then ``end_id``. The scores are ignored."""
 
     def __init__(self, tokens: Sequence[int], end_id: int) -> None:
         self._tokens = tuple(tokens)

@@ -16,7 +16,7 @@ COMMIT = "c0ffee" + 34 * "0"
 
 
 def small_files() -> dict[str, bytes]:
-    """By path; two are large enough to be interrupted."""
+    """Return file contents by path. Two files are large enough to be interrupted."""
     draw = np.random.default_rng(7)
     yaml = (noise_models.V3 / "cosyvoice3.yaml").read_bytes()
     sizes = {
@@ -29,7 +29,7 @@ def small_files() -> dict[str, bytes]:
 
 
 def small_model(files: dict[str, bytes], *, pinned: str | None = COMMIT, name: str = NAME) -> KnownModel:
-    """As the catalogue would describe it: the sums of large files are published, those of small ones not."""
+    """Return a catalogue entry. Checksums are published for large files only."""
     described = tuple(
         ModelFile(
             path,

@@ -17,7 +17,7 @@ _BLOCK_SAMPLES = 480
 class SoundCard:
     """``SoundCard().open`` is an ``OpenOutput``. It is disconnected ``vanishes_after`` seconds after opening.
 
-    With a buffer shorter than ``runs_dry_below`` seconds, every fourth block underruns.
+    If the buffer is shorter than ``runs_dry_below`` seconds, every fourth block is an underrun.
     """
 
     latency_seconds = 0.02
@@ -50,8 +50,8 @@ class SoundCard:
     def heard(self) -> Samples:
         """The samples played, without leading and trailing silence."""
         sound = np.concatenate([np.zeros(0, np.float32), *self._blocks])
-        (places,) = np.nonzero(sound)
-        return sound[places[0] : places[-1] + 1] if len(places) else sound[:0]
+        (positions,) = np.nonzero(sound)
+        return sound[positions[0] : positions[-1] + 1] if len(positions) else sound[:0]
 
     def stay(self) -> None:
         """Stay connected from now on."""

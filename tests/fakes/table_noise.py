@@ -13,7 +13,7 @@ class TableNoise:
         self._wraps = wraps
 
     def columns(self, start: int, stop: int) -> torch.Tensor:
-        """(stop - start, columns)"""
+        """Return rows ``start`` to ``stop`` of the table, (stop - start, columns)."""
         if self._wraps:
             return self._table[torch.arange(start, stop) % len(self._table)]
         assert stop <= len(self._table), "the table is shorter than the utterance"

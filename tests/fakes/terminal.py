@@ -31,7 +31,7 @@ class Ran:
 
 
 class Terminal:
-    """Call it with the words of a command. ``folder`` is where it stands, ``opened`` the models it loaded."""
+    """Call it with the arguments of a command. ``folder`` is its working folder; ``opened`` lists the loaded models."""
 
     def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
         self.folder = folder
@@ -63,7 +63,7 @@ class Terminal:
         self.command_context = dataclasses.replace(self.command_context, **changes)
 
     def files(self) -> set[str]:
-        """What lies where it stands, hidden files too."""
+        """Return the names of all files in the working folder, including hidden ones."""
         return {path.name for path in self.folder.iterdir() if path.is_file()}
 
     def _open_model(self, folder: Path, options: EngineOptions) -> FakeModel:

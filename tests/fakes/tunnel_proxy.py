@@ -1,4 +1,4 @@
-"""A company proxy: only CONNECT, with its own name resolution of one host."""
+"""A proxy as in companies: it supports only CONNECT and resolves host names itself."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class TunnelProxy:
-    """``with TunnelProxy({"host:port": real_port}) as proxy``; ``proxy.url``. ``asked``: the hosts it was asked for."""
+    """``with TunnelProxy({"host:port": real_port}) as proxy``; ``proxy.url`` is its address.
+
+    ``requested`` lists the requested hosts.
+    """
 
     def __init__(self, ports: dict[str, int]) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self, ports))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -29,10 +32,10 @@ class TunnelProxy:
 def _handler_of(proxy: TunnelProxy, ports: dict[str, int]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Standard error is the test's."""
+            """Write nothing to standard error."""
 
         def do_CONNECT(self) -> None:
-            proxy.asked.append(self.path)
+            proxy.requested.append(self.path)
             if self.path not in ports:
                 self.send_error(502)
                 return
@@ -40,15 +43,15 @@ def _handler_of(proxy: TunnelProxy, ports: dict[str, int]) -> type[BaseHTTPReque
                 self.send_response(200)
                 self.end_headers()
                 self.wfile.flush()
-                back = threading.Thread(target=_pour, args=(far, self.connection), daemon=True)
+                back = threading.Thread(target=_copy, args=(far, self.connection), daemon=True)
                 back.start()
-                _pour(self.connection, far)
+                _copy(self.connection, far)
                 back.join()
 
     return Handler
 
 
-def _pour(source: socket.socket, target: socket.socket) -> None:
+def _copy(source: socket.socket, target: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while block := source.recv(1 << 16):
             target.sendall(block)

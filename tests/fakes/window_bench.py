@@ -1,4 +1,4 @@
-"""The whole window with a worker in a thread, a fake sound device and temporary folders."""
+"""Test bench for the whole window, with a worker in a thread, a fake sound device and temporary folders."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MODEL = noise_models.V3
 
 
 class Bench:
-    """A session in ``folder``, and its window once ``open_window`` was called."""
+    """A session with its files in ``folder``, and the window after ``open_window``."""
 
     def __init__(
         self,
@@ -84,19 +84,19 @@ class Bench:
 
     @property
     def parts(self) -> DeferredParts:
-        """What the window has once work has started."""
+        """The parts of the window that are created after its first paint."""
         assert self.manager is not None
         assert self.manager.parts is not None
         return self.manager.parts
 
     def show_window(self) -> MainWindow:
-        """Show the window as it is before work starts."""
+        """Show the window as at its first paint."""
         self.manager = WindowManager(self.session, LogHandler())
         self.manager.window.show()
         return self.manager.window
 
     def open_window(self) -> MainWindow:
-        """Show the window, wait for its voices, and start work."""
+        """Show the window, wait for its voices, and create the deferred parts."""
         window = self.show_window()
         self.until(lambda: window.voices.is_loaded)
         self.manager.start_working(None)
@@ -117,7 +117,7 @@ class Bench:
         self.window.voices.voices_changed.disconnect(connection)
 
     def add_take(self, samples: Samples, *, line: int = 0, sample_rate: int = 24_000, seed: int = 1) -> Take:
-        """A finished take of a line, with a sound of the test's own, which becomes the chosen one."""
+        """Add a finished take with ``samples`` to a line. It becomes the chosen take."""
         project, spoken = self.session.editor.project, self.lines[line]
         parameters = TakeParameters(
             spoken.text, seed, project.fingerprint_of(spoken.id), "zero-shot", "Anna", "", "model", ""
@@ -139,21 +139,21 @@ class Bench:
         return [line.text for line in self.lines]
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """On the window's own event loop."""
-        # Not ``run_until_complete``: that handles events once more after the loop has ended, and with them
-        # work of the window that believes the loop to be running.
+        """Run ``work`` on the event loop of the window and return its result."""
+        # ``run_until_complete`` would process events once more after the loop has ended, including callbacks of the
+        # window that need a running loop.
         task = self.loop.create_task(work)
         task.add_done_callback(lambda _: self.loop.stop())
         asyncio._set_running_loop(None)
         try:
             self.loop.run_forever()
         finally:
-            # Qt goes on handling events while a test clicks, and with them what waits in this loop.
+            # While a test clicks, Qt processes events, including those of this loop.
             asyncio._set_running_loop(self.loop)
         return task.result()
 
     def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
-        """Lets the window live until ``condition`` holds."""
+        """Process events until ``condition`` is true."""
 
         async def watch() -> None:
             async with asyncio.timeout(seconds):
@@ -163,7 +163,7 @@ class Bench:
         self.run(watch())
 
     def trigger(self, action_id: str) -> None:
-        """As a key does: from the window's event loop."""
+        """Trigger an action from the event loop of the window, as a key does."""
         assert self.window is not None
         self.loop.call_soon(self.window.actions_by_id[action_id].trigger)
         self.live(0.005)
@@ -178,7 +178,7 @@ class Bench:
         if self.window is not None:
             self.window.hide()
             self.live(0.01)
-        gc.collect()  # a closing model collects garbage too, on the thread that stands in for the worker's process
+        gc.collect()  # otherwise a closing model would do so on the thread of the fake worker
         self.run(self.session.close(keeps_draft=False))
         if self.window is not None:
             self.window._may_close = True
@@ -192,7 +192,7 @@ class Bench:
 
 
 def clip_of_noise(path: Path, seconds: float = 4.0) -> Path:
-    """Something that passes for a recording of a voice: noise that rises and falls as syllables do."""
+    """Write noise with the loudness of syllables, which is accepted as a recording of a voice."""
     rate = 24_000
     times = np.arange(round(seconds * rate)) / rate
     syllables = 0.5 * (1 + np.sin(2 * np.pi * 3.0 * times)) + 0.02
@@ -202,7 +202,7 @@ def clip_of_noise(path: Path, seconds: float = 4.0) -> Path:
 
 
 def write_on(window: MainWindow) -> TextField:
-    """Opens the text of the current line."""
+    """Open the text of the current line for editing."""
     window.script.view.setFocus()
     QTest.keyClick(window.script.view, Qt.Key.Key_Return)
     field = window.script.view.text_field

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import noise_models
 import pytest
-from contact_watch import Contacts, watched
+from network_audit import Contacts, run_audited
 
 from studio.system import telemetry
 
@@ -55,7 +55,7 @@ PROGRAMS = {
 def contacts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Contacts:
     folder = tmp_path_factory.mktemp("contacts")
     (folder / "script.txt").write_text("Good morning.\n", "utf-8")
-    found = watched(PROGRAMS[request.param], folder)
+    found = run_audited(PROGRAMS[request.param], folder)
     # 1: `doctor` found something missing, such as a sound card.
     assert found.ran.returncode in ((0, 1) if request.param == "doctor" else (0,)), found.ran.stderr
     if request.param == "say":
@@ -84,7 +84,7 @@ def test_no_library_leaves_an_identifier_or_a_queue_of_events(contacts: Contacts
 def test_the_watch_detects_a_connection(tmp_path: Path) -> None:
     """Checks that the tests above can fail."""
     code = "import socket; socket.create_connection(('192.0.2.1', 9), timeout=0.1)"
-    found = watched(["-c", code], tmp_path)
+    found = run_audited(["-c", code], tmp_path)
     assert "Network is unreachable" in found.ran.stderr
     assert found.attempts == ["socket.getaddrinfo 192.0.2.1 -c"]
 
@@ -92,7 +92,7 @@ def test_the_watch_detects_a_connection(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="calls the C library of Linux")
 def test_the_watch_detects_a_lookup_outside_python(tmp_path: Path) -> None:
     code = "import ctypes; ctypes.CDLL(None).gethostbyname(b'telemetry.invalid')"
-    found = watched(["-c", code], tmp_path)
+    found = run_audited(["-c", code], tmp_path)
     assert found.attempts == []  # not visible to Python
     if found.calls is None:
         pytest.skip("strace is not installed")

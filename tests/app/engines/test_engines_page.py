@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-import engine_pictures
+import engine_statuses
 import pytest
 from fake_model import FakeModel
 from PySide6.QtCore import QCoreApplication, Qt
@@ -41,7 +41,7 @@ def test_without_a_model_the_page_is_empty(page: EnginesPage) -> None:
 
 
 def test_each_stage_shows_engine_speed_error_size_and_age(page: EnginesPage) -> None:
-    page.show_overview(engine_pictures.on_processor())
+    page.show_overview(engine_statuses.cpu_status())
     assert not page._empty.isVisible()
     assert "no GPU in use" in page._subject.text()
     lm = texts(page.cards[Stage.SPEECH_LM])
@@ -59,7 +59,7 @@ def test_each_stage_shows_engine_speed_error_size_and_age(page: EnginesPage) -> 
 
 
 def test_each_unused_engine_has_a_reason(page: EnginesPage) -> None:
-    page.show_overview(engine_pictures.on_processor())
+    page.show_overview(engine_statuses.cpu_status())
     grid = page.cards[Stage.FLOW]._grid
     reasons = [grid.itemAtPosition(row, 2).widget().text() for row in range(grid.rowCount())]  # type: ignore[union-attr]
     assert len(reasons) == 3
@@ -71,7 +71,7 @@ def test_each_unused_engine_has_a_reason(page: EnginesPage) -> None:
 
 
 def test_the_chart_compares_with_plain_float32(page: EnginesPage) -> None:
-    page.show_overview(engine_pictures.on_processor())
+    page.show_overview(engine_statuses.cpu_status())
     times = {
         stage: timing and (timing.seconds_per_audio_second, timing.reference_seconds_per_audio_second)
         for stage, timing in page.chart._timings
@@ -82,7 +82,7 @@ def test_the_chart_compares_with_plain_float32(page: EnginesPage) -> None:
 
 
 def test_buttons_emit_their_actions(page: EnginesPage, qtbot: Any) -> None:
-    page.show_overview(engine_pictures.on_processor())
+    page.show_overview(engine_statuses.cpu_status())
     requested: list[tuple[EngineAction, tuple[str, ...]]] = []
     page.action_wanted.connect(lambda action, keys: requested.append((action, keys)))
     page._improve.click()
@@ -97,12 +97,12 @@ def test_buttons_emit_their_actions(page: EnginesPage, qtbot: Any) -> None:
 
 
 def test_a_running_trial_can_be_paused_and_stopped(page: EnginesPage) -> None:
-    page.show_overview(engine_pictures.at_work())
+    page.show_overview(engine_statuses.tuning_status())
     assert not page._improve.isEnabled()
     requested: list[EngineAction] = []
     page.action_wanted.connect(lambda action, _: requested.append(action))
     page.panel._pause.click()
-    page.show_overview(engine_pictures.at_work(is_paused=True))
+    page.show_overview(engine_statuses.tuning_status(is_paused=True))
     page.panel._pause.click()
     page.panel._stop.click()
     assert requested == [EngineAction.PAUSE, EngineAction.RESUME, EngineAction.CANCEL]
@@ -111,16 +111,16 @@ def test_a_running_trial_can_be_paused_and_stopped(page: EnginesPage) -> None:
 def test_the_panel_shows_the_trial_its_progress_and_the_remaining_time(qtbot: Any) -> None:
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
-    panel.show_overview(engine_pictures.at_work())
+    panel.show_overview(engine_statuses.tuning_status())
     assert "Optimising for AMD Ryzen 7 5800X: 3 of 5" in panel_text(panel)
     assert "Flow, ONNX Runtime · int8" in panel_text(panel)
     assert "Comparing with float32 · about 2 min left · You can keep working" in panel_text(panel)
     assert panel._bar.value() == round(1000 * (2 + 0.625) / 5)
     panel._close.click()
-    panel.show_overview(engine_pictures.at_work())
+    panel.show_overview(engine_statuses.tuning_status())
     assert panel.isHidden()
-    panel.show_overview(engine_pictures.on_processor())  # tuning has ended
-    panel.show_overview(engine_pictures.at_work())  # it starts again
+    panel.show_overview(engine_statuses.cpu_status())  # tuning has ended
+    panel.show_overview(engine_statuses.tuning_status())  # it starts again
     assert not panel.isHidden()
 
 
@@ -129,7 +129,7 @@ def test_buttons_stay_in_place_while_the_text_changes(qtbot: Any) -> None:
     panel = EngineTuningPanel()
     qtbot.addWidget(panel)
     panel.resize(480, 100)
-    overview = engine_pictures.at_work()
+    overview = engine_statuses.tuning_status()
     assert overview.work is not None
     panel.show_overview(overview)
     long = panel._text.text()
@@ -155,7 +155,7 @@ def test_the_window_shows_the_status_of_the_worker_and_sends_it_actions(
 
     class ModelWithEngines(FakeModel):
         def watch_engines(self, tell: Callable[[EngineStatus], None]) -> None:
-            tell(engine_pictures.at_work())
+            tell(engine_statuses.tuning_status())
 
         def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:
             managed.append((action, tuple(keys)))

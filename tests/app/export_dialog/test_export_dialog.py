@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from heart import LONGEST_STALL_SECONDS, Heart
+from event_loop_monitor import LONGEST_STALL_SECONDS, EventLoopMonitor
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication, QMessageBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -427,11 +427,11 @@ def test_the_window_responds_during_an_export(qtbot: QtBot, project: Project, se
     dialog = make(qtbot, project, settings)
     import pyloudnorm  # noqa: F401 - its slow import is not measured
 
-    heart = Heart()
+    monitor = EventLoopMonitor()
     export(qtbot, dialog)
-    words = heart.stop()
+    words = monitor.stop()
     print("\nstalls:", words)  # noqa: T201 - pytest -rA shows it
-    assert max(heart.stalls) < LONGEST_STALL_SECONDS, words
+    assert max(monitor.stalls) < LONGEST_STALL_SECONDS, words
 
 
 def other_project(tmp_path: Path) -> Project:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from heart import LONGEST_STALL_SECONDS, Heart
+from event_loop_monitor import LONGEST_STALL_SECONDS, EventLoopMonitor
 from hub_server import Fault, HubServer, Repository
 from small_model import NAME, REPOSITORY, small_files, small_model
 from window_bench import Bench
@@ -47,7 +47,7 @@ def test_the_window_responds_during_download_pause_check_export_and_removal(
     bench.live(0.3)
     work = bench.session.models
     large_hub.faults["llm.pt"] = [Fault(bytes_per_second=8_000_000)]
-    heart = Heart()
+    monitor = EventLoopMonitor()
     work.install(NAME)
     bench.until(lambda: large_hub.served_bytes.get("llm.pt", 0) > _LARGE_BYTES // 4, 60)
     work.stop(NAME)  # the second download has no bandwidth limit
@@ -59,10 +59,10 @@ def test_the_window_responds_during_download_pause_check_export_and_removal(
     bench.until(lambda: (tmp_path / "model.zip").is_file() and work.current is None, 60)
     work.remove(NAME)
     bench.until(lambda: state_of(bench) is ModelState.AVAILABLE, 60)
-    words = heart.stop()
+    words = monitor.stop()
     print("\nstalls:", words)  # noqa: T201 - pytest -rA shows it
-    assert len(heart.stalls) > 50
-    assert max(heart.stalls) < LONGEST_STALL_SECONDS, words
+    assert len(monitor.stalls) > 50
+    assert max(monitor.stalls) < LONGEST_STALL_SECONDS, words
 
 
 def state_of(bench: Bench) -> ModelState | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from virtual_room import needs_virtual_room, virtual_room
+from virtual_sound_server import needs_sound_server, sound_server
 
 SECONDS = float(os.environ.get("TIMBRE_LONG_PLAY_SECONDS", "12"))
 IS_LONG_RUN = SECONDS >= 60
@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.sound,
     pytest.mark.timeout(2 * SECONDS + 180),
-    needs_virtual_room,
+    needs_sound_server,
 ]
 
 PLAY_WHILE_EDITING = """
@@ -81,13 +81,13 @@ bench.close()
 
 def run_long_play(folder: Path) -> dict[str, Any]:
     folder.mkdir()
-    with virtual_room(folder) as room:
-        room.environment |= {
+    with sound_server(folder) as server:
+        server.environment |= {
             "QT_QPA_PLATFORM": "offscreen",
             "PYTHONPATH": str(FAKES),
             **{f"TIMBRE_{name}": str(folder / name.lower()) for name in ("DATA", "CACHE", "LOGS", "CONFIG")},
         }
-        window = room.start(PLAY_WHILE_EDITING, str(folder), str(SECONDS))
+        window = server.start(PLAY_WHILE_EDITING, str(folder), str(SECONDS))
         output, errors = window.communicate(timeout=2 * SECONDS + 120)
     assert output, f"ended with {window.returncode}: {errors}"
     outcome: dict[str, Any] = json.loads(output.splitlines()[-1])

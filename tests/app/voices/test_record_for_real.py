@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from virtual_room import needs_virtual_room, speech_like, virtual_room
+from virtual_sound_server import needs_sound_server, sound_server, speech_like
 
-pytestmark = [pytest.mark.sound, needs_virtual_room]
+pytestmark = [pytest.mark.sound, needs_sound_server]
 
 RECORD_A_VOICE = """
 import sys, time
@@ -52,12 +52,12 @@ print(voice.name, round(voice.clip_seconds, 1), voice.quality.value)
 
 @pytest.mark.slow
 def test_a_microphone_recording_becomes_a_voice(tmp_path: Path) -> None:
-    with virtual_room(tmp_path) as room:
-        room.environment["QT_QPA_PLATFORM"] = "offscreen"
-        window = room.start(RECORD_A_VOICE, str(tmp_path / "voices"))
+    with sound_server(tmp_path) as server:
+        server.environment["QT_QPA_PLATFORM"] = "offscreen"
+        window = server.start(RECORD_A_VOICE, str(tmp_path / "voices"))
         assert window.stdout is not None
         assert window.stdout.readline() == "recording\n"
-        room.play(speech_like(5.0))
+        server.play(speech_like(5.0))
         output, errors = window.communicate(timeout=120)
     name, seconds, quality = output.split()
     assert (name, quality) == ("Spoken", "good"), errors

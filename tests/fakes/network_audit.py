@@ -1,7 +1,7 @@
 """Runs the program without a network, and reports its connection attempts and the files it writes to the home folder.
 
-Python code is watched everywhere, by an audit hook in each process; libraries in other languages only where
-``strace`` is installed.
+An audit hook in each process watches Python code. Libraries in other languages are watched only if ``strace`` is
+installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 _SITE = """
 import os, sys
 
-def is_near(host):
+def is_local(host):
     return host in (None, "", "localhost", "::1") or str(host).startswith("127.")
 
 def watch(event, arguments):
@@ -31,7 +31,7 @@ def watch(event, arguments):
     else:
         return
     host = host.decode() if isinstance(host, bytes) else host
-    if not is_near(host):
+    if not is_local(host):
         with open(os.environ["CONTACT_ATTEMPTS"], "a") as file:
             print(event, host, *sys.argv, file=file)
         raise OSError(101, "Network is unreachable")
@@ -47,13 +47,13 @@ _DNS_PORT = 53
 @dataclass(frozen=True)
 class Contacts:
     ran: subprocess.CompletedProcess[str]
-    attempts: list[str]  # of Python code
-    calls: list[str] | None  # of the operating system; None without strace
-    files: list[str]  # in the home folder and the folder for temporary files, after the end
+    attempts: list[str]  # connections attempted by Python code
+    calls: list[str] | None  # system calls; None without strace
+    files: list[str]  # files left in the home folder and in the temporary folder
 
 
-def watched(arguments: list[str], folder: Path) -> Contacts:
-    """Run this Python with ``arguments`` in ``folder``, which is empty and becomes its home."""
+def run_audited(arguments: list[str], folder: Path) -> Contacts:
+    """Run this Python with ``arguments`` in the empty ``folder``, which is also its home folder."""
     site, home, temporary = folder / "site", folder / "home", folder / "tmp"
     for place in (site, home, temporary):
         place.mkdir()
@@ -79,13 +79,13 @@ def watched(arguments: list[str], folder: Path) -> Contacts:
     return Contacts(
         ran,
         attempts.read_text("utf-8").splitlines() if attempts.exists() else [],
-        [line for line in trace.read_text("utf-8", "replace").splitlines() if _is_far(line)] if strace else None,
+        [line for line in trace.read_text("utf-8", "replace").splitlines() if _is_external(line)] if strace else None,
         [str(path.relative_to(folder)) for root in (home, temporary) for path in sorted(root.rglob("*"))],
     )
 
 
-def _is_far(call: str) -> bool:
-    """Whether a line of strace's is a look-up of a name, or a connection that leaves this computer."""
+def _is_external(call: str) -> bool:
+    """Return whether a line of strace is a name lookup or a connection to another computer."""
     found = _ADDRESS.search(call) or _ADDRESS_6.search(call)
     if found is None:
         return _RESOLVER in call

@@ -46,8 +46,8 @@ def candidate(
     )
 
 
-def on_processor() -> EngineStatus:
-    """As `timbre engines` might show it, figures made up."""
+def cpu_status() -> EngineStatus:
+    """Return a status as `timbre engines` might show it, with invented numbers."""
     lm = (
         candidate(Stage.SPEECH_LM, "torch-float32", seconds=2.0),
         candidate(Stage.SPEECH_LM, "torch-int8", precision="int8", seconds=1.0, plain_seconds=2.0),
@@ -103,15 +103,7 @@ def on_processor() -> EngineStatus:
     )
 
 
-def at_work(*, is_paused: bool = False) -> EngineStatus:
+def tuning_status(*, is_paused: bool = False) -> EngineStatus:
     step = Step(VERIFYING, 2, 4, 1, 2)
     work = CurrentTrial(Stage.FLOW, "onnxruntime-int8", 3, 5, step, remaining_seconds=130.0)
-    return replace(on_processor(), work=work, is_paused=is_paused)
-
-
-def on_card() -> EngineStatus:
-    note = wording(
-        "there is not memory enough for {engine} now",
-        engine=wording("{engine} in {precision}", engine="vLLM", precision="bfloat16"),
-    )
-    return replace(on_processor(), place=CARD, notes=(note,))
+    return replace(cpu_status(), work=work, is_paused=is_paused)

@@ -1,4 +1,4 @@
-"""A recording for the fake encoder and a factory of engine managers."""
+"""Inputs of engine trials with the fake encoder, and the type of the factory of engine managers."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class MakeManager(Protocol):
 
 
 def small_recording() -> ReferenceIO:
-    """What the fake encoder is held to; of the other stages nothing."""
-    nothing = np.zeros((0,), np.float32)
+    """Return inputs and expected output of the fake encoder. Those of the other stages are empty."""
+    empty = np.zeros((0,), np.float32)
     fbank = np.random.default_rng(0).standard_normal((50, 80)).astype(np.float32)
     return ReferenceIO(
-        log_mel=nothing,
+        log_mel=empty,
         fbank=fbank,
         clip_tokens=np.zeros(0, np.int64),
         embedding=engine_fakes.exact(fbank),
-        clip_mel=nothing,
+        clip_mel=empty,
         clip_seconds=np.ones(1, np.float32),
         text_tokens=np.zeros(0, np.int64),
         prompt_text_tokens=np.zeros(0, np.int64),
         speech_tokens=np.zeros(0, np.int64),
-        scores=nothing,
-        mel=nothing,
-        whole_mel=nothing,
-        samples=nothing,
+        scores=empty,
+        mel=empty,
+        whole_mel=empty,
+        samples=empty,
     )

@@ -19,15 +19,15 @@ import soundfile
 
 RATE = 48_000
 
-needs_virtual_room = pytest.mark.skipif(
+needs_sound_server = pytest.mark.skipif(
     sys.platform != "linux" or not all(map(shutil.which, ("pulseaudio", "pactl", "paplay"))),
     reason="needs the Debian packages libportaudio2 libasound2-plugins pulseaudio pulseaudio-utils",
 )
 
 
 @dataclass
-class Room:
-    """A private PulseAudio in which what is played into ``mic_feed`` is heard by the microphone ``virtual_mic``."""
+class SoundServer:
+    """A private PulseAudio server. Its microphone ``virtual_mic`` records what is played to ``mic_feed``."""
 
     process: subprocess.Popen[bytes]
     environment: dict[str, str]
@@ -35,7 +35,7 @@ class Room:
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, code: str, *arguments: str) -> subprocess.Popen[str]:
-        """A Python process in this room: of its own, as PortAudio looks for devices only once."""
+        """Start a Python process that uses this server. A new one is needed because PortAudio lists devices only once."""
         process = subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             env=self.environment,
@@ -47,15 +47,18 @@ class Room:
         return process
 
     def play(self, samples: np.ndarray) -> None:
-        soundfile.write(self.folder / "said.wav", samples, RATE, "FLOAT")
+        soundfile.write(self.folder / "input.wav", samples, RATE, "FLOAT")
         subprocess.run(
-            ["paplay", "--device=mic_feed", str(self.folder / "said.wav")], env=self.environment, check=True, timeout=60
+            ["paplay", "--device=mic_feed", str(self.folder / "input.wav")],
+            env=self.environment,
+            check=True,
+            timeout=60,
         )
 
 
 @contextlib.contextmanager
-def virtual_room(folder_of_files: Path) -> Iterator[Room]:
-    with tempfile.TemporaryDirectory(prefix="mic") as short:  # a socket's path must be short
+def sound_server(folder_of_files: Path) -> Iterator[SoundServer]:
+    with tempfile.TemporaryDirectory(prefix="mic") as short:  # the path of a socket must be short
         folder = Path(short)
         (folder / "home").mkdir()
         environment = {
@@ -83,14 +86,14 @@ def virtual_room(folder_of_files: Path) -> Iterator[Room]:
         )  # fmt: skip
         environment["PULSE_SERVER"] = f"unix:{short}/native"
         environment["PULSE_SOURCE"] = "virtual_mic"
-        room = Room(process, environment, folder_of_files)
+        server = SoundServer(process, environment, folder_of_files)
         try:
             _wait_for_server(environment)
-            yield room
+            yield server
         finally:
             process.terminate()
             process.wait()
-            for started in room.started:
+            for started in server.started:
                 started.kill()
                 started.communicate()
 
@@ -104,7 +107,7 @@ def _wait_for_server(environment: dict[str, str]) -> None:
 
 
 def speech_like(seconds: float) -> np.ndarray:
-    """Syllables of noise; begins with near silence, for a sink that is asleep swallows the first moment."""
+    """Return syllables of noise after near silence, because a sleeping sink drops the first samples."""
     num_samples = int(seconds * RATE)
     syllables = 0.55 + 0.45 * np.sin(2 * np.pi * 4 * np.arange(num_samples) / RATE)
     sound = np.random.default_rng(3).normal(0, 0.1, num_samples) * syllables
