@@ -14,7 +14,8 @@ from studio.engines.stage import Stage
 from studio.errors import UnsupportedPrecision
 from studio.messages import wording
 from studio.model.config import Precision
-from studio.model.speech_lm.linear import check_support, has_onednn
+from studio.model.onednn import has_onednn
+from studio.model.speech_lm.linear import check_support
 
 # Memory as a share of the float32 weight file; text embedding and head keep a higher precision than the layers.
 _WEIGHT_SHARE = {

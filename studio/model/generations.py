@@ -37,6 +37,7 @@ _MOST_TOKENS = 1 << 20
 _MOST_MEL_BINS = 1024
 _MOST_HEADS = 256
 _MOST_BLOCKS = 256
+_LONGEST_NAME = 60  # of a class, in an error message
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +133,8 @@ class Generation:
 
 
 def _preceding_flow(root: ConfigSection) -> FlowSizesForNoise:
-    section = root.section("flow")
-    return FlowSizesForNoise(
-        num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
-        input_size=section.integer("input_size"),
-        mel_bins=section.integer("output_size", high=_MOST_MEL_BINS),
-        speaker_embedding_size=section.integer("spk_embed_dim"),
-    )
+    flow = _flow_base(root)
+    return FlowSizesForNoise(flow.num_speech_tokens, flow.input_size, flow.mel_bins, flow.speaker_embedding_size)
 
 
 def _layout2(speech_tokens: int) -> SpeechTokenLayout:
@@ -209,7 +205,6 @@ def _flow3(root: ConfigSection) -> FlowConfig:
 def _flow_base(root: ConfigSection) -> FlowConfig:
     section = root.section("flow")
     cfm = section.section("decoder").section("cfm_params").section("content")
-    chunk_tokens = root.integer("chunk_size", high=1024, default=25)
     return FlowConfig(
         num_speech_tokens=section.integer("vocab_size", low=16, high=_MOST_TOKENS),
         input_size=section.integer("input_size"),
@@ -217,7 +212,7 @@ def _flow_base(root: ConfigSection) -> FlowConfig:
         speaker_embedding_size=section.integer("spk_embed_dim"),
         frames_per_token=section.integer("token_mel_ratio", high=16, default=2),
         lookahead_tokens=section.integer("pre_lookahead_len", high=64, default=3),
-        chunk_tokens=chunk_tokens,
+        chunk_tokens=root.integer("chunk_size", high=1024, default=25),
         solver=SolverConfig(guidance_scale=cfm.number("inference_cfg_rate", low=0.0, high=10.0, default=0.7)),
     )
 
@@ -263,14 +258,11 @@ COSYVOICE3 = Generation(
 GENERATIONS = (COSYVOICE2, COSYVOICE3)
 
 
-_LONGEST_NAME = 60
-
-
 def detect_generation(folder: Path) -> tuple[Generation, Document]:
-    """Return the generation of a model folder and its yaml. No torch is needed.
+    """Return the generation of a model folder, and its yaml.
 
-    Class names in the yaml determine the generation, not file names: a folder may contain several
-    yaml files, or one under an old name. Raise ``ModelNotFound``, ``UnknownGeneration``,
+    Class names in the yaml determine the generation, not file names, because a folder may contain several
+    yaml files, or one with an old name. Raise ``ModelNotFound``, ``UnknownGeneration``,
     ``BadModelSettings``.
     """
     if not folder.is_dir():
@@ -279,7 +271,7 @@ def detect_generation(folder: Path) -> tuple[Generation, Document]:
             remedy="Give the folder that holds llm.pt, flow.pt and hift.pt.",
             folder=folder,
         )
-    # Newest first: of several files, the newest determines the generation.
+    # The newest of several files determines the generation.
     paths = sorted(folder.glob("cosyvoice*.yaml"), reverse=True)
     if not paths:
         raise ModelNotFound(

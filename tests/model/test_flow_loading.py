@@ -24,7 +24,7 @@ from flow_cases import (
 from studio.errors import MissingModelFile, UnsupportedPrecision, WrongTensors
 from studio.model.config import Precision
 from studio.model.flow import CachedFlowDecoder
-from studio.model.flow.packing import OneDnnLinear
+from studio.model.onednn import OneDnnLinear
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
@@ -97,10 +97,10 @@ def test_product_of_any_number_of_rows(shape: tuple[int, ...]) -> None:
     x = torch.randn(shape, generator=generator)
     weight, bias = torch.randn(33, 48, generator=generator), torch.randn(33, generator=generator)
     expected = torch.nn.functional.linear(x, weight, bias)
-    assert (OneDnnLinear(weight, bias)(x) - expected).abs().max() < 1e-4
+    assert (OneDnnLinear(weight, bias, 100)(x) - expected).abs().max() < 1e-4
     strided = torch.randn((*shape[:2], 96), generator=generator)[..., ::2]
     expected = torch.nn.functional.linear(strided, weight)
-    assert (OneDnnLinear(weight, None)(strided) - expected).abs().max() < 1e-4
+    assert (OneDnnLinear(weight, None, 100)(strided) - expected).abs().max() < 1e-4
 
 
 def test_fewer_steps_are_coarser(reference: Path, family: str) -> None:

@@ -18,7 +18,7 @@ from studio.model.flow.layers import (
     Context,
     KeysValues,
     Modulation,
-    SelfAttention,
+    ProjectedAttention,
     VelocityEstimator,
     timestep_embedding,
 )
@@ -99,21 +99,13 @@ class RotaryPositions(nn.Module):
         return last[1], last[2]
 
 
-class Attention(SelfAttention):
+class Attention(ProjectedAttention):
+    """Attention with rotary positions."""
+
     def __init__(self, config: DiTConfig, rotary: RotaryPositions) -> None:
-        super().__init__(config.num_heads, config.head_size)
-        inner_size = config.num_heads * config.head_size
-        self.size = config.size
-        self.to_q = nn.Linear(config.size, inner_size)
-        self.to_k = nn.Linear(config.size, inner_size)
-        self.to_v = nn.Linear(config.size, inner_size)
-        self.to_out = nn.ModuleList([nn.Linear(inner_size, config.size)])
+        super().__init__(config.size, config.num_heads, config.head_size, has_bias=True)
         # Shared by all layers and registered in the estimator; the tuple keeps it out of this module.
         self._rotary = (rotary,)
-
-    @property
-    def input_size(self) -> int:
-        return self.size
 
     def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
         return self.split_heads(self._rotary[0](self.to_q(normed), start))
@@ -121,10 +113,6 @@ class Attention(SelfAttention):
     def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
         keys = self._rotary[0](self.to_k(normed), start)
         return self.split_heads(keys), self.split_heads(self.to_v(normed))
-
-    def output(self, heads: torch.Tensor) -> torch.Tensor:
-        joined: torch.Tensor = self.to_out[0](heads)
-        return joined
 
 
 class FeedForward(nn.Module):

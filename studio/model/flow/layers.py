@@ -24,21 +24,18 @@ KeysValues = tuple[torch.Tensor, torch.Tensor]
 class SelfAttention(nn.Module, ABC):
     """Projections of one attention layer. The context computes the attention itself."""
 
-    # Index of this layer in its group, set by ``number_layers``.
+    # Index of this layer in its part of the network, set by ``number_layers``.
     layer: int = -1
 
-    def __init__(self, num_heads: int, head_size: int) -> None:
+    def __init__(self, input_size: int, num_heads: int, head_size: int) -> None:
         super().__init__()
+        self.input_size = input_size
         self.num_heads = num_heads
         self.head_size = head_size
 
-    @property
-    @abstractmethod
-    def input_size(self) -> int: ...
-
     @abstractmethod
     def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
-        """Return queries (rows, heads, frames, head_size); ``start`` is the absolute index of the first frame."""
+        """Return queries (rows, heads, frames, head_size). ``start`` is the absolute index of the first frame."""
 
     @abstractmethod
     def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
@@ -61,7 +58,31 @@ class SelfAttention(nn.Module, ABC):
         return self.output(context.attend(self, normed).transpose(1, 2).flatten(2))
 
 
+class ProjectedAttention(SelfAttention):
+    """Attention of both estimators, without positions."""
+
+    def __init__(self, input_size: int, num_heads: int, head_size: int, *, has_bias: bool) -> None:
+        super().__init__(input_size, num_heads, head_size)
+        inner_size = num_heads * head_size
+        self.to_q = nn.Linear(input_size, inner_size, bias=has_bias)
+        self.to_k = nn.Linear(input_size, inner_size, bias=has_bias)
+        self.to_v = nn.Linear(input_size, inner_size, bias=has_bias)
+        self.to_out = nn.ModuleList([nn.Linear(inner_size, input_size)])
+
+    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:  # noqa: ARG002 - no positions
+        return self.split_heads(self.to_q(normed))
+
+    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:  # noqa: ARG002 - no positions
+        return self.split_heads(self.to_k(normed)), self.split_heads(self.to_v(normed))
+
+    def output(self, heads: torch.Tensor) -> torch.Tensor:
+        joined: torch.Tensor = self.to_out[0](heads)
+        return joined
+
+
 class Context(Protocol):
+    """Access of a layer to other frames."""
+
     def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         """Return ``x`` preceded by the convolution's ``past_frames`` earlier frames, zeros at the start."""
         ...
@@ -74,7 +95,7 @@ class Context(Protocol):
 class Convolution(nn.Conv1d):
     """Convolution over time without padding, on (rows, frames, channels). The output has k - 1 fewer frames."""
 
-    # Equivalent matrix multiplication, if ``packing`` has repacked the weight.
+    # Multiplication by the weight as a matrix (out, kernel x in), if ``packing`` has replaced the weight.
     product: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, groups: int = 1) -> None:
@@ -86,6 +107,9 @@ class Convolution(nn.Conv1d):
 
     def valid(self, x: torch.Tensor) -> torch.Tensor:
         if self.product is not None:
+            if self.kernel_size[0] > 1:
+                # Windows (rows, frames, channels, kernel) without a copy, then kernel-major like the matrix.
+                x = x.unfold(1, self.kernel_size[0], 1).transpose(2, 3).flatten(2)
             return self.product(x)
         return F.conv1d(x.transpose(1, 2), self.weight, self.bias, groups=self.groups).transpose(1, 2)
 
@@ -103,8 +127,10 @@ class CausalConvolution(Convolution):
 class FullContext:
     """Context of a call that contains the whole sequence: differentiable, and the reference for the caches.
 
-    With ``chunk_frames``, the streaming mask (specification F8), a frame sees all earlier frames and the
-    rest of its own chunk; with None, all frames. ``is_valid`` (rows, frames) masks the padding of a batch.
+    Attributes:
+        chunk_frames: Chunk length of the streaming mask (specification F8), in which a frame sees all earlier frames
+            and the rest of its own chunk. Without it, a frame sees all frames.
+        is_valid: Mask (rows, frames) that excludes the padding of a batch.
     """
 
     chunk_frames: int | None = None
@@ -143,33 +169,33 @@ def number_layers(modules: Sequence[nn.Module]) -> tuple[list[SelfAttention], li
     return attentions, convolutions
 
 
-# What depends on the time alone: a few small tensors for each layer that uses them.
+# Values that depend only on the time: a few small tensors for each layer that uses them.
 Modulation = tuple[tuple[torch.Tensor, ...], ...]
 
 
 class Conditions(NamedTuple):
-    """``mean`` and ``prompt_mel`` (rows, frames, mel_bins), and ``speaker`` (rows, mel_bins) for all frames."""
+    """Inputs of an estimator that are the same in all solver steps."""
 
-    mean: torch.Tensor
-    prompt_mel: torch.Tensor
-    speaker: torch.Tensor
+    mean: torch.Tensor  # (rows, frames, mel_bins)
+    prompt_mel: torch.Tensor  # (rows, frames, mel_bins)
+    speaker: torch.Tensor  # (rows, mel_bins)
 
 
 class VelocityEstimator(nn.Module, ABC):
     """Estimates the velocity of each mel frame at a point on the path from noise to speech.
 
-    Decision: ``modulation`` separately computes what depends on the time alone. Reason: the ten times of a
-    solver never change, so their modulation is a small table, and its layers, 42 % of CosyVoice3's
-    estimator, need not stay in memory (``drop_time_layers``).
+    Decision: ``modulation`` computes everything that depends only on the time. Reason: the ten times of a
+    solver never change, so their modulation is a small table. Its layers are 42 % of CosyVoice3's estimator
+    and need not stay in memory (``drop_time_layers``).
     """
 
     @abstractmethod
     def modulation(self, time: torch.Tensor) -> Modulation:
-        """Return what all layers derive from ``time`` (rows,), in 0..1."""
+        """Return the values that all layers derive from ``time`` (rows,), in 0..1."""
 
     @abstractmethod
     def drop_time_layers(self) -> None:
-        """Free the layers of ``modulation``, which cannot be called afterwards."""
+        """Free the layers that ``modulation`` needs. It cannot be called afterwards."""
 
     @abstractmethod
     def velocity(

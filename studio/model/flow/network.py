@@ -58,8 +58,7 @@ class RelativeAttention(SelfAttention):
     """Self-attention with a learned term for the distance between query and key (specification F3)."""
 
     def __init__(self, size: int, num_heads: int) -> None:
-        super().__init__(num_heads, size // num_heads)
-        self.size = size
+        super().__init__(size, num_heads, size // num_heads)
         self.linear_q = nn.Linear(size, size)
         self.linear_k = nn.Linear(size, size)
         self.linear_v = nn.Linear(size, size)
@@ -67,10 +66,6 @@ class RelativeAttention(SelfAttention):
         self.linear_pos = nn.Linear(size, size, bias=False)
         self.pos_bias_u = nn.Parameter(torch.zeros(num_heads, self.head_size))
         self.pos_bias_v = nn.Parameter(torch.zeros(num_heads, self.head_size))
-
-    @property
-    def input_size(self) -> int:
-        return self.size
 
     def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
         del start  # only distances matter
@@ -87,7 +82,7 @@ class RelativeAttention(SelfAttention):
     def distance_keys(self, farthest: int, nearest: int) -> torch.Tensor:
         """Return projected encodings of distances, farthest first: (heads, farthest - nearest + 1, head_size)."""
         distances = torch.arange(farthest, nearest - 1, -1, device=self.pos_bias_u.device)
-        encoded = relative_position_encoding(distances, self.size, self.pos_bias_u.dtype)
+        encoded = relative_position_encoding(distances, self.input_size, self.pos_bias_u.dtype)
         return self.split_heads(self.linear_pos(encoded)[None])[0]
 
     def score_bias(self, queries: torch.Tensor, start: int, num_keys: int) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Repack weights for the fastest matrix multiplications.
+"""Repacking of the flow's weights for the fastest matrix multiplications.
 
 Decision: for inference on a CPU with oneDNN, the weights of linear layers and convolutions are repacked in
 oneDNN's layout. Reason: nearly all work is multiplications of about a hundred rows, for which oneDNN is a
@@ -12,6 +12,7 @@ everything in between stay float32.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +21,7 @@ from torch import nn
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.flow.layers import Convolution
+from studio.model.onednn import OneDnnLinear, has_onednn
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
 _USUAL_ROWS = 100
@@ -30,21 +32,6 @@ _WEIGHT_TYPES = {
     Precision.BFLOAT16: torch.bfloat16,
     Precision.FLOAT16: torch.float16,
 }
-
-
-class OneDnnLinear:
-    """``x @ weight.T + bias`` with ``weight`` (out, in) in oneDNN's layout."""
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), _USUAL_ROWS)
-        self._bias = None if bias is None else bias.clone()
-        self._dtype = weight.dtype
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        y: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
-            x.to(self._dtype), self._weight, self._bias, "none", [], ""
-        )
-        return y.float()
 
 
 class HalfProduct:
@@ -69,25 +56,10 @@ class PackedLinear(nn.Module):
         return self._product(x)
 
 
-class FramesProduct:
-    """A convolution over time as one matrix multiplication on windows of frames."""
-
-    def __init__(self, product: Product, kernel_size: int) -> None:
-        self._product = product
-        self._kernel_size = kernel_size
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        if self._kernel_size == 1:
-            return self._product(x)
-        # (rows, frames, channels, kernel) without a copy, then kernel-major like the weight.
-        windows = x.unfold(1, self._kernel_size, 1).transpose(2, 3)
-        return self._product(windows.flatten(2))
-
-
 def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], None] = lambda: None) -> None:
     """Replace the linear layers and convolutions in ``network`` in place. Raise ``UnsupportedPrecision``.
 
-    A network in float64, or in float32 on a GPU, is unchanged. ``after_layer`` is called after each layer
+    A network in float64, or in float32 on a GPU, does not change. ``after_layer`` is called after each layer
     and may free the memory of the plain weights.
     """
     parameter = next(network.parameters())
@@ -98,10 +70,12 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, nn.Linear):
-                setattr(parent, name, PackedLinear(make(child.weight.to(dtype), _to(child.bias, dtype))))
+                bias = None if child.bias is None else child.bias.to(dtype)
+                setattr(parent, name, PackedLinear(make(child.weight.to(dtype), bias)))
             elif isinstance(child, Convolution) and child.groups == 1:
+                assert child.bias is not None
                 matrix = child.weight.transpose(1, 2).flatten(1).to(dtype)
-                child.product = FramesProduct(make(matrix, _to(child.bias, dtype)), child.kernel_size[0])
+                child.product = make(matrix, child.bias.to(dtype))
                 child.weight = nn.Parameter(child.weight.new_empty(0), requires_grad=False)
             else:
                 continue
@@ -110,13 +84,10 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
         parameter.data = parameter.data.clone()  # small copies, so that the file need not stay mapped
 
 
-def _to(bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor | None:
-    return None if bias is None else bias.to(dtype)
-
-
 def _product_maker(
     device: torch.device, dtype: torch.dtype, precision: Precision
 ) -> Callable[[torch.Tensor, torch.Tensor | None], Product] | None:
+    """Return a function that repacks a weight and a bias, or None if the network stays as it is."""
     if precision not in _WEIGHT_TYPES:
         raise UnsupportedPrecision(
             "The flow cannot run in {precision}.",
@@ -127,17 +98,12 @@ def _product_maker(
         return None
     if device.type != "cpu":
         return None if precision is Precision.FLOAT32 else HalfProduct
+    if precision is not Precision.FLOAT16 and has_onednn(precision):
+        return partial(OneDnnLinear, usual_rows=_USUAL_ROWS)
     if precision is Precision.FLOAT32:
-        return OneDnnLinear if _has_onednn() else None
-    if precision is Precision.BFLOAT16 and _has_onednn() and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return OneDnnLinear
+        return None
     raise UnsupportedPrecision(
         "This processor does not multiply in {precision}.",
         remedy="Choose float32 for the flow.",
         precision=precision.value,
     )
-
-
-def _has_onednn() -> bool:
-    is_built: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return is_built and hasattr(torch.ops.mkldnn, "_linear_pointwise")

@@ -18,44 +18,14 @@ from studio.model.flow.layers import (
     Conditions,
     Context,
     Convolution,
-    KeysValues,
     Modulation,
-    SelfAttention,
+    ProjectedAttention,
     VelocityEstimator,
     timestep_embedding,
 )
 
 _TIME_RATIO = 4
 _FEED_FORWARD_RATIO = 4
-
-
-class Attention(SelfAttention):
-    """Attention without positions; only the convolutions depend on the order of frames."""
-
-    def __init__(self, config: UNetConfig) -> None:
-        super().__init__(config.num_heads, config.head_size)
-        inner_size = config.num_heads * config.head_size
-        self.size = config.channels
-        self.to_q = nn.Linear(config.channels, inner_size, bias=False)
-        self.to_k = nn.Linear(config.channels, inner_size, bias=False)
-        self.to_v = nn.Linear(config.channels, inner_size, bias=False)
-        self.to_out = nn.ModuleList([nn.Linear(inner_size, config.channels)])
-
-    @property
-    def input_size(self) -> int:
-        return self.size
-
-    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
-        del start
-        return self.split_heads(self.to_q(normed))
-
-    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
-        del start
-        return self.split_heads(self.to_k(normed)), self.split_heads(self.to_v(normed))
-
-    def output(self, heads: torch.Tensor) -> torch.Tensor:
-        joined: torch.Tensor = self.to_out[0](heads)
-        return joined
 
 
 class GeluInput(nn.Module):
@@ -82,7 +52,7 @@ class TransformerBlock(nn.Module):
     def __init__(self, config: UNetConfig) -> None:
         super().__init__()
         self.norm1 = nn.LayerNorm(config.channels, eps=1e-5)
-        self.attn1 = Attention(config)
+        self.attn1 = ProjectedAttention(config.channels, config.num_heads, config.head_size, has_bias=False)
         self.norm3 = nn.LayerNorm(config.channels, eps=1e-5)
         self.ff = FeedForward(config.channels)
 

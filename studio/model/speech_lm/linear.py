@@ -30,6 +30,7 @@ import torch.nn.functional as F
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.cuda_kernel import load_compiler
+from studio.model.onednn import OneDnnLinear, has_onednn
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 
 # (rows, in) float32 -> (rows, out) float32, including the bias.
@@ -57,7 +58,7 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
         return HalfLinear(weight, bias, device)
     dtype = {Precision.FLOAT32: torch.float32, Precision.BFLOAT16: torch.bfloat16}[precision]
     if device.type == "cpu" and has_onednn(precision):
-        return OneDnnLinear(weight.to(dtype), bias)
+        return OneDnnLinear(weight.to(dtype), bias, usual_rows=1)
     return PlainLinear(weight.to(device, dtype), bias)
 
 
@@ -104,12 +105,6 @@ def _check_gpu_support(precision: Precision) -> None:
         )
 
 
-def has_onednn(precision: Precision) -> bool:
-    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
-        return False
-    return precision is Precision.FLOAT32 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-
-
 class PlainLinear:
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
         self._weight = weight
@@ -118,20 +113,6 @@ class PlainLinear:
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         product = F.linear(rows.to(self._weight.dtype), self._weight).float()
         return product if self._bias is None else product.add_(self._bias)
-
-
-class OneDnnLinear:
-    """A copy of the weight in oneDNN's blocked layout for one row."""
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        self._dtype = weight.dtype
-        self._bias = None if bias is None else bias.to(weight.dtype)
-        self._weight = torch.ops.mkldnn._reorder_linear_weight(weight, 1)
-        self._multiply = torch.ops.mkldnn._linear_pointwise.default
-
-    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
-        product: torch.Tensor = self._multiply(rows.to(self._dtype), self._weight, self._bias, "none", [], "")
-        return product.float()
 
 
 class HalfLinear:

@@ -13,8 +13,8 @@ from torch.nn import functional as F
 class History:
     """Past columns of all layers of a causal network, for one utterance.
 
-    Layers request their past in the same order in every chunk, which identifies them. With a single chunk, both
-    first and last, nothing is stored: that is a whole utterance, which is differentiable.
+    Layers are identified by the order in which they request their past, which is the same in every chunk. If a chunk
+    is both first and last, it is a whole utterance. Then nothing is stored, and the run is differentiable.
     """
 
     def __init__(self) -> None:
@@ -40,8 +40,8 @@ class History:
     def extend(self, columns: torch.Tensor, *, extent: int, stride: int = 1, before: int = 0) -> torch.Tensor:
         """Return ``columns`` (batch, channels, n) preceded by the earlier columns that the layer still needs.
 
-        An output column depends on ``extent`` input columns, and the next one on those ``stride`` later.
-        ``before`` zeros precede the utterance.
+        An output column depends on ``extent`` input columns, and the next output column on those ``stride`` columns
+        later. ``before`` zeros precede the utterance.
         """
         if self.is_first:
             joined = F.pad(columns, (before, 0)) if before else columns
@@ -56,7 +56,7 @@ class History:
         return joined
 
     def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
-        """Return ``columns``, in the first chunk with reflection padding of one column at the start."""
+        """Return ``columns``. In the first chunk, they get reflection padding of one column at the start."""
         return torch.cat((columns[:, :, 1:2], columns), dim=-1) if self.is_first else columns
 
     def hold_back(self, columns: torch.Tensor, num_ready: int) -> torch.Tensor:
@@ -128,9 +128,9 @@ class ResidualBlock(nn.Module):
 class RepeatUpsample(nn.Conv1d):
     """Up-sampling in CosyVoice3: every column is repeated ``rate`` times, followed by a causal convolution (G5).
 
-    Most taps of the convolution apply to copies of the same column. With the sums of those taps the convolution
-    runs at the lower rate: the same sums in another order, for a fifth to a half of the multiplications. It does
-    so after :meth:`merge_taps` and in training.
+    Most taps of the convolution apply to copies of the same column. After :meth:`merge_taps` and in training, those
+    taps are added, and the convolution runs at the lower rate. It computes the same sums in another order, with a fifth
+    to a half of the multiplications.
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> None:
@@ -164,7 +164,7 @@ class RepeatUpsample(nn.Conv1d):
 
 @functools.cache
 def _columns_met(kernel_size: int, rate: int) -> torch.Tensor:
-    """Return (rate, taps, columns): 1 if the tap applies to the column for an output at that offset, else 0."""
+    """Return a tensor (rate, taps, columns): 1 where a tap applies to a column for an output at an offset, else 0."""
     with torch.inference_mode(mode=False):  # also used where gradients flow
         num_columns = 1 + -(-(kernel_size - 1) // rate)
         meets = torch.zeros(rate, kernel_size, num_columns, device="cpu")

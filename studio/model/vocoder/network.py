@@ -93,7 +93,7 @@ class HiFT(nn.Module, ABC):
     def forward(self, mel: torch.Tensor, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return waveform (batch, samples) and pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames).
 
-        ``noise``: (samples, harmonics), or one per batch row. ``mel`` has at least one frame.
+        ``noise`` is (samples, harmonics), or one such tensor per batch row. ``mel`` has at least one frame.
         """
         f0 = self.f0_predictor(mel)
         source = self.m_source(f0, self.phase(cumulative_phase(f0, self.config), mel.dtype), noise)
@@ -183,14 +183,14 @@ class CausalHiFT(HiFT):
         return self.decode_chunk(mel, source, History.of_whole())
 
     def open_history(self) -> History:
-        """State passed from one chunk of an utterance to the next."""
+        """Return the state that is passed from one chunk of an utterance to the next."""
         return History()
 
     def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor:
-        """The samples (batch, n) that no later frame can change.
+        """Return the samples (batch, n) that no later frame can change.
 
-        ``mel`` follows the frames given before. ``source`` follows the samples given before; it must reach
-        at least eight samples (half a window) beyond the frames that ``mel`` completes.
+        ``mel`` continues the frames of earlier calls, and ``source`` their samples. ``source`` must extend at least
+        eight samples (half a window) beyond the frames that ``mel`` completes.
         """
         config = self.config
         if history.is_last:

@@ -58,7 +58,7 @@ class CausalF0Predictor(F0Predictor):
     first_kernel_size = LOOK_RIGHT_FRAMES + 1
 
     def continue_from(self, mel: torch.Tensor, history: History) -> torch.Tensor:
-        """Return the pitch of all frames with known look-ahead: three fewer than given, until the last chunk."""
+        """Return the pitch of all frames whose look-ahead is known: all but the last three, until the last chunk."""
         x = self._cast(mel)
         if history.is_last:
             x = F.pad(x, (0, LOOK_RIGHT_FRAMES))
@@ -74,7 +74,7 @@ class CausalF0Predictor(F0Predictor):
 def cumulative_phase(f0: torch.Tensor, config: VocoderConfig, before: torch.Tensor | None = None) -> torch.Tensor:
     """Return the running sums over frames of the cycles per sample: (batch, harmonics, frames) float64.
 
-    ``f0`` is (batch, frames). ``before`` (batch, harmonics): the sums at the frame before the first.
+    ``f0`` is (batch, frames). ``before`` (batch, harmonics) contains the sums at the frame before the first one.
     """
     harmonics = torch.arange(1, config.num_harmonics + 2, device=f0.device, dtype=f0.dtype)
     cycles = ((f0[:, None] * harmonics[:, None] / config.sample_rate) % 1).double()
@@ -87,7 +87,7 @@ def cumulative_phase(f0: torch.Tensor, config: VocoderConfig, before: torch.Tens
 def radians(sums: torch.Tensor, samples_per_frame: int, dtype: torch.dtype) -> torch.Tensor:
     """Return the phase in the middle of each frame.
 
-    Over minutes it grows until float32 rounds it by hundredths of a radian, as in training.
+    After minutes it is so large that float32 rounds it by hundredths of a radian, as in training.
     """
     return sums.to(dtype) * 2 * math.pi * samples_per_frame
 
@@ -103,7 +103,7 @@ def linear_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor
 
 
 class HarmonicSource(nn.Module):
-    """Mixes harmonics and noise: mainly sines in voiced frames, noise in unvoiced ones."""
+    """Mixes harmonics and noise into one channel: mainly sines in voiced frames, noise in unvoiced ones."""
 
     def __init__(self, config: VocoderConfig) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class UniformTable:
     """The constant table of uniform noise of a CosyVoice3 model, drawn as far as needed.
 
     The official constructor draws 300 s of it (259 MB), after building flow and pitch predictor with the same
-    generator. This draws the same numbers in the same order, and continues after the end of that table. All
+    generator. This class draws the same numbers in the same order, and continues after the end of that table. All
     utterances of a model share it. Thread-safe.
     """
 
@@ -192,8 +192,8 @@ class UniformTable:
 def _generator_before_table(config: VocoderConfig) -> torch.Generator:
     """Return a generator in the state in which the official constructor draws its table (G8).
 
-    The flow's noise reseeds it. Flow and pitch predictor then draw initial weights, whose shapes determine
-    how far it advances.
+    Its seed comes from the flow's noise. Flow and pitch predictor then draw initial weights, whose shapes determine
+    how far the generator advances.
     """
     generator = torch.Generator("cpu").manual_seed(0)
     flow, width = config.preceding_flow, config.f0_channels

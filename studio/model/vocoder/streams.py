@@ -32,21 +32,39 @@ from studio.model.vocoder.layers import History
 from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
 from studio.model.vocoder.source import CausalF0Predictor, F0Predictor, HarmonicSource, cumulative_phase
 
+_OVERLAP_FRAMES = 8
+_PAST_FRAMES = 8
+_FADE_FRAMES = 2
+_F0_PAST_FRAMES = 5
 
-class CausalNetwork(Protocol):
-    """Interface of ``CausalHiFT`` used by a stream. An engine may have another decoder."""
+
+class _Network(Protocol):
+    """Interface of ``HiFT`` that both streams use. An engine may have another decoder."""
 
     config: VocoderConfig
     samples_per_frame: int
-    f0_predictor: CausalF0Predictor
     m_source: HarmonicSource
     conv_pre: nn.Conv1d
 
     def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor: ...
 
+
+class CausalNetwork(_Network, Protocol):
+    """Interface of ``CausalHiFT`` that a stream uses."""
+
+    f0_predictor: CausalF0Predictor
+
     def open_history(self) -> History: ...
 
     def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor: ...
+
+
+class NonCausalNetwork(_Network, Protocol):
+    """Interface of ``NonCausalHiFT`` that a stream uses."""
+
+    f0_predictor: F0Predictor
+
+    def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor: ...
 
 
 class CausalStream:
@@ -59,7 +77,7 @@ class CausalStream:
         self._phase_sums: torch.Tensor | None = None
         self._num_source_samples = 0
         self._waiting_mel: torch.Tensor | None = None
-        # Number of frames from which a first chunk returns samples.
+        # A first chunk with fewer frames waits for the next one, since it would not return samples.
         self._min_first_frames = 1 + max(network.config.look_right_frames, F0_LOOK_RIGHT_FRAMES + 1)
 
     def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
@@ -89,26 +107,6 @@ class CausalStream:
         noise = self._noise.columns(start, self._num_source_samples)
         source: torch.Tensor = network.m_source(f0, network.phase(sums, mel.dtype), noise)
         return source
-
-
-_OVERLAP_FRAMES = 8
-_PAST_FRAMES = 8
-_FADE_FRAMES = 2
-_F0_PAST_FRAMES = 5
-
-
-class NonCausalNetwork(Protocol):
-    """Interface of ``NonCausalHiFT`` used by a stream. An engine may have another decoder."""
-
-    config: VocoderConfig
-    samples_per_frame: int
-    f0_predictor: F0Predictor
-    m_source: HarmonicSource
-    conv_pre: nn.Conv1d
-
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor: ...
-
-    def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor: ...
 
 
 class NonCausalStream:

@@ -6,10 +6,9 @@ do the layers at both ends, which process mel, spectrum and samples."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -23,65 +22,24 @@ from studio.model.vocoder.source import NormalNoise, UniformTable, cumulative_ph
 from studio.model.vocoder.streams import CausalNetwork, CausalStream, NonCausalNetwork, NonCausalStream
 from studio.model.weights import fold_weight_norm, load_weights, meta_init, read_tensors
 
-
-class HalfConvolution(nn.Module):
-    """A copy of ``plain`` in ``dtype``, with float32 input and output."""
-
-    def __init__(self, plain: nn.Conv1d, dtype: torch.dtype) -> None:
-        super().__init__()
-        assert plain.bias is not None
-        self.weight = nn.Parameter(plain.weight.to(dtype), requires_grad=False)
-        self.bias = nn.Parameter(plain.bias.to(dtype), requires_grad=False)
-        self._dilation = plain.dilation
-
-    def forward(self, columns: torch.Tensor) -> torch.Tensor:
-        half = columns.to(self.weight.dtype)
-        return F.conv1d(half, self.weight, self.bias, dilation=self._dilation).to(columns.dtype)
-
-
-def to_half(network: HiFT, dtype: torch.dtype) -> None:
-    """Replace the convolutions in residual blocks, for inference, after moving ``network`` to its device."""
-    for block in chain(network.resblocks, network.source_resblocks):
-        assert isinstance(block, ResidualBlock)
-        for convolutions in (block.convs1, block.convs2):
-            for index, plain in enumerate(convolutions):
-                assert isinstance(plain, nn.Conv1d)
-                convolutions[index] = HalfConvolution(plain, dtype)
-
-
 _F0 = "f0_predictor."
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
-_Network = TypeVar("_Network", CausalHiFT, NonCausalHiFT)
 
 
-class HiFTVocoder(ABC):
-    """Base of the vocoders. Streams do not modify it and may run in any number of threads.
-
-    ``network`` is a ``HiFT`` or an engine's replacement for it.
-    """
+class _Vocoder:
+    """Base of the vocoders. Streams do not modify it and may run in any number of threads."""
 
     def __init__(self, network: NonCausalNetwork | CausalNetwork) -> None:
+        """``network`` is a ``HiFT`` or an engine's replacement for it."""
         self.network = network
         self.sample_rate = network.config.sample_rate
         self.samples_per_frame = network.samples_per_frame
 
-    @abstractmethod
-    def noise(self, seed: int) -> SourceNoise: ...
 
-    @abstractmethod
-    def open_stream(self, noise: SourceNoise) -> VocoderStream: ...
-
-    @abstractmethod
-    def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor: ...
-
-
-class NonCausalVocoder(HiFTVocoder):
+class NonCausalVocoder(_Vocoder):
     """Vocoder of CosyVoice2."""
 
     network: NonCausalNetwork
-
-    def __init__(self, network: NonCausalNetwork) -> None:
-        super().__init__(network)
 
     def noise(self, seed: int) -> SourceNoise:
         return NormalNoise(seed, self.network.config.num_harmonics + 1)
@@ -102,11 +60,11 @@ class NonCausalVocoder(HiFTVocoder):
             return network.decode(mel, source)[0]
 
 
-class CausalVocoder(HiFTVocoder):
+class CausalVocoder(_Vocoder):
     """Vocoder of CosyVoice3."""
 
     network: CausalNetwork
-    # Blocks of this size fit the CPU cache, and memory does not grow with the utterance.
+    # Blocks of this size fit in the CPU cache, and memory does not grow with the utterance.
     _BLOCK_FRAMES: ClassVar[int] = 100
 
     def __init__(self, network: CausalNetwork) -> None:
@@ -120,11 +78,14 @@ class CausalVocoder(HiFTVocoder):
         return CausalStream(self.network, noise)
 
     def synthesize_whole(self, mel: torch.Tensor, noise: SourceNoise) -> torch.Tensor:
-        """See ``stages.Vocoder``. Runs a stream, which equals a whole run. Without frames, the result is empty."""
+        """See ``stages.Vocoder``. A stream computes it, which equals a whole run. Without frames, the result is empty."""
         stream = self.open_stream(noise)
         blocks = torch.split(mel, self._BLOCK_FRAMES, dim=-1)
         samples = [stream.synthesize(block, is_last=False) for block in blocks[:-1]]
         return torch.cat([*samples, stream.synthesize(blocks[-1], is_last=True)])
+
+
+HiFTVocoder = NonCausalVocoder | CausalVocoder
 
 
 def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device: str) -> HiFTVocoder:
@@ -134,23 +95,43 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
     is float64 (specification G3). Raise ``MissingModelFile``, ``DamagedModelFile`` and ``WrongTensors``.
     """
     tensors = read_tensors(path)
-    if config.kind is VocoderKind.NON_CAUSAL:
-        non_causal = meta_init(lambda: NonCausalHiFT(config))
-        load_weights(non_causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
-        return NonCausalVocoder(_finish_loading(non_causal, precision, device))
-    causal = meta_init(lambda: CausalHiFT(config))
-    load_weights(causal, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
-    # The pitch predictor's weight normalisation is also folded in float64.
-    f0_tensors = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
-    folded_f0 = fold_weight_norm(f0_tensors, file_name=path.name, dtype=torch.float64)
-    load_weights(causal.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
-    _finish_loading(causal, precision, device)
-    causal.merge_taps()
-    return CausalVocoder(causal)
-
-
-def _finish_loading(network: _Network, precision: Precision, device: str) -> _Network:
+    is_causal = config.kind is VocoderKind.CAUSAL
+    network = meta_init(lambda: CausalHiFT(config) if is_causal else NonCausalHiFT(config))
+    load_weights(network, fold_weight_norm(tensors, file_name=path.name), file_name=path.name)
+    if is_causal:
+        # The pitch predictor's weight normalisation is also folded in float64.
+        f0_tensors = {name.removeprefix(_F0): tensor for name, tensor in tensors.items() if name.startswith(_F0)}
+        folded_f0 = fold_weight_norm(f0_tensors, file_name=path.name, dtype=torch.float64)
+        load_weights(network.f0_predictor, folded_f0, file_name=path.name, dtype=torch.float64)
     network.to(device)
     if precision in _HALF_TYPES:
-        to_half(network, _HALF_TYPES[precision])
-    return network
+        _to_half(network, _HALF_TYPES[precision])
+    if isinstance(network, CausalHiFT):
+        network.merge_taps()
+        return CausalVocoder(network)
+    return NonCausalVocoder(network)
+
+
+class HalfConvolution(nn.Module):
+    """A copy of ``plain`` in ``dtype``, with float32 input and output."""
+
+    def __init__(self, plain: nn.Conv1d, dtype: torch.dtype) -> None:
+        super().__init__()
+        assert plain.bias is not None
+        self.weight = nn.Parameter(plain.weight.to(dtype), requires_grad=False)
+        self.bias = nn.Parameter(plain.bias.to(dtype), requires_grad=False)
+        self._dilation = plain.dilation
+
+    def forward(self, columns: torch.Tensor) -> torch.Tensor:
+        half = columns.to(self.weight.dtype)
+        return F.conv1d(half, self.weight, self.bias, dilation=self._dilation).to(columns.dtype)
+
+
+def _to_half(network: HiFT, dtype: torch.dtype) -> None:
+    """Replace the convolutions in residual blocks, for inference. ``network`` is already on its device."""
+    for block in chain(network.resblocks, network.source_resblocks):
+        assert isinstance(block, ResidualBlock)
+        for convolutions in (block.convs1, block.convs2):
+            for index, plain in enumerate(convolutions):
+                assert isinstance(plain, nn.Conv1d)
+                convolutions[index] = HalfConvolution(plain, dtype)
