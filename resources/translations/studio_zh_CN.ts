@@ -2095,10 +2095,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>不是一组设置</translation>
     </message>
     <message>
-        <source>is {value}, not a list of positive whole numbers</source>
-        <translation>是 {value}，不是正整数列表</translation>
-    </message>
-    <message>
         <source>is {value}, not a list of {n} positive whole numbers</source>
         <translation>是 {value}，不是 {n} 个正整数的列表</translation>
     </message>

@@ -1,4 +1,4 @@
-"""Model folders in the official layout: detection, checks, and loading of each stage."""
+"""Model folders in the official layout: their settings, and loading of each stage."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Checkpoint:
     prompt_mel: PromptMelConfig
 
     def speech_lm_path(self, variant: str | None = None) -> Path:
-        """Return the path of ``llm.pt``, or of a variant: "rl" is ``llm.rl.pt``, after reinforcement learning."""
+        """Return the path of ``llm.pt`` or of a variant. "rl" is ``llm.rl.pt``, after reinforcement learning."""
         return self.folder / (f"llm.{variant}.pt" if variant else "llm.pt")
 
     def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> TorchSpeechLM:
@@ -78,7 +78,7 @@ class Checkpoint:
         return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads, cuda_index=cuda_index)
 
     def weights_key(self, variant: str | None = None) -> str:
-        """Return a key for the weights that does not depend on where their folder is.
+        """Return a key for the weights, which does not depend on the location of their folder.
 
         A torch file ends with checksums of its tensors, so samples of the file are enough.
         """
@@ -98,8 +98,7 @@ class Checkpoint:
 def open_checkpoint(folder: Path) -> Checkpoint:
     """Read and check the settings in ``folder``.
 
-    Raise ``ModelNotFound``, ``UnknownGeneration``,
-    ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
+    Raise ``ModelNotFound``, ``UnknownGeneration``, ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
     """
     generation, document = detect_generation(folder)
     root = document.root

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -24,12 +23,10 @@ _SUCCESS = 0
 
 
 class CudaKernel:
-    """The functions ``names`` of ``source`` (each ``extern "C"``) on one GPU, callable from any thread and stream.
-
-    Raises ``UnsupportedPrecision`` if they cannot be compiled or loaded.
-    """
+    """The functions ``names`` of ``source`` (each ``extern "C"``) on one GPU, callable from any thread and stream."""
 
     def __init__(self, source: str, names: Sequence[str], device: torch.device) -> None:
+        """Compile and load the functions. Raise ``UnsupportedPrecision`` if that is impossible."""
         index = device.index or 0
         major, minor = torch.cuda.get_device_capability(index)
         self._device = index
@@ -62,7 +59,7 @@ class CudaKernel:
 
     @contextmanager
     def _in_context(self) -> Iterator[None]:
-        """Make the context of this GPU current: the calling thread may not have used the GPU before."""
+        """Make the context of this GPU current, because the calling thread may not have used the GPU before."""
         before = ctypes.c_void_p()
         self._check(self._driver.cuCtxPushCurrent_v2(self._context))
         try:
@@ -78,7 +75,10 @@ class CudaKernel:
 
 
 def compiled(source: str, architecture: str) -> bytes:
-    """Return the machine code of ``source`` for ``architecture`` ("sm_90"). No GPU is needed. Raise ``UnsupportedPrecision``."""
+    """Return the machine code of ``source`` for ``architecture`` ("sm_90"). Raise ``UnsupportedPrecision``.
+
+    No GPU is needed.
+    """
     compiler = load_compiler()
     assert compiler is not None, "callers check that a compiler is available"
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
@@ -133,20 +133,3 @@ def _as_c(argument: torch.Tensor | int | None) -> Any:
     if isinstance(argument, int):
         return ctypes.c_int(argument)
     return ctypes.c_void_p(None if argument is None else argument.data_ptr())
-
-
-class PerDeviceKernel:
-    """A kernel compiled once for each GPU that uses it."""
-
-    def __init__(self, source: str, names: Sequence[str]) -> None:
-        self.source = source
-        self._names = names
-        self._kernels: dict[int, CudaKernel] = {}
-        self._lock = threading.Lock()
-
-    def on(self, device: torch.device) -> CudaKernel:
-        with self._lock:
-            index = device.index or 0
-            if index not in self._kernels:
-                self._kernels[index] = CudaKernel(self.source, self._names, device)
-            return self._kernels[index]

@@ -3,7 +3,8 @@
 Decision: a generation is one frozen record of data and functions. Reason: the generations share most
 of their structure and differ in details. Alternative: a class per generation, or checks of class names
 throughout the code. CosyVoice-300M can be a third record with its own speech LM, flow and text tokenizer.
-This module does not import torch."""
+This module does not import torch.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ class Generation:
     def read_speech_lm(self, root: ConfigSection, backbone: QwenConfig) -> SpeechLMConfig:
         section = root.section("llm")
         sampling = section.section("sampling")
-        text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=(5, 15))
+        text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=[5, 15])
         return SpeechLMConfig(
             backbone=backbone,
             layout=self.speech_token_layout(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),

@@ -28,15 +28,8 @@ _MAX_FACTOR = 1 << 30
 _MAX_INTEGER_BITS = 64
 # Errors of PyYAML's safe loader. A scalar with a wrong tag raises the error of the failed conversion.
 _UNREADABLE = (
-    yaml.YAMLError,
-    OSError,
-    ValueError,
-    RecursionError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-)
+    yaml.YAMLError, OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError, ArithmeticError,
+)  # fmt: skip
 _REMEDY = "Download the model again, or correct the file by hand."
 
 Value = object
@@ -76,7 +69,7 @@ _short = _ShortRepr().repr
 
 
 def _check_size(node: yaml.Node | None, sizes: dict[int, int]) -> int:
-    """Return the number of nodes below ``node`` with aliases expanded. Raise ``ValueError`` beyond the limit."""
+    """Return the number of nodes of ``node`` with aliases expanded. Raise ``ValueError`` beyond the limit."""
     if node is None or isinstance(node, yaml.ScalarNode):
         return 1
     if id(node) not in sizes:
@@ -116,7 +109,7 @@ _DataLoader.add_multi_constructor("!", _construct_tagged)
 
 
 class ConfigSection:
-    """One mapping of the file, with typed and checked access. Errors name its path."""
+    """One mapping of the file, with typed and checked access. Error messages contain the path of the value."""
 
     def __init__(self, document: Document, path: str, values: dict[str, Value]) -> None:
         self._document = document
@@ -129,21 +122,16 @@ class ConfigSection:
         return value.class_name if isinstance(value, TaggedNode) else None
 
     def section(self, key: str) -> ConfigSection:
-        value = self._document.resolve(self._get(key), self._name(key))
+        value = self._read(key)
         if isinstance(value, TaggedNode):
             value = value.value
         if not isinstance(value, dict):
             raise self._complaint(key, wording("is not a group of settings"))
         return ConfigSection(self._document, self._name(key), value)
 
-    def has(self, key: str) -> bool:
-        return self._values.get(key) is not None
-
     def integer(self, key: str, *, low: int = 1, high: int = 1 << 14, default: int | None = None) -> int:
-        if key not in self._values and default is not None:
-            return default
-        value = self._resolved(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        value = self._read(key, default)
+        if type(value) is not int or not low <= value <= high:
             raise self._complaint(
                 key,
                 wording("is {value}, not a whole number from {low} to {high}", value=_short(value), low=low, high=high),
@@ -151,36 +139,27 @@ class ConfigSection:
         return value
 
     def number(self, key: str, *, low: float, high: float, default: float | None = None) -> float:
-        if key not in self._values and default is not None:
-            return default
-        value = self._resolved(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        value = self._read(key, default)
+        if type(value) not in (int, float) or not low <= value <= high:  # type: ignore[operator]
             raise self._complaint(
                 key,
                 wording("is {value}, not a number from {low:g} to {high:g}", value=_short(value), low=low, high=high),
             )
-        return float(value)
+        return float(value)  # type: ignore[arg-type]
 
     def optional_number(self, key: str, *, low: float, high: float) -> float | None:
-        return None if self._resolved(key) is None else self.number(key, low=low, high=high)
+        return None if self._read(key) is None else self.number(key, low=low, high=high)
 
-    def integers(
-        self, key: str, *, length: int | None = None, default: tuple[int, ...] | None = None
-    ) -> tuple[int, ...]:
-        if key not in self._values and default is not None:
-            return default
-        value = self._resolved(key)
-        if not isinstance(value, list) or not _are_counts(value) or (length is not None and len(value) != length):
+    def integers(self, key: str, *, length: int, default: list[int] | None = None) -> tuple[int, ...]:
+        value = self._read(key, default)
+        if not isinstance(value, list) or not _are_counts(value) or len(value) != length:
             raise self._complaint(
-                key,
-                wording("is {value}, not a list of positive whole numbers", value=_short(value))
-                if length is None
-                else wording("is {value}, not a list of {n} positive whole numbers", value=_short(value), n=length),
+                key, wording("is {value}, not a list of {n} positive whole numbers", value=_short(value), n=length)
             )
         return tuple(value)
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:
-        value = self._resolved(key)
+        value = self._read(key)
         if not isinstance(value, list) or not 0 < len(value) <= _MAX_LIST or not all(map(_are_counts, value)):
             raise self._complaint(key, wording("is {value}, not lists of positive whole numbers", value=_short(value)))
         return tuple(tuple(row) for row in value)
@@ -188,15 +167,15 @@ class ConfigSection:
     def _name(self, key: str) -> str:
         return f"{self._path}.{key}" if self._path else key
 
-    def _get(self, key: str) -> Value:
-        if key not in self._values:
+    def _read(self, key: str, default: Value = None) -> Value:
+        """Return the value of ``key`` with references resolved, or ``default`` if the file does not contain it."""
+        if key in self._values:
+            return self._document.resolve(self._values[key], self._name(key))
+        if default is None:
             raise BadModelSettings(
                 "{file} lacks the value {key}.", remedy=_REMEDY, file=self._document.file_name, key=self._name(key)
             )
-        return self._values[key]
-
-    def _resolved(self, key: str) -> Value:
-        return self._document.resolve(self._get(key), self._name(key))
+        return default
 
     def _complaint(self, key: str, what: Message) -> BadModelSettings:
         return BadModelSettings(

@@ -27,7 +27,7 @@ LOAD_ERRORS = (
 _GAN_PREFIX = "generator."
 _NAMES_SHOWN = 5
 _MADV_DONTNEED = 4
-# Tied tensors share stored values: in the released models, two do.
+# Tied tensors share their stored values. In the released models, two tensors do.
 _MOST_VIEWS = 4
 _Module = TypeVar("_Module", bound=nn.Module)
 
@@ -101,7 +101,7 @@ def is_ordinary(tensor: torch.Tensor) -> bool:
 def fold_weight_norm(
     tensors: Mapping[str, torch.Tensor], *, file_name: str, dtype: torch.dtype = torch.float32
 ) -> dict[str, torch.Tensor]:
-    """Replace each weight-normalised pair, in either naming scheme, by its weight.
+    """Return ``tensors`` with each weight-normalised pair, in either naming scheme, replaced by its weight.
 
     ``w = v * g / |v|`` with the norm over all but the first dimension (specification G2), in ``dtype``.
     Raise ``WrongTensors`` if the shapes of a pair do not match.
@@ -143,7 +143,7 @@ class _NoInitialValues(TorchFunctionMode):
 
 
 def meta_init(build: Callable[[], _Module]) -> _Module:
-    """Return the module made by ``build`` on the meta device, with shapes but no values.
+    """Return the module that ``build`` creates, on the meta device: with shapes but no values.
 
     Initialisation is skipped as well, because on the meta device it makes torch import its compiler (1.5 s).
     Raise ``BadModelSettings`` if the sizes in the settings contradict each other.
@@ -194,7 +194,8 @@ def load_weights(
             file=file_name,
             complaints=listed(complaints),
         )
-    module.load_state_dict({name: _as(tensors[name], dtype) for name in wanted}, strict=True, assign=True)
+    typed = {name: tensors[name].to(dtype) if tensors[name].is_floating_point() else tensors[name] for name in wanted}
+    module.load_state_dict(typed, strict=True, assign=True)
     module.requires_grad_(False)
     module.eval()
 
@@ -205,15 +206,11 @@ def _shown(names: list[str]) -> str | Message:
     return wording("{names} and {num_more} more", names=shown, num_more=num_more) if num_more > 0 else shown
 
 
-def _as(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    return tensor.to(dtype) if tensor.is_floating_point() else tensor
-
-
 def release_pages(path: Path) -> None:
-    """Release the pages of a mapped file that have been read. Accessing them again reads them again.
+    """Release the pages of a mapped file that have been read. They are read again on the next access.
 
-    This lowers peak memory while weights are repacked. Linux only: other systems reclaim such pages when
-    they need memory, but count them as used by the program until then.
+    This lowers peak memory while weights are repacked. It does nothing on systems other than Linux: they reclaim such
+    pages when they need memory, but count them as used by the program until then.
     """
     if not sys.platform.startswith("linux"):
         return

@@ -1,8 +1,8 @@
 """Phonetic respellings of words, an optional list in a model folder.
 
-A small model cannot learn the pronunciation of thousands of English spellings, so its folder can include a
-dictionary, ``respellings.txt``. Words in it are replaced by phonetic spellings, and other words are lowercased. The
-released models have no such file.
+A small model cannot learn the pronunciation of thousands of English spellings. Its folder can therefore include a
+dictionary, ``respellings.txt``. Words in the dictionary are replaced by phonetic spellings, and other words are
+lowercased. The released models have no such file.
 
 Each line has a lowercase word, a tab, and its respelling in letters of the vocabulary. Lines that begin with # are
 comments.
@@ -49,7 +49,7 @@ class Respellings:
         return cls(of_word)
 
     def respelled(self, text: str) -> str:
-        """Return ``text`` with respelled words; everything but Latin words is unchanged."""
+        """Return ``text`` with its Latin words respelled. Everything else is unchanged."""
         return _WORD.sub(lambda match: self.spelled(match.group()), text)
 
     def spelled(self, word: str) -> str:
@@ -59,7 +59,7 @@ class Respellings:
 
 
 def words_of(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each word in ``text`` that is looked up."""
+    """Yield the start and end of each word in ``text`` that is looked up."""
     for match in _WORD.finditer(text):
         yield match.span()
 

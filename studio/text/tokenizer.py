@@ -1,14 +1,15 @@
 """Text to token ids: the Qwen2 byte-level BPE of ``CosyVoice-BlankEN/`` and a generation's special tokens.
 
 Decision: special tokens are found before the BPE, and only if the caller allows them. Reason: if they were always
-recognised, typed text could control the model. Alternative: added tokens of the library, toggled around every call.
+recognised, typed text could control the model. Alternative: added tokens of the library, switched on and off for each
+call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import regex
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
@@ -16,6 +17,7 @@ from tokenizers.models import BPE
 
 from studio.errors import DamagedModelFile, MissingModelFile
 from studio.storage.json_input import parse_json
+from studio.text.prompt_form import PromptForm
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
 # Qwen2 splits text into words with this pattern before merging bytes (specification B4).
@@ -24,13 +26,6 @@ WORD_PATTERN = (
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _REMEDY = "Download the model again, or repair its folder."
-
-
-class HasSpecialTokens(Protocol):
-    """The special tokens of a generation."""
-
-    @property
-    def special_tokens(self) -> tuple[str, ...]: ...
 
 
 class TextTokenizer:
@@ -60,8 +55,8 @@ class TextTokenizer:
         self._special_pattern = regex.compile("|".join(regex.escape(token) for token in longest_first))
 
     @classmethod
-    def from_folder(cls, folder: Path, generation: HasSpecialTokens) -> TextTokenizer:
-        """Load the tokenizer of a ``CosyVoice-BlankEN/`` folder with the special tokens of ``generation``.
+    def from_folder(cls, folder: Path, form: PromptForm) -> TextTokenizer:
+        """Load the tokenizer of a ``CosyVoice-BlankEN/`` folder with the special tokens of ``form``.
 
         Raise ``MissingModelFile`` and ``DamagedModelFile``.
         """
@@ -71,7 +66,7 @@ class TextTokenizer:
         respellings_path = folder / RESPELLINGS_FILE
         respellings = Respellings.read(respellings_path) if respellings_path.exists() else None
         num_tokens = len(vocabulary.keys() | special_ids.keys())
-        for token in generation.special_tokens:
+        for token in form.special_tokens:
             if token in special_ids:
                 continue
             known = vocabulary.get(token)
@@ -87,7 +82,7 @@ class TextTokenizer:
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:
         """Return the ids of ``text``, without added tokens.
 
-        With ``allow_special``, special tokens in the text become their ids; without, ``<|endofprompt|>`` or
+        If ``allow_special``, special tokens in the text become their ids. Otherwise ``<|endofprompt|>`` or
         ``[breath]`` is encoded like other text. Lone surrogates, which are invalid in UTF-8, are dropped.
         """
         text = text.encode("utf-8", "ignore").decode("utf-8")
@@ -110,7 +105,7 @@ class TextTokenizer:
         return str(self._bpe.decode([token for token in ids if token not in self._special_values]))
 
     def num_bytes(self, token: int) -> int:
-        """Return the number of bytes of a token's text: a byte-level vocabulary has one letter per byte."""
+        """Return the number of bytes of a token's text. A byte-level vocabulary has one letter per byte."""
         return len(self._bpe.id_to_token(token) or "")
 
     def _encode_plain(self, text: str) -> tuple[int, ...]:

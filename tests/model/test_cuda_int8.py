@@ -21,7 +21,7 @@ from studio.model import cuda_kernel
 from studio.model.config import Precision
 from studio.model.cuda_kernel import CudaKernel, compiled, load_compiler
 from studio.model.speech_lm import compare_with_reference, linear, speech_lm_of
-from studio.model.speech_lm.cuda_int8 import KERNEL, SOURCE, CudaInt8Linear
+from studio.model.speech_lm.cuda_int8 import SOURCE, CudaInt8Linear, kernel_on
 from studio.model.speech_lm.linear import check_support, describe, pack, quantize_int8_per_channel
 
 CPU, CARD = torch.device("cpu"), torch.device("cuda:0")
@@ -298,7 +298,7 @@ def test_on_a_card(num_rows: int, height: int, width: int) -> None:
     levels, scales = quantize_int8_per_channel(weight)
     form = pack(weight, bias, Precision.INT8, CARD)
     assert isinstance(form, CudaInt8Linear)
-    assert form._kernel is KERNEL.on(CARD)
+    assert form._kernel is kernel_on(CARD)
     given = rows.to(CARD)
     torch.cuda.synchronize()
     with torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]

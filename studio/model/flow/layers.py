@@ -4,7 +4,8 @@ A layer gets other frames from a ``Context``, which is the only difference betwe
 ``FullContext``, the call contains all frames. A ``caches.CachedContext`` adds the frames of earlier calls. So the same
 network serves training, whole utterances and exact streaming.
 
-Tensors are ``(rows, frames, channels)``; in attention ``(rows, heads, frames, head_size)``."""
+Tensors are ``(rows, frames, channels)``; in attention ``(rows, heads, frames, head_size)``.
+"""
 
 from __future__ import annotations
 

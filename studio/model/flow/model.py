@@ -1,6 +1,7 @@
 """The flow model: the network with all values precomputed that do not depend on the utterance, and its solver.
 
-The solver integrates noise to a mel spectrogram, with Euler steps and classifier-free guidance (specification F2)."""
+The solver integrates noise to a mel spectrogram, with Euler steps and classifier-free guidance (specification F2).
+"""
 
 from __future__ import annotations
 

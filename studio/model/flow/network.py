@@ -1,6 +1,7 @@
 """Networks of the flow: the encoders from tokens to ``mu``, the mean of the mel, and the whole network of each generation.
 
-Specification F1, F3, F5, F7. Names in the ``state_dict`` are the keys of ``flow.pt`` (I3, I4)."""
+Specification F1, F3, F5, F7. Names in the ``state_dict`` are the keys of ``flow.pt`` (I3, I4).
+"""
 
 from __future__ import annotations
 

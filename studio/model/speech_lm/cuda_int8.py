@@ -1,4 +1,4 @@
-"""Multiplication by 8-bit weights on a GPU. Weight bytes limit the speed per token, and these are half of 16 bits.
+"""Multiplication by 8-bit weights on a GPU. The size of the weights limits the speed per token: half that of 16 bits.
 
 Decision: a custom kernel. Reason: it also adds the bias, with float32 input and output, for which a 16-bit
 multiplication needs three more passes. Alternative: torch's kernel (``_weight_int8pack_mm``, on GPUs from 2.11), in
@@ -8,10 +8,12 @@ which each thread reads a whole row of weights, so reads are not coalesced
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 import torch.nn.functional as F
 
-from studio.model.cuda_kernel import PerDeviceKernel
+from studio.model.cuda_kernel import CudaKernel
 
 # The kernel reads 16 weights at a time.
 _STRIDE = 16
@@ -77,13 +79,17 @@ extern "C" __global__ void multiply_{rows}(
 """
     for rows in _ROWS_AT_ONCE
 )
-KERNEL = PerDeviceKernel(SOURCE, [f"multiply_{rows}" for rows in _ROWS_AT_ONCE])
+
+
+@cache
+def kernel_on(device: torch.device) -> CudaKernel:
+    return CudaKernel(SOURCE, [f"multiply_{rows}" for rows in _ROWS_AT_ONCE], device)
 
 
 class CudaInt8Linear:
     """``levels`` (out, in) int8 times ``scales`` (out,). Few rows are computed in float32, many in float16.
 
-    On a CPU it computes the same slowly, for tests.
+    On a CPU it computes the same products slowly, for tests.
     """
 
     def __init__(
@@ -94,7 +100,7 @@ class CudaInt8Linear:
         self._levels = (padded.to(device, torch.int16) + _ZERO_LEVEL).to(torch.uint8)
         self._scales = scales.to(device, torch.float32)
         self._bias = bias
-        self._kernel = KERNEL.on(device) if device.type == "cuda" else None
+        self._kernel = kernel_on(device) if device.type == "cuda" else None
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         if self._kernel is None or rows.shape[0] > _MOST_ROWS:

@@ -2,7 +2,8 @@
 
 It computes the same function as ``Qwen2`` in fewer operations. Query, key and value are one matrix, and so are gate and
 up. Channel pairs are adjacent, so that a rotation by position is one complex multiplication. The residual
-stream, norms, attention and caches are float32 in every precision; only the matrices change."""
+stream, norms, attention and caches are float32 in every precision; only the matrices change.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +20,11 @@ from studio.model.speech_lm.network import DecoderLayer, rotary_angles
 
 
 class KVCache:
-    """Keys and values of one utterance: allocated for ``capacity`` positions, ``length`` of them filled.
+    """Keys and values of one utterance.
 
-    ``layers``: one tensor per layer, (2 x kv_heads, capacity, head_size) float32, keys before values.
+    Attributes:
+        length: Number of positions that are filled.
+        layers: One tensor per layer, (2 x kv_heads, capacity, head_size) float32. Keys come before values.
     """
 
     def __init__(self, config: QwenConfig, capacity: int, device: torch.device) -> None:
@@ -36,7 +39,7 @@ class KVCache:
         return self.layers[0].shape[1]
 
     def reserve(self, length: int) -> None:
-        """Grow to at least ``length`` positions, which only text that arrives in pieces requires."""
+        """Grow to at least ``length`` positions. Only text that arrives in pieces requires it."""
         if length <= self.capacity:
             return
         check_length(length, self._config)
@@ -46,11 +49,11 @@ class KVCache:
             new[:, : self.length] = old[:, : self.length]
 
     def filled(self) -> tuple[torch.Tensor, ...]:
-        """Return a copy of the filled part, for ``start_from`` of another cache."""
+        """Return a copy of the filled part, which another cache can ``start_from``."""
         return tuple(layer[:, : self.length].clone() for layer in self.layers)
 
     def start_from(self, filled: tuple[torch.Tensor, ...]) -> None:
-        """Initialise this empty cache with the result of ``filled``."""
+        """Initialise this empty cache with ``filled``, the filled part of another one."""
         assert self.length == 0
         self.length = filled[0].shape[1]
         for layer, states in zip(self.layers, filled, strict=True):
@@ -118,7 +121,7 @@ def _interleaved_pairs(head_size: int) -> torch.Tensor:
 
 
 class Decoder:
-    """All layers and the final norm. It keeps no state, so several utterances may run at once."""
+    """All layers and the final norm. The decoder keeps no state, so several utterances may run at once."""
 
     def __init__(
         self, config: QwenConfig, layers: Iterable[PackedLayer], final_norm: torch.Tensor, device: torch.device

@@ -1,7 +1,8 @@
 """Network of the speech language model: input embeddings around a Qwen2 decoder (specification E4, E5, E6).
 
 It is plain and differentiable and processes whole sequences: for training, and as the reference for all faster forms.
-Names in the ``state_dict`` are the keys of ``llm.pt`` (I2)."""
+Names in the ``state_dict`` are the keys of ``llm.pt`` (I2).
+"""
 
 from __future__ import annotations
 
@@ -18,15 +19,12 @@ from studio.model.stages import SpeechTokenRequest
 
 @dataclass(frozen=True, slots=True)
 class InputEmbeddings:
-    """``start`` and ``task`` (1, hidden), ``text`` (vocabulary, hidden), ``speech`` (rows, hidden).
+    """Input embeddings, in the order of specification E5."""
 
-    ``text`` may be on another device: it is large and used once per utterance.
-    """
-
-    start: torch.Tensor
-    task: torch.Tensor
-    text: torch.Tensor
-    speech: torch.Tensor
+    start: torch.Tensor  # (1, hidden)
+    task: torch.Tensor  # (1, hidden)
+    text: torch.Tensor  # (vocabulary, hidden); may be on another device, since it is large and used once per utterance
+    speech: torch.Tensor  # (rows, hidden)
 
     def to(self, device: torch.device) -> InputEmbeddings:
         """Return detached tables, all but the text table on ``device``."""
@@ -34,17 +32,16 @@ class InputEmbeddings:
         return InputEmbeddings(start, task, self.text.detach(), speech)
 
     def embed_text(self, tokens: Sequence[int]) -> torch.Tensor:
-        """(len(tokens), hidden)"""
-        return F.embedding(torch.tensor(tokens, dtype=torch.long, device=self.text.device), self.text).to(
-            self.speech.device
-        )
+        """Return (len(tokens), hidden) on the device of ``speech``."""
+        ids = torch.tensor(tokens, dtype=torch.long, device=self.text.device)
+        return F.embedding(ids, self.text).to(self.speech.device)
 
     def embed_speech(self, tokens: Sequence[int]) -> torch.Tensor:
-        """(len(tokens), hidden)"""
+        """Return (len(tokens), hidden)."""
         return F.embedding(torch.tensor(tokens, dtype=torch.long, device=self.speech.device), self.speech)
 
     def embed_prompt_text(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Return the part shared by all sentences of a voice, start and prompt text: (1 + len(tokens), hidden)."""
+        """Return the part that all sentences of a voice share, start mark and prompt text: (1 + len(tokens), hidden)."""
         return torch.cat((self.start, self.embed_text(tokens)))
 
     def embed_rest(self, request: SpeechTokenRequest) -> torch.Tensor:

@@ -17,20 +17,16 @@ NEVER = float("-inf")
 
 
 class RepetitionAwareSampler:
-    """Sampler with the distribution of the official one but a single random number per token.
+    """Sampler with the distribution of the official one, but a single random number per token.
 
-    The first draw is from the nucleus. If its token occurred recently, a second draw is made from all other
-    tokens. One random number serves both, since its position within the share of the first token is again
+    The first draw is from the nucleus. If its token occurred recently, a second draw is from all other
+    tokens. One random number is enough for both, since its position within the share of the first token is again
     uniformly distributed.
     """
 
     def __init__(self, options: SamplingOptions, seed: int) -> None:
-        self._options = options
+        self.options = options
         self._generator = torch.Generator().manual_seed(seed)
-
-    @property
-    def options(self) -> SamplingOptions:
-        return self._options
 
     def draw_points(self, count: int) -> torch.Tensor:
         """Return the random numbers (count,) float64 of the next tokens, for sampling on another device."""
@@ -38,11 +34,11 @@ class RepetitionAwareSampler:
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
         scores = allowed_scores(logits, forbid)
-        tokens, probabilities = nucleus(scores, self._options)
+        tokens, probabilities = nucleus(scores, self.options)
         point = torch.rand((), generator=self._generator, dtype=torch.float64).item() * sum(probabilities)
         index, inside = _locate(point, probabilities)
         token = tokens[index]
-        if not is_repeated(token, history, self._options):
+        if not is_repeated(token, history, self.options):
             return token
         scores[token] = NEVER
         shares = scores.softmax(dim=0, dtype=torch.float64).cumsum(dim=0)
@@ -100,7 +96,7 @@ def filter_silent_tokens(
 ) -> Iterator[int]:
     """Yield ``tokens`` with each run of silent or breath tokens shortened to ``limit``.
 
-    The history and length limits of the speech language model still include the removed tokens.
+    The removed tokens still count in the history and the length limits of the speech language model.
     """
     run = 0
     for token in tokens:

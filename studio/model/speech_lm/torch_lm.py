@@ -25,8 +25,8 @@ _PIECES_CAPACITY = 1024
 class TorchSpeechLM:
     """The language model of one checkpoint. Any number of utterances may run at once.
 
-    The input shared by all sentences of a voice, start and prompt text, is computed once and cached for a few
-    voices. It is always a separate pass, so the first request of a voice is bit-identical to later ones.
+    The part of the input that all sentences of a voice share (start mark and prompt text) is computed once and cached
+    for a few voices. It is always a separate pass, so the first request of a voice is bit-identical to later ones.
     """
 
     def __init__(
@@ -36,14 +36,14 @@ class TorchSpeechLM:
         self.sampling = config.sampling
         self.inputs = inputs
         self.engine = engine
-        self.max_concurrent_lines = 1  # each line reads all weights
+        self.max_concurrent_lines = 1  # concurrent lines would not be faster, since each reads all weights
         self.decoder = decoder
         self.head = head
         self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
-        """See ``stages.SpeechLM``. Tokens are computed on demand; ``SequenceTooLong`` is raised at once."""
+        """See ``stages.SpeechLM``. Tokens are computed on demand, but ``SequenceTooLong`` is raised at once."""
         min_tokens, max_tokens, length = self.lengths(request)
         return self._generate(request, sampler, min_tokens, max_tokens, length)
 
@@ -57,7 +57,7 @@ class TorchSpeechLM:
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
-        """See ``stages.SpeechLM``. ``text_tokens`` may block; length limits follow from the number received.
+        """See ``stages.SpeechLM``. ``text_tokens`` may block. Length limits follow from the number of tokens received.
 
         Raise ``SequenceTooLong`` during iteration if the sequence exceeds the limit of the model.
         """
@@ -81,21 +81,32 @@ class TorchSpeechLM:
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
-        layout = self.config.layout
-        stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
         cache = self.open_cache(length)
         self.begin_with_prompt_text(request.prompt_text_tokens, cache)
-        logits = self.advance(self.inputs.embed_rest(request), cache)
-        history: list[int] = []
-        while True:
-            token = sampler(logits, history, forbid=stop_ids if len(history) < min_tokens else None)
+        embeddings = self.inputs.embed_rest(request)
+        yield from self._generate_to_end(embeddings, cache, sampler, [], min_tokens=min_tokens, max_tokens=max_tokens)
+
+    def _generate_to_end(
+        self,
+        embeddings: torch.Tensor,
+        cache: KVCache,
+        sampler: TokenSampler,
+        history: list[int],
+        *,
+        min_tokens: int,
+        max_tokens: int,
+    ) -> Iterator[int]:
+        """Yield tokens until the model ends the sequence: at least ``min_tokens`` and at most ``max_tokens``."""
+        layout = self.config.layout
+        stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
+        for num_generated in range(max_tokens):
+            logits = self.advance(embeddings, cache)
+            token = sampler(logits, history, forbid=stop_ids if num_generated < min_tokens else None)
             if token >= layout.num_speech_tokens:
                 return
             history.append(token)
             yield token
-            if len(history) >= max_tokens:
-                return
-            logits = self.advance(self.inputs.embed_speech((token,)), cache)
+            embeddings = self.inputs.embed_speech((token,))
 
     def _generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
@@ -133,19 +144,17 @@ class TorchSpeechLM:
 
         min_tokens, max_tokens = speech_token_limits(request, num_text_tokens)
         pending += map(self._embed, order.finish())
-        stop_ids = slice(layout.num_speech_tokens, layout.num_rows)
-        while num_generated < max_tokens:
-            logits = self.advance(torch.cat(pending), cache)
-            token = sampler(logits, history, forbid=stop_ids if num_generated < min_tokens else None)
-            if token >= layout.num_speech_tokens:
-                return
-            history.append(token)
-            num_generated += 1
-            yield token
-            pending = [self.inputs.embed_speech((token,))]
+        yield from self._generate_to_end(
+            torch.cat(pending),
+            cache,
+            sampler,
+            history,
+            min_tokens=min_tokens - num_generated,
+            max_tokens=max_tokens - num_generated,
+        )
 
     def _without_stops_but_fill(self, logits: torch.Tensor) -> torch.Tensor:
-        """Forbid the end while text arrives, but allow the fill mark, which requests more text."""
+        """Return ``logits`` that forbid the end while text arrives, but allow the fill mark, which requests more text."""
         layout = self.config.layout
         permitted = logits.clone()
         permitted[layout.num_speech_tokens :] = float("-inf")
@@ -162,7 +171,7 @@ class TorchSpeechLM:
                 return self.inputs.task
 
     def begin_with_prompt_text(self, prompt_text_tokens: tuple[int, ...], cache: KVCache) -> None:
-        """Fill an empty ``cache`` with the input shared by all sentences of a voice."""
+        """Fill an empty ``cache`` with the part of the input that all sentences of a voice share."""
         with self._lock:
             states = self._prompt_states.get(prompt_text_tokens)
             if states is not None:

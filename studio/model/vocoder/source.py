@@ -2,7 +2,8 @@
 
 Order and precision of operations are the same as in training. The phase is a sum over all frames so far. It is
 accumulated in float64 and rounded once, so that a sum carried across chunks rounds to the same numbers. The noise of
-a sample depends on its absolute index, not on the division into chunks."""
+a sample depends on its absolute index, not on the division into chunks.
+"""
 
 from __future__ import annotations
 

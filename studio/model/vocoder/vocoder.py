@@ -2,7 +2,8 @@
 
 In half precision, only the convolutions in residual blocks are 16-bit. They are most of the work and tolerate rounding.
 Everything between them stays float32, especially Snakes, in which half precision overflows for a tiny frequency. So
-do the layers at both ends, which process mel, spectrum and samples."""
+do the layers at both ends, which process mel, spectrum and samples.
+"""
 
 from __future__ import annotations
 
