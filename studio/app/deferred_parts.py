@@ -22,8 +22,7 @@ from studio.app.models.models_page import ModelsController
 from studio.app.notifications import NotificationBar
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
-from studio.app.synthesis.length_notices import LengthNotices
-from studio.app.synthesis.task_reporter import TaskReporter
+from studio.app.synthesis.task_reporter import LengthNotices, TaskReporter
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.voices.voice_importer import VoiceImporter
 from studio.project.requests import library_versions

@@ -1,1 +1,1 @@
-"""The synthesis queue, and the takes it makes."""
+"""The synthesis queue and the takes that it generates."""

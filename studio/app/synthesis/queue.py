@@ -45,15 +45,10 @@ class JobState(Enum):
 
 @dataclass(slots=True, eq=False)
 class SynthesisJob:
-    """Request for one take. ``text`` is the line's text at the time of the request.
-
-    ``source``: a recording to convert, instead of speaking the text. ``is_urgent``: the user waits to hear it.
-    ``ran_concurrently``: other jobs ran at the same time. ``is_exclusive``: run without other jobs, because the
-    first attempt may have failed because of another job.
-    """
+    """Request for one take."""
 
     line_id: str
-    text: str
+    text: str  # of the line when the take was requested
     seed: int
     number: int = field(default_factory=itertools.count(1).__next__)
     state: JobState = JobState.WAITING
@@ -62,16 +57,16 @@ class SynthesisJob:
     error: StudioError | None = None
     take: Take | None = None
     synthesis: TakeSynthesis | None = None
-    source: Path | None = None
-    is_urgent: bool = False
-    ran_concurrently: bool = False
-    is_exclusive: bool = False
+    source: Path | None = None  # recording to convert, instead of speaking the text
+    is_urgent: bool = False  # whether the user waits to hear the take
+    ran_concurrently: bool = False  # whether other jobs ran at the same time
+    is_exclusive: bool = False  # run without other jobs, one of which may have made the first attempt fail
 
 
 class SynthesisQueue(QObject):
-    """Jobs in the order they run. Belongs to the GUI thread."""
+    """The jobs in the order in which they run. Belongs to the GUI thread."""
 
-    jobs_added = Signal(list, int)  # jobs, and where the first of them stands among all
+    jobs_added = Signal(list, int)  # jobs, and the position of the first one in the queue
     job_changed = Signal(object)  # SynthesisJob
     jobs_removed = Signal(list)
     synthesis_started = Signal(object)  # TakeSynthesis, before its first signal
@@ -107,7 +102,7 @@ class SynthesisQueue(QObject):
 
     @property
     def current(self) -> SynthesisJob | None:
-        """The urgent job among those running, else the first."""
+        """The running job that is urgent, else the first running one."""
         return min(self.running, key=lambda job: not job.is_urgent, default=None)
 
     @property
@@ -123,9 +118,9 @@ class SynthesisQueue(QObject):
         return self._is_paused
 
     def job_of(self, line_id: str) -> SynthesisJob | None:
-        """Return the running job of a line, else its next waiting one."""
-        ours = [job for job in self._jobs_of_line.get(line_id, ()) if not job.state.is_over]
-        return next((job for job in ours if job.state is JobState.SPEAKING), ours[0] if ours else None)
+        """Return the running job of a line, else its next waiting job."""
+        left = [job for job in self._jobs_of_line.get(line_id, ()) if not job.state.is_over]
+        return next((job for job in left if job.state is JobState.SPEAKING), left[0] if left else None)
 
     @property
     def remaining_seconds(self) -> float | None:
@@ -172,7 +167,7 @@ class SynthesisQueue(QObject):
         return added
 
     def retry(self, job: SynthesisJob) -> None:
-        """Add a failed or cancelled job again."""
+        """Replace a finished job by a new one for the same line."""
         if job.state.is_over:
             self.remove(job)
             if not self._editor.project.has_line(job.line_id):
@@ -190,16 +185,16 @@ class SynthesisQueue(QObject):
             job.synthesis.stop()
 
     def cancel_all(self) -> None:
-        for job in list(self._jobs):
-            if not job.state.is_over:
-                self.cancel(job)
+        self.cancel_waiting()
+        for job in self.running:
+            self.cancel(job)
 
     def cancel_waiting(self) -> None:
         for job in self.waiting:
             self.cancel(job)
 
     def remove(self, job: SynthesisJob) -> None:
-        """Remove a job that is over from the list."""
+        """Remove a finished job from the queue."""
         if job.state.is_over and job in self._jobs:
             self._remove_jobs([job])
 

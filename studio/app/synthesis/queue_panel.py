@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -26,10 +28,17 @@ from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.screen_fit import LEAST_LIST_PIXELS
 
 _TEXT_CHARACTERS = 120
+_ICONS = {
+    JobState.WAITING: "state-queued",
+    JobState.SPEAKING: "state-speaking",
+    JobState.DONE: "state-ready",
+    JobState.FAILED: "state-failed",
+    JobState.CANCELLED: "stop",
+}
 
 
 class QueuePanel(QWidget):
-    """List of the jobs with their state, progress and errors."""
+    """List of the jobs with their states, progress and errors."""
 
     def __init__(self, queue: SynthesisQueue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,9 +63,9 @@ class QueuePanel(QWidget):
         # The text must not limit how narrow the window can be.
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._copy = CopyReportButton()
-        self._retry = self._button(self.tr("Try again"), "retry")
-        self._cancel = self._button(self.tr("Cancel"), "close")
-        self._clear = self._button(self.tr("Clear finished"), "remove")
+        self._retry = QPushButton(icon("retry"), self.tr("Try again"))
+        self._cancel = QPushButton(icon("close"), self.tr("Cancel"))
+        self._clear = QPushButton(icon("remove"), self.tr("Clear finished"))
         buttons = QHBoxLayout()
         buttons.addWidget(self._summary, 1)
         for button in (self._copy, self._retry, self._cancel, self._clear):
@@ -67,13 +76,13 @@ class QueuePanel(QWidget):
         layout.addLayout(buttons)
         self._update_timer = QTimer(self)  # one update for many changes
         self._update_timer.setSingleShot(True)
-        self._update_timer.timeout.connect(self._update_summary)
+        self._update_timer.timeout.connect(self._show_summary)
         queue.jobs_added.connect(self._on_added)
         queue.job_changed.connect(self._on_changed)
         queue.jobs_removed.connect(self._on_removed)
         queue.became_idle.connect(self._update_timer.start)
-        self._retry.clicked.connect(self._retry_chosen)
-        self._cancel.clicked.connect(self._cancel_chosen)
+        self._retry.clicked.connect(lambda: self._for_chosen(queue.retry))
+        self._cancel.clicked.connect(lambda: self._for_chosen(queue.cancel))
         self._clear.clicked.connect(queue.clear_finished)
         self._list.itemSelectionChanged.connect(self._show_buttons)
         self._list.customContextMenuRequested.connect(self._open_menu)
@@ -127,45 +136,26 @@ class QueuePanel(QWidget):
                 self._list.takeTopLevelItem(self._list.indexOfTopLevelItem(item))
         self._update_timer.start()
 
-    def _update_summary(self) -> None:
-        self._show_summary()
-        self._show_buttons()
-
     def _state_text(self, job: SynthesisJob) -> str:
-        match job.state:
-            case JobState.WAITING:
-                return self.tr("Queued")
-            case JobState.SPEAKING:
-                return self.stage_text(job.stage)
-            case JobState.DONE:
-                return self.tr("Done")
-            case JobState.FAILED:
-                return self.tr("Failed")
-            case JobState.CANCELLED:
-                return self.tr("Stopped")
-
-    def stage_text(self, stage: str) -> str:
-        """Return the text for a stage of a job."""
-        match stage:
-            case "load":
-                return self.tr("Loading the model")
-            case "voice":
-                return self.tr("Preparing the voice")
-            case _:
-                return self.tr("Speaking")
+        if job.state is JobState.SPEAKING:
+            stages = {"load": self.tr("Loading the model"), "voice": self.tr("Preparing the voice")}
+            return stages.get(job.stage, self.tr("Speaking"))
+        states = {
+            JobState.WAITING: self.tr("Queued"),
+            JobState.DONE: self.tr("Done"),
+            JobState.FAILED: self.tr("Failed"),
+            JobState.CANCELLED: self.tr("Stopped"),
+        }
+        return states[job.state]
 
     def _chosen(self) -> list[SynthesisJob]:
         """Return the selected jobs, from top to bottom."""
         rows = sorted(self._list.selectionModel().selectedRows())
         return [row.data(Qt.ItemDataRole.UserRole) for row in rows]
 
-    def _retry_chosen(self) -> None:
+    def _for_chosen(self, command: Callable[[SynthesisJob], None]) -> None:
         for job in self._chosen():
-            self._queue.retry(job)
-
-    def _cancel_chosen(self) -> None:
-        for job in self._chosen():
-            self._queue.cancel(job)
+            command(job)
 
     def _show_buttons(self) -> None:
         chosen = self._chosen()
@@ -175,6 +165,7 @@ class QueuePanel(QWidget):
         self._copy.offer_for(next((job.error for job in chosen if job.error is not None), None))
 
     def _show_summary(self) -> None:
+        self._show_buttons()
         num_left = sum(not job.state.is_over for job in self._queue.jobs)
         if not num_left:
             self._summary.setText(self.tr("The queue is empty."))
@@ -192,16 +183,3 @@ class QueuePanel(QWidget):
             action.setEnabled(button.isEnabled())
             action.triggered.connect(button.click)
         menu.popup(self.cursor().pos())
-
-    @staticmethod
-    def _button(words: str, icon_name: str) -> QPushButton:
-        return QPushButton(icon(icon_name), words)
-
-
-_ICONS = {
-    JobState.WAITING: "state-queued",
-    JobState.SPEAKING: "state-speaking",
-    JobState.DONE: "state-ready",
-    JobState.FAILED: "state-failed",
-    JobState.CANCELLED: "stop",
-}

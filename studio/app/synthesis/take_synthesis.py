@@ -48,7 +48,7 @@ _LARGEST_SHARE_BEFORE_END = 0.97
 
 @dataclass(frozen=True, slots=True)
 class ResolvedVoice:
-    """Voice reference for the worker, and the facts a take records about the voice."""
+    """Reference to a voice for the worker, and the data that a take records about the voice."""
 
     reference: VoiceReference
     sha256: str
@@ -59,7 +59,7 @@ FindVoice = Callable[[str], ResolvedVoice]
 
 
 class SpeechRateEstimator:
-    """Running estimate of the speech per letter and the work per second of speech in this session."""
+    """Running estimate of the seconds of speech per letter, and of the work per second of speech."""
 
     def __init__(self) -> None:
         self._letters = self._audio_seconds = self._work_seconds = 0.0
@@ -75,14 +75,14 @@ class SpeechRateEstimator:
         return max(0.5, len(text) * seconds_per_letter)
 
     def work_seconds(self, text: str) -> float | None:
-        """Return the estimated work for ``text``; None before the first measurement."""
+        """Return the estimated seconds of work for ``text``; None before the first measurement."""
         if not self._audio_seconds:
             return None
         return self.audio_seconds(text) * self._work_seconds / self._audio_seconds
 
 
 class TakeSynthesis(QObject):
-    """Signals are emitted on the GUI thread; ``audio`` grows on the worker's reader thread."""
+    """Synthesis of one take. Emits its signals on the GUI thread, while ``audio`` grows on the worker's reader thread."""
 
     prepared = Signal()  # ``audio`` exists and is still empty
     audio_started = Signal()  # the first chunk has arrived
@@ -100,9 +100,9 @@ class TakeSynthesis(QObject):
         in_batch: bool = False,
         keeps_leading_silence: bool = False,
     ) -> None:
-        """``source``: a recording to convert to the voice of ``line``, instead of speaking its text.
+        """If ``source`` is given, convert that recording to the voice of ``line`` instead of speaking its text.
 
-        ``in_batch``: not played while it is generated, and may run concurrently with others.
+        A take ``in_batch`` is not played while it is generated, and may be generated concurrently with others.
         """
         super().__init__(parent)
         self.line = line
@@ -125,13 +125,13 @@ class TakeSynthesis(QObject):
         self._loop = asyncio.get_event_loop()
 
     def stop(self) -> None:
-        """Stop generating; the audio so far is kept as an incomplete take."""
+        """Stop generating and keep the audio so far as an incomplete take."""
         self._stopped.set()
         if self._request is not None:
             self._request.cancel()
 
     def release_audio(self) -> None:
-        """Drop the audio, which is in the project now; a player keeps its own reference."""
+        """Drop the audio, which is now in the project. A player keeps its own reference."""
         self.audio = self._recorder = None
 
     @property
@@ -140,7 +140,7 @@ class TakeSynthesis(QObject):
 
     @property
     def real_time_factor(self) -> float | None:
-        """Seconds of work per second of speech so far."""
+        """Seconds of work per second of speech generated so far."""
         if self.audio is None or not self.audio.num_samples:
             return None
         return (time.monotonic() - self._began) / self.audio.seconds
@@ -217,7 +217,7 @@ class TakeSynthesis(QObject):
         return take
 
     async def _unless_stopped(self, loading: Coroutine[Any, Any, EngineDescription]) -> EngineDescription | None:
-        """Return the result of ``loading``, or None if stopped; loading then continues for other requests."""
+        """Return the result of ``loading``, or None if stopped. Loading then continues for other requests."""
         loaded = asyncio.ensure_future(loading)
         stopped = asyncio.ensure_future(self._stopped.wait())
         try:

@@ -1,10 +1,12 @@
-"""Text and progress of the current task, for the status bar."""
+"""Reports about synthesis: the current task for the status bar, and notices about takes of odd length."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.app.bridge import EngineState
+from studio.app.notifications import NotificationBar
+from studio.app.script.line_statuses import odd_length_warning
 from studio.app.session import Session
 from studio.app.synthesis.queue import SynthesisJob
 
@@ -13,7 +15,7 @@ _COUNTDOWN_MILLISECONDS = 250
 
 
 class TaskReporter(QObject):
-    """Reports the most important task of the session. ``show`` may be called at any time."""
+    """Reports the most important task of the session."""
 
     task_changed = Signal(str, object, bool)  # text or "", progress 0..1 or None, whether it can be cancelled
     message_changed = Signal(str)
@@ -33,12 +35,9 @@ class TaskReporter(QObject):
         self._update_timer = QTimer(self)  # one update for many changes
         self._update_timer.setSingleShot(True)
         self._update_timer.timeout.connect(self.show)
-        session.queue.job_changed.connect(self._on_job_changed)
+        session.queue.job_changed.connect(lambda _: self._update_timer.start())
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(self.show)
-
-    def _on_job_changed(self) -> None:
-        self._update_timer.start()
 
     def show_message(self, words: str) -> None:
         """Show a temporary message, unless a task is running."""
@@ -55,7 +54,7 @@ class TaskReporter(QObject):
         self.show()
 
     def show_model_task(self, words: str | None, share: float | None) -> None:
-        """Show a task of the models page; it can be cancelled there only."""
+        """Show a task of the Models page, where alone it can be cancelled."""
         self._model_task = (words, share) if words is not None else None
         self.show()
 
@@ -94,11 +93,36 @@ class TaskReporter(QObject):
         seconds = self._session.transport.starts_in_seconds
         if seconds is not None and seconds > 0.5:  # shorter waits are not worth mentioning
             text += ", " + self.tr("playback starts in {seconds:.0f} s").format(seconds=seconds)
-        num_beside = len(self._session.queue.running) - 1
-        if num_beside > 0:
-            text += ", " + self.tr("%n more in parallel", "", num_beside)
+        num_others = len(self._session.queue.running) - 1
+        if num_others > 0:
+            text += ", " + self.tr("%n more in parallel", "", num_others)
         num_waiting = len(self._session.queue.waiting)
         if num_waiting:
             text += ", " + self.tr("%n queued", "", num_waiting)
             text += " " + self.tr("(Esc twice clears the queue)")
         return text
+
+
+class LengthNotices(QObject):
+    """Offers to speak a line again if the take just played does not fit its text in length.
+
+    The script table marks the takes that were not played.
+    """
+
+    def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._notices = notices
+        session.queue.job_finished.connect(self._on_job_finished)
+
+    def _on_job_finished(self, job: SynthesisJob) -> None:
+        if job.take is None or not job.is_urgent:
+            return
+        words = odd_length_warning(job.take)
+        if words:
+            line_id = job.line_id
+            self._notices.show_hint(words, offer=self.tr("Speak again"), call=lambda: self._speak(line_id))
+
+    def _speak(self, line_id: str) -> None:
+        if self._session.editor.project.has_line(line_id):
+            self._session.speak([line_id])

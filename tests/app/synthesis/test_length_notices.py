@@ -1,4 +1,4 @@
-"""Takes of odd length are marked and reported."""
+"""Takes whose length does not fit their text are marked and reported."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from studio.app.window import MainWindow
 from studio.project.changes import EditLines
 from studio.project.lines import LineState
 
-# The fake model says of "mumble" that it is too long for its text where it is heard while it is made, and of
-# "babble" that it always is.
-LONGER = "This take is longer than expected for its text."
+# The fake model reports "mumble" as too long for its text if the take is played while it is generated, and "babble" in
+# every case.
+WARNING = "This take is longer than expected for its text."
 
 
-def write(bench: Bench, text: str) -> MainWindow:
+def open_line(bench: Bench, text: str) -> MainWindow:
     bench.add_voice()
     window = bench.open_window()
     line = bench.lines[0]
@@ -31,7 +31,7 @@ def speak(bench: Bench, *, is_heard: bool) -> None:
     bench.until(lambda: bench.session.queue.current is None)
 
 
-def shown(window: MainWindow, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole) -> str:
+def state_cell(window: MainWindow, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole) -> str:
     return str(window.script.view.model().index(0, Column.STATE).data(role))
 
 
@@ -40,34 +40,34 @@ def state(bench: Bench) -> LineState:
 
 
 def test_a_played_take_of_odd_length_offers_to_speak_again(bench: Bench) -> None:
-    window = write(bench, "mumble two")
+    window = open_line(bench, "mumble two")
     speak(bench, is_heard=True)
     assert state(bench) is LineState.CHECK
-    assert shown(window) == "Check"
-    assert shown(window, Qt.ItemDataRole.ToolTipRole).startswith(LONGER)
-    assert window.notices.words.startswith(LONGER)
+    assert state_cell(window) == "Check"
+    assert state_cell(window, Qt.ItemDataRole.ToolTipRole).startswith(WARNING)
+    assert window.notices.words.startswith(WARNING)
     (offer,) = [button for button in window.notices.findChildren(QPushButton) if button.text() == "Speak again"]
     offer.click()
     bench.until(lambda: state(bench) is LineState.READY)
-    assert shown(window) == "Ready"
+    assert state_cell(window) == "Ready"
 
 
 def test_a_background_take_is_checked_before_playback(bench: Bench) -> None:
-    window = write(bench, "mumble two")
+    window = open_line(bench, "mumble two")
     speak(bench, is_heard=False)
     assert state(bench) is LineState.READY
     assert window.notices.words == ""
 
 
 def test_speak_changed_lines_includes_odd_lengths(bench: Bench) -> None:
-    write(bench, "mumble two")
+    open_line(bench, "mumble two")
     speak(bench, is_heard=True)
     bench.session.speak_changed_lines()
     bench.until(lambda: state(bench) is LineState.READY)
 
 
 def test_background_takes_show_no_notice(bench: Bench) -> None:
-    window = write(bench, "babble two")
+    window = open_line(bench, "babble two")
     speak(bench, is_heard=False)
     assert state(bench) is LineState.CHECK
     assert window.notices.words == ""

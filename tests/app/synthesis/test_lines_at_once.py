@@ -27,27 +27,29 @@ from studio.project.lines import Line, LineState, new_id
 WORDS = ("one wait", "one two wait", "one two three wait", "one two", "one")
 
 
-class Deadly(FakeModel):
-    """A word that kills the worker while two other requests run; those wait for it once."""
+class KillingModel(FakeModel):
+    """Model whose word "poison" kills the worker while two other requests with the word "beside" run."""
 
-    num_at_work = 0
+    num_running = 0
     has_killed = False
 
     def _execute(self, word: str, control: RequestControl) -> None:
         match word:
             case "poison":
-                while not Deadly.has_killed and Deadly.num_at_work < 2:
+                while not KillingModel.has_killed and KillingModel.num_running < 2:
                     control.raise_if_cancelled()
-                Deadly.has_killed = True
+                KillingModel.has_killed = True
                 ThreadWorker.created[-1].kill()
                 word = "wait"
             case "beside":
-                Deadly.num_at_work += 1
-                word = "one" if Deadly.has_killed else "wait"
+                KillingModel.num_running += 1
+                word = "one" if KillingModel.has_killed else "wait"
         super()._execute(word, control)
 
 
-def written(make_bench: Callable[..., Bench], model: Path, words: Sequence[str] = WORDS, **options: object) -> Bench:
+def open_script(
+    make_bench: Callable[..., Bench], model: Path, words: Sequence[str] = WORDS, **options: object
+) -> Bench:
     bench = make_bench(model=model, **options)
     bench.add_voice()
     bench.open_window()
@@ -65,14 +67,14 @@ def three_at_once(folder: Path) -> Path:
 @pytest.fixture
 def bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
     """A bench whose model supports three concurrent lines."""
-    return written(make_bench, three_at_once(tmp_path))
+    return open_script(make_bench, three_at_once(tmp_path))
 
 
-def speaking(bench: Bench) -> list[str]:
+def running_texts(bench: Bench) -> list[str]:
     return [job.text for job in bench.session.queue.running]
 
 
-def all_have_sound(bench: Bench) -> bool:
+def all_have_audio(bench: Bench) -> bool:
     sounds = [job.synthesis and job.synthesis.audio for job in bench.session.queue.running]
     return all(sound and sound.num_samples for sound in sounds)
 
@@ -84,26 +86,26 @@ def take_lengths(bench: Bench, line: int) -> list[int]:
 
 def test_three_jobs_run_and_a_fourth_follows(bench: Bench) -> None:
     bench.trigger("speak.stale")
-    bench.until(lambda: len(speaking(bench)) == 3)
-    assert speaking(bench) == list(WORDS[:3])
+    bench.until(lambda: len(running_texts(bench)) == 3)
+    assert running_texts(bench) == list(WORDS[:3])
     shown = [bench.session.line_statuses.of(line.id) for line in bench.lines[:5]]
     assert [live.state for live in shown if live] == 3 * [LineState.SPEAKING] + 2 * [LineState.QUEUED]
     first = bench.session.queue.running[0]
     bench.until(lambda: first.synthesis and first.synthesis.audio and first.synthesis.audio.num_samples)
     bench.until(lambda: first.stage == "speech")
-    told: list[str] = []
+    shown_texts: list[str] = []
     assert bench.window
-    bench.window.tasks.task_changed.connect(lambda words, *_: told.append(words))
+    bench.window.tasks.task_changed.connect(lambda words, *_: shown_texts.append(words))
     bench.window.tasks.show()
-    assert told[-1].startswith("Speaking line 1, 2 more in parallel, 2 queued")
-    assert told[-1].endswith("2 queued (Esc twice clears the queue)")
+    assert shown_texts[-1].startswith("Speaking line 1, 2 more in parallel, 2 queued")
+    assert shown_texts[-1].endswith("2 queued (Esc twice clears the queue)")
     bench.session.queue.cancel(first)
     bench.until(lambda: [take_lengths(bench, line) for line in (3, 4)] == [[2], [1]])
     assert first.state is JobState.CANCELLED
-    assert take_lengths(bench, 0) == [1], "what was spoken of it stays"
-    assert speaking(bench) == list(WORDS[1:3])
+    assert take_lengths(bench, 0) == [1], "the audio generated so far is kept"
+    assert running_texts(bench) == list(WORDS[1:3])
     bench.session.queue.cancel_all()
-    bench.until(lambda: not speaking(bench))
+    bench.until(lambda: not running_texts(bench))
     assert [take_lengths(bench, line) for line in (1, 2)] == [[2], [3]]
 
 
@@ -111,19 +113,19 @@ def test_esc_twice_cancels_all_waiting_jobs(bench: Bench) -> None:
     assert bench.window
     bench.window.script.view.select_lines([line.id for line in bench.lines[:5]])
     bench.trigger("speak.line")
-    bench.until(lambda: len(speaking(bench)) == 3 and bench.session.transport.is_playing)
+    bench.until(lambda: len(running_texts(bench)) == 3 and bench.session.transport.is_playing)
     assert len(bench.session.queue.jobs) == 5
     stop = bench.window.actions_by_id["play.stop"]
     stop.trigger()
-    stop.trigger()  # sooner than the worker has let go of the first line
+    stop.trigger()  # before the worker has stopped the first line
     assert not bench.session.queue.waiting
     bench.session.queue.cancel_all()
-    bench.until(lambda: not speaking(bench))
+    bench.until(lambda: not running_texts(bench))
 
 
 def test_an_urgent_job_starts_first_and_stopping_it_keeps_the_others(bench: Bench) -> None:
     bench.trigger("speak.stale")
-    bench.until(lambda: len(speaking(bench)) == 3)
+    bench.until(lambda: len(running_texts(bench)) == 3)
     session = bench.session
     session.queue.cancel_waiting()
     session.speak([bench.lines[3].id])
@@ -137,39 +139,39 @@ def test_an_urgent_job_starts_first_and_stopping_it_keeps_the_others(bench: Benc
     assert session.queue.current.text == "four wait"
     session.stop()
     bench.until(lambda: take_lengths(bench, 5) == [1])
-    assert speaking(bench) == list(WORDS[:3])
+    assert running_texts(bench) == list(WORDS[:3])
 
 
 def test_pausing_lets_running_jobs_finish(bench: Bench) -> None:
     bench.trigger("speak.stale")
-    bench.until(lambda: len(speaking(bench)) == 3)
+    bench.until(lambda: len(running_texts(bench)) == 3)
     bench.session.queue.set_paused(True)
     bench.session.queue.cancel(bench.session.queue.running[0])
-    bench.until(lambda: len(speaking(bench)) == 2)
+    bench.until(lambda: len(running_texts(bench)) == 2)
     bench.live(0.05)
-    assert speaking(bench) == list(WORDS[1:3])
+    assert running_texts(bench) == list(WORDS[1:3])
     bench.session.queue.set_paused(False)
     bench.until(lambda: take_lengths(bench, 4) == [1])
 
 
 def test_without_a_concurrent_engine_jobs_run_one_by_one(make_bench: Callable[..., Bench]) -> None:
-    bench = written(make_bench, noise_models.V3)
+    bench = open_script(make_bench, noise_models.V3)
     bench.trigger("speak.stale")
-    bench.until(lambda: speaking(bench))
+    bench.until(lambda: running_texts(bench))
     first = bench.session.queue.running[0]
     bench.until(lambda: first.synthesis and first.synthesis.audio and first.synthesis.audio.num_samples)
     bench.live(0.05)
-    assert speaking(bench) == [WORDS[0]]
+    assert running_texts(bench) == [WORDS[0]]
     bench.session.queue.cancel(first)
-    bench.until(lambda: speaking(bench) == [WORDS[1]])
+    bench.until(lambda: running_texts(bench) == [WORDS[1]])
 
 
 def test_a_job_that_kills_the_worker_does_not_fail_the_others(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
-    bench = written(
+    bench = open_script(
         make_bench,
         three_at_once(tmp_path),
         ("one beside", "one poison", "one two beside", "one two"),
-        start_worker=lambda: ThreadWorker(Deadly),
+        start_worker=lambda: ThreadWorker(KillingModel),
     )
     bench.trigger("speak.stale")
     bench.until(lambda: all(job.state.is_over for job in bench.session.queue.jobs) and bench.session.queue.jobs)
@@ -181,67 +183,69 @@ def test_a_job_that_kills_the_worker_does_not_fail_the_others(make_bench: Callab
     assert lengths == [2, 3, 2]
 
 
-class Mortal(FakeModel):
-    """The first worker speaks until it is killed; the next one does not wait."""
+class RestartedModel(FakeModel):
+    """Model whose word "wait" blocks in the first worker until it is killed, but not in the next one."""
 
-    lives = 0
+    num_created = 0
 
     def __init__(self, folder: Path, options: EngineOptions) -> None:
         super().__init__(folder, options)
-        Mortal.lives += 1
-        self._is_first = Mortal.lives == 1
+        RestartedModel.num_created += 1
+        self._is_first = RestartedModel.num_created == 1
 
     def _execute(self, word: str, control: RequestControl) -> None:
         super()._execute("go" if word == "wait" and not self._is_first else word, control)
 
 
 @pytest.fixture
-def mortal(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
-    Mortal.lives = 0
-    return written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Mortal))
+def restarting_bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
+    RestartedModel.num_created = 0
+    return open_script(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(RestartedModel))
 
 
-def test_script_playback_continues_with_a_retried_line(mortal: Bench) -> None:
-    session, heard = mortal.session, []
+def test_script_playback_continues_with_a_retried_line(restarting_bench: Bench) -> None:
+    session, heard = restarting_bench.session, []
     session.transport.started.connect(lambda sound: heard.append(sound.line_id))
-    mortal.trigger("speak.stale")
-    mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
-    session.script_player.start(mortal.lines[1].id)
-    mortal.until(lambda: heard)
+    restarting_bench.trigger("speak.stale")
+    restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 3 and all_have_audio(restarting_bench))
+    session.script_player.start(restarting_bench.lines[1].id)
+    restarting_bench.until(lambda: heard)
     ThreadWorker.created[-1].kill()
-    mortal.until(lambda: not session.script_player.is_active)
-    ids = [line.id for line in mortal.lines]
+    restarting_bench.until(lambda: not session.script_player.is_active)
+    ids = [line.id for line in restarting_bench.lines]
     assert heard == [ids[1], ids[1], *ids[2:5]]
 
 
-def test_an_urgent_job_is_played_when_retried(mortal: Bench) -> None:
-    session, heard = mortal.session, []
+def test_an_urgent_job_is_played_when_retried(restarting_bench: Bench) -> None:
+    session, heard = restarting_bench.session, []
     session.transport.started.connect(lambda sound: heard.append(sound.take_id))
-    mortal.trigger("speak.stale")
-    mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
-    session.speak([mortal.lines[3].id])
-    session.speak([mortal.lines[1].id])
-    mortal.until(lambda: mortal.session.queue.current and heard)
+    restarting_bench.trigger("speak.stale")
+    restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 3 and all_have_audio(restarting_bench))
+    session.speak([restarting_bench.lines[3].id])
+    session.speak([restarting_bench.lines[1].id])
+    restarting_bench.until(lambda: restarting_bench.session.queue.current and heard)
     ThreadWorker.created[-1].kill()
-    mortal.until(lambda: not speaking(mortal) and not session.queue.waiting and not session.transport.is_playing)
-    assert heard[-1] == session.editor.project.takes_of(mortal.lines[1].id)[-1].id
+    restarting_bench.until(
+        lambda: not running_texts(restarting_bench) and not session.queue.waiting and not session.transport.is_playing
+    )
+    assert heard[-1] == session.editor.project.takes_of(restarting_bench.lines[1].id)[-1].id
 
 
-def test_stop_ends_the_played_job_after_the_worker_died(mortal: Bench) -> None:
-    session = mortal.session
-    session.speak([mortal.lines[1].id, mortal.lines[2].id], is_heard=False)
-    mortal.until(lambda: len(speaking(mortal)) == 2 and all_have_sound(mortal))
-    session.speak([mortal.lines[0].id])
-    mortal.until(lambda: session.transport.is_playing and all_have_sound(mortal))
+def test_stop_ends_the_played_job_after_the_worker_died(restarting_bench: Bench) -> None:
+    session = restarting_bench.session
+    session.speak([restarting_bench.lines[1].id, restarting_bench.lines[2].id], is_heard=False)
+    restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 2 and all_have_audio(restarting_bench))
+    session.speak([restarting_bench.lines[0].id])
+    restarting_bench.until(lambda: session.transport.is_playing and all_have_audio(restarting_bench))
     heard = next(job for job in session.queue.running if job.is_urgent)
     session.queue.set_paused(True)
     ThreadWorker.created[-1].kill()
-    mortal.until(lambda: len(session.queue.waiting) == 3)
+    restarting_bench.until(lambda: len(session.queue.waiting) == 3)
     assert session.stop()
     assert heard.state is JobState.CANCELLED
     session.queue.set_paused(False)
-    mortal.until(lambda: not speaking(mortal) and not session.queue.waiting)
-    assert take_lengths(mortal, 0) == [1], "only what was said of it before"
+    restarting_bench.until(lambda: not running_texts(restarting_bench) and not session.queue.waiting)
+    assert take_lengths(restarting_bench, 0) == [1], "only the audio generated before is kept"
 
 
 def test_stop_keeps_a_job_whose_line_plays_another_take(bench: Bench) -> None:
@@ -251,33 +255,33 @@ def test_stop_keeps_a_job_whose_line_plays_another_take(bench: Bench) -> None:
     bench.until(lambda: session.transport.is_playing)
     bench.until(lambda: not session.transport.is_playing)
     session.speak([bench.lines[0].id], is_heard=False)
-    bench.until(lambda: speaking(bench))
+    bench.until(lambda: running_texts(bench))
     assert not session.stop()
     bench.live(0.05)
-    assert speaking(bench) == [WORDS[0]]
+    assert running_texts(bench) == [WORDS[0]]
 
 
 def test_another_take_of_the_line_does_not_end_its_playback(bench: Bench) -> None:
     session = bench.session
     first, second = session.queue.speak([bench.lines[0].id], num_takes=2)
-    bench.until(lambda: len(speaking(bench)) == 2)
+    bench.until(lambda: len(running_texts(bench)) == 2)
     session.queue.speak([bench.lines[1].id])
     session.script_player.start(bench.lines[0].id)
     session.transport.stop()
-    turns: list[str] = []
-    session.script_player.line_changed.connect(turns.append)
+    played_lines: list[str] = []
+    session.script_player.line_changed.connect(played_lines.append)
     session.queue.cancel(second)
     bench.until(lambda: second.state.is_over)
-    assert turns == []
+    assert played_lines == []
     session.queue.cancel(first)
-    bench.until(lambda: turns == [bench.lines[1].id])
+    bench.until(lambda: played_lines == [bench.lines[1].id])
 
 
 def test_jobs_stopped_by_a_model_change_are_cancelled(bench: Bench) -> None:
     session = bench.session
     bench.trigger("speak.stale")
-    bench.until(lambda: len(speaking(bench)) == 3)
-    bench.until(lambda: all_have_sound(bench))
+    bench.until(lambda: len(running_texts(bench)) == 3)
+    bench.until(lambda: all_have_audio(bench))
     jobs = session.queue.running
     session.queue.cancel_waiting()
     session.use_model(session.model_folder().name)
@@ -285,55 +289,59 @@ def test_jobs_stopped_by_a_model_change_are_cancelled(bench: Bench) -> None:
     assert [job.state for job in jobs] == 3 * [JobState.CANCELLED]
 
 
-class Held(FakeModel):
-    may_go = threading.Event()
+class BlockingModel(FakeModel):
+    """Model whose word "held" blocks until ``may_continue`` is set."""
+
+    may_continue = threading.Event()
 
     def _execute(self, word: str, control: RequestControl) -> None:
         if word == "held":
-            Held.may_go.wait(60)
+            BlockingModel.may_continue.wait(60)
         super()._execute(word, control)
 
 
 def test_an_export_stops_when_a_pending_line_is_deleted(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
-    Held.may_go.clear()
+    BlockingModel.may_continue.clear()
     model = three_at_once(tmp_path)
-    bench = written(make_bench, model, ("one held", "two held"), start_worker=lambda: ThreadWorker(Held))
+    bench = open_script(make_bench, model, ("one held", "two held"), start_worker=lambda: ThreadWorker(BlockingModel))
     session = bench.session
     dialog = open_export_dialog(bench.window, session.editor, session.queue, bench.settings, model)
     dialog.start()
-    bench.until(lambda: len(speaking(bench)) == 2 and all_have_sound(bench))
+    bench.until(lambda: len(running_texts(bench)) == 2 and all_have_audio(bench))
     session.editor.apply(RemoveLines((bench.lines[1].id,)))
-    Held.may_go.set()
-    bench.until(lambda: not dialog.is_busy and not speaking(bench))
+    BlockingModel.may_continue.set()
+    bench.until(lambda: not dialog.is_busy and not running_texts(bench))
     dialog.reject()
 
 
-def test_a_job_cancelled_as_the_worker_dies_is_not_retried(mortal: Bench) -> None:
-    session = mortal.session
-    mortal.trigger("speak.stale")
-    mortal.until(lambda: len(speaking(mortal)) == 3 and all_have_sound(mortal))
+def test_a_job_cancelled_as_the_worker_dies_is_not_retried(restarting_bench: Bench) -> None:
+    session = restarting_bench.session
+    restarting_bench.trigger("speak.stale")
+    restarting_bench.until(lambda: len(running_texts(restarting_bench)) == 3 and all_have_audio(restarting_bench))
     jobs = session.queue.jobs
     session.bridge.engine_changed.connect(session.queue.cancel_all, Qt.ConnectionType.SingleShotConnection)
     ThreadWorker.created[-1].kill()
-    mortal.until(lambda: all(job.state.is_over for job in jobs) and not session.queue._tasks)
-    assert [take_lengths(mortal, row) for row in range(3)] == [[1], [2], [3]], "what was said of each before"
+    restarting_bench.until(lambda: all(job.state.is_over for job in jobs) and not session.queue._tasks)
+    assert [take_lengths(restarting_bench, row) for row in range(3)] == [[1], [2], [3]], (
+        "the audio generated before is kept"
+    )
 
 
 def test_a_job_waiting_for_the_model_can_be_cancelled(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
     loaded = threading.Event()
 
-    class Slow(FakeModel):
+    class SlowModel(FakeModel):
         def __init__(self, folder: Path, options: EngineOptions) -> None:
             loaded.wait(60)
             super().__init__(folder, options)
 
-    bench = written(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(Slow))
+    bench = open_script(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(SlowModel))
     session = bench.session
     (job,) = session.queue.speak([bench.lines[0].id])
     bench.live(0.01)
     session.queue.cancel(job)
     bench.until(lambda: job.state is JobState.CANCELLED, seconds=5)
-    assert session.bridge.engine.state is EngineState.LOADING, "it goes on"
+    assert session.bridge.engine.state is EngineState.LOADING, "loading continues"
     loaded.set()
     bench.until(lambda: session.bridge.engine.state is EngineState.READY)
     assert bench.session.editor.project.takes_of(bench.lines[0].id) == ()

@@ -23,17 +23,17 @@ def test_a_failed_job_has_a_report(bench: Bench, report_of: Callable[[QWidget], 
     panel = QueuePanel(queue)
     panel.show()
     done = SynthesisJob("a", "Good morning.", 1, state=JobState.DONE)
-    silent = SynthesisJob("b", "Good night.", 1, state=JobState.FAILED, error=NoSpeechMade("Nothing was said."))
-    strange = SynthesisJob("c", "Good day.", 1, state=JobState.FAILED, error=VoiceNotFound("There is no voice."))
-    queue._jobs += [done, silent, strange]
-    queue.jobs_added.emit([done, silent, strange], 0)
+    no_speech = SynthesisJob("b", "Good night.", 1, state=JobState.FAILED, error=NoSpeechMade("Nothing was said."))
+    no_voice = SynthesisJob("c", "Good day.", 1, state=JobState.FAILED, error=VoiceNotFound("There is no voice."))
+    queue._jobs += [done, no_speech, no_voice]
+    queue.jobs_added.emit([done, no_speech, no_voice], 0)
     panel._list.setCurrentItem(panel._items[done])
     assert panel._copy.isHidden()
-    panel._list.setCurrentItem(panel._items[silent])
+    panel._list.setCurrentItem(panel._items[no_speech])
     assert report_of(panel).startswith("error: no-speech-made\n")
-    queue.job_changed.emit(silent)
-    assert panel._copy.text() == "Copied"  # as long as it is the same one
-    panel._list.setCurrentItem(panel._items[strange])
+    queue.job_changed.emit(no_speech)
+    assert panel._copy.text() == "Copied"  # the selection is the same
+    panel._list.setCurrentItem(panel._items[no_voice])
     assert report_of(panel).startswith("error: voice-not-found\n")
     panel.close()
 
@@ -46,26 +46,26 @@ def script_of(bench: Bench, num_lines: int) -> MainWindow:
 
 
 def test_a_long_script_is_not_scanned_for_each_line(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
+    calls: list[int] = []
     seconds = SynthesisQueue.remaining_seconds.fget
     assert seconds is not None
-    monkeypatch.setattr(SynthesisQueue, "remaining_seconds", property(lambda queue: looks.append(1) or seconds(queue)))
+    monkeypatch.setattr(SynthesisQueue, "remaining_seconds", property(lambda queue: calls.append(1) or seconds(queue)))
     window = script_of(bench, 200)
     queue, panel = bench.session.queue, window.queue_panel
     queue.set_paused(True)
     bench.trigger("speak.stale")
     bench.until(lambda: panel._summary.text().startswith("200 lines"))
-    assert not panel._list.findChildren(QProgressBar), "each would take time to make, and all of them to lay out"
+    assert not panel._list.findChildren(QProgressBar), "creating and laying out thousands takes seconds"
     bench.trigger("speak.cancel")
     bench.until(lambda: panel._summary.text().startswith("The queue"))
     panel._clear.click()
     bench.until(lambda: panel._list.topLevelItemCount() == 0)
-    assert len(looks) < 20
+    assert len(calls) < 20
     assert all(bench.session.line_statuses.of(line.id) is None for line in bench.lines)
 
 
 def test_retried_jobs_keep_their_order(bench: Bench) -> None:
-    """In any order of selection."""
+    """The order of selection does not matter."""
     window = script_of(bench, 4)
     queue, panel = bench.session.queue, window.queue_panel
     queue.set_paused(True)
@@ -86,14 +86,14 @@ def test_the_running_job_is_scrolled_into_view(bench: Bench) -> None:
     panel, queue = window.queue_panel, bench.session.queue
     bench.trigger("speak.stale")
 
-    def is_seen_far_down() -> bool:
-        seen = panel._list.viewport().rect()
+    def is_running_job_visible() -> bool:
+        visible = panel._list.viewport().rect()
         num_done = sum(job.state is JobState.DONE for job in queue.jobs)
         return num_done >= 8 and any(
-            seen.intersects(panel._list.visualItemRect(panel._items[job])) for job in queue.running
+            visible.intersects(panel._list.visualItemRect(panel._items[job])) for job in queue.running
         )
 
-    bench.until(is_seen_far_down)
+    bench.until(is_running_job_visible)
     queue.cancel_all()
     bench.until(lambda: not queue.running)
 
@@ -112,15 +112,15 @@ def test_saved_audio_is_released(bench: Bench) -> None:
 
 
 def test_one_line_does_not_distort_the_rate_estimate() -> None:
-    pace = SpeechRateEstimator()
-    assert pace.work_seconds("word") is None
+    estimator = SpeechRateEstimator()
+    assert estimator.work_seconds("word") is None
     for _ in range(10):
-        pace.add(40 * "x", report(4.0))
-    assert pace.work_seconds(100 * "x") == pytest.approx(5.0)
-    pace.add("x", report(2.0))
-    assert pace.work_seconds(100 * "x") == pytest.approx(5.0, rel=0.15)
+        estimator.add(40 * "x", report(4.0))
+    assert estimator.work_seconds(100 * "x") == pytest.approx(5.0)
+    estimator.add("x", report(2.0))
+    assert estimator.work_seconds(100 * "x") == pytest.approx(5.0, rel=0.15)
 
 
 def report(audio_seconds: float) -> SynthesisReport:
-    """A report with a real-time factor of 0.5."""
+    """Return a report with a real-time factor of 0.5."""
     return SynthesisReport(0.5, audio_seconds, audio_seconds / 2, 24_000, Mode.ZERO_SHOT, 50, {}, {})

@@ -25,8 +25,8 @@ def test_loading_is_shown_only_while_the_model_loads(
     job.stage = "load"
     monkeypatch.setattr(type(bench.session.queue), "current", property(lambda _: job))
     monkeypatch.setattr(type(bench.session.bridge), "engine", property(lambda _: Engine(Path("model"), state)))
-    told: list[str] = []
-    window.tasks.task_changed.connect(lambda words, *_: told.append(words))
+    shown: list[str] = []
+    window.tasks.task_changed.connect(lambda words, *_: shown.append(words))
     window.tasks.show()
-    assert told[-1].startswith(words)
+    assert shown[-1].startswith(words)
     monkeypatch.undo()

@@ -63,7 +63,7 @@ def test_a_conversion_shows_progress_and_can_be_cancelled_and_retried(bench: Ben
     bench.session.queue.set_paused(True)
     bench.loop.call_soon(bench.parts.recordings.speak, recording)
     bench.live(0.05)
-    (line,) = bench.lines  # the empty line it was dropped on made way
+    (line,) = bench.lines  # replaces the empty line
     (job,) = bench.session.queue.jobs
     bench.trigger("speak.cancel")
     assert bench.session.editor.saved_state(line.id) is LineState.DRAFT
@@ -95,7 +95,7 @@ def test_a_cancelled_conversion_keeps_its_audio_and_the_next_job_runs(bench: Ben
 
 def test_an_unreadable_recording_is_reported_and_can_be_retried(bench: Bench, window: MainWindow) -> None:
     recording = bench.folder / "Letter.wav"
-    recording.write_bytes(b"Dear all, this is no sound.")
+    recording.write_bytes(b"This is not audio.")
     bench.loop.call_soon(bench.parts.recordings.speak, recording)
     bench.until(lambda: window.notices.words)
     assert "Letter.wav is not a readable audio file" in window.notices.words
