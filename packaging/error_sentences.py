@@ -18,6 +18,8 @@ from studio.settings import PAGE_TITLES, SETTINGS
 _PLACE = re.compile(r"\{[^{}]*\}")
 _ERRORS = {StudioError.__name__, *(kind.__name__ for kind in type_of_code.values())}
 _WORDINGS = {"wording", "Message"}
+# A finding of the clip report: its grade, and literal templates of what was found and of the advice.
+_VERDICT = "Verdict"
 
 
 def sentences_in(folder: Path) -> tuple[list[str], list[str]]:
@@ -63,6 +65,8 @@ def _texts_of(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
                 yield from ((call, text) for text in (*call.args[:1], *remedies))
         elif not isinstance(call.func, ast.Name):
             continue
+        elif call.func.id == _VERDICT:
+            yield from ((call, text) for text in call.args[1:])
         elif call.func.id in _WORDINGS:
             is_kept = call.func.id == "Message"  # a Message may be built from another one
             yield from ((call, text) for text in call.args[:1] if not is_kept or isinstance(text, ast.Constant))

@@ -275,13 +275,6 @@
     </message>
 </context>
 <context>
-    <name>CardList</name>
-    <message>
-        <source>Voices</source>
-        <translation>音色</translation>
-    </message>
-</context>
-<context>
     <name>ClipEditorDialog</name>
     <message>
         <source>New voice</source>
@@ -374,152 +367,12 @@
         <source>Pauses</source>
         <translation>停顿</translation>
     </message>
-    <message>
-        <source>It contains almost no speech.</source>
-        <translation>几乎没有人声。</translation>
-    </message>
-    <message>
-        <source>Select another part, or record again closer to the microphone.</source>
-        <translation>请另选一段，或靠近麦克风重新录制。</translation>
-    </message>
-    <message>
-        <source>It contains only {seconds:.1f} seconds of speech.</source>
-        <translation>人声只有 {seconds:.1f} 秒。</translation>
-    </message>
-    <message>
-        <source>Select a longer part if possible: 3 to 10 seconds give a closer likeness.</source>
-        <translation>请尽量选长一些：3 到 10 秒的录音更像本人。</translation>
-    </message>
-    <message>
-        <source>{seconds:.1f} seconds of speech: a good length.</source>
-        <translation>{seconds:.1f} 秒人声：长度合适。</translation>
-    </message>
-    <message>
-        <source>It lasts {total:.1f} seconds, longer than a voice needs.</source>
-        <translation>时长 {total:.1f} 秒，超过所需长度。</translation>
-    </message>
-    <message>
-        <source>Select 3 to 10 seconds: speech then starts sooner.</source>
-        <translation>请选 3 到 10 秒，首音延迟会更低。</translation>
-    </message>
-    <message>
-        <source>It lasts {total:.1f} seconds; the models accept at most 30.</source>
-        <translation>时长 {total:.1f} 秒；模型最多支持 30 秒。</translation>
-    </message>
-    <message>
-        <source>Move the handles to select 3 to 10 seconds.</source>
-        <translation>请拖动选区边缘，选取 3 到 10 秒。</translation>
-    </message>
-    <message>
-        <source>The level is good.</source>
-        <translation>音量合适。</translation>
-    </message>
-    <message>
-        <source>The level is low.</source>
-        <translation>音量偏低。</translation>
-    </message>
-    <message>
-        <source>For a new recording, move closer to the microphone or raise its level.</source>
-        <translation>重新录制时，请靠近麦克风或调高音量。</translation>
-    </message>
-    <message>
-        <source>The level is very low, so noise becomes part of the voice.</source>
-        <translation>音量太低，噪声会混入音色。</translation>
-    </message>
-    <message>
-        <source>Record again, closer to the microphone or at a higher level.</source>
-        <translation>请靠近麦克风或调高音量，重新录制。</translation>
-    </message>
-    <message>
-        <source>No clipping.</source>
-        <translation>没有削波。</translation>
-    </message>
-    <message>
-        <source>Some peaks are clipped.</source>
-        <translation>部分峰值被削波。</translation>
-    </message>
-    <message>
-        <source>Select a part without clipping, or record again at a lower level.</source>
-        <translation>请选择没有削波的片段，或调低音量重新录制。</translation>
-    </message>
-    <message>
-        <source>The recording is distorted: its peaks are clipped.</source>
-        <translation>录音失真：峰值被削波。</translation>
-    </message>
-    <message>
-        <source>Record again at a lower level; clipping cannot be repaired well.</source>
-        <translation>请调低音量重新录制；削波难以修复。</translation>
-    </message>
-    <message>
-        <source>The background is quiet.</source>
-        <translation>背景安静。</translation>
-    </message>
-    <message>
-        <source>There is some background noise.</source>
-        <translation>有一些背景噪声。</translation>
-    </message>
-    <message>
-        <source>Select a quieter part, or record in a quieter place: noise is cloned too.</source>
-        <translation>请选择更安静的片段，或换个安静的地方录制：噪声也会被克隆。</translation>
-    </message>
-    <message>
-        <source>There is loud noise, music or another voice in the background.</source>
-        <translation>背景中有明显的噪声、音乐或其他人声。</translation>
-    </message>
-    <message>
-        <source>Use a recording of this speaker alone: everything else is cloned too.</source>
-        <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
-    </message>
-    <message>
-        <source>The full frequency range is present.</source>
-        <translation>高低频完整。</translation>
-    </message>
-    <message>
-        <source>It sounds dull: there is almost nothing above {kilohertz:.1f} kHz.</source>
-        <translation>声音发闷：{kilohertz:.1f} kHz 以上几乎没有信号。</translation>
-    </message>
-    <message>
-        <source>Use a better copy of the recording if you have one.</source>
-        <translation>如有音质更好的录音，请换用。</translation>
-    </message>
-    <message>
-        <source>It sounds like a telephone call: there is almost nothing above 4 kHz.</source>
-        <translation>音质接近电话录音：4 kHz 以上几乎没有信号。</translation>
-    </message>
-    <message>
-        <source>Use a recording made with a microphone; converting the file does not help.</source>
-        <translation>请用麦克风重新录制；转换文件格式没有帮助。</translation>
-    </message>
-    <message>
-        <source>The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.</source>
-        <translation>采样率为 {rate:.0f} Hz；至少需要 16000 Hz。</translation>
-    </message>
-    <message>
-        <source>Use a recording of better quality; converting the file does not help.</source>
-        <translation>请使用音质更好的录音；转换文件格式没有帮助。</translation>
-    </message>
-    <message>
-        <source>There are few pauses.</source>
-        <translation>停顿很少。</translation>
-    </message>
-    <message>
-        <source>{percent:.0f} % is silence.</source>
-        <translation>静音占 {percent:.0f}%。</translation>
-    </message>
-    <message>
-        <source>Select a part with continuous speech; otherwise the voice may pause a lot.</source>
-        <translation>请选择连续说话的片段，否则生成的语音可能停顿过多。</translation>
-    </message>
-    <message>
-        <source>It is mostly silence ({percent:.0f} %).</source>
-        <translation>大部分是静音（{percent:.0f}%）。</translation>
-    </message>
 </context>
 <context>
     <name>ClipReportView</name>
     <message>
-        <source>{grade}: {sentence} {advice}</source>
-        <translation>{grade}：{sentence}{advice}</translation>
+        <source>{grade}: {finding}</source>
+        <translation>{grade}：{finding}</translation>
     </message>
 </context>
 <context>
@@ -665,17 +518,6 @@
     <message>
         <source>For a bug report; contains no texts, voices or personal data</source>
         <translation>用于反馈问题；不含文本、音色或个人信息</translation>
-    </message>
-</context>
-<context>
-    <name>DeletedMenu</name>
-    <message>
-        <source>{name}, deleted on {day}</source>
-        <translation>{name}，删除于 {day}</translation>
-    </message>
-    <message>
-        <source>Restore deleted voice</source>
-        <translation>恢复已删除的音色</translation>
     </message>
 </context>
 <context>
@@ -4366,6 +4208,142 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>The speech process has no model loaded.</source>
         <translation>朗读进程尚未加载模型。</translation>
     </message>
+    <message>
+        <source>For a new recording, move closer to the microphone or raise its level.</source>
+        <translation>重新录制时，请靠近麦克风或调高音量。</translation>
+    </message>
+    <message>
+        <source>It contains almost no speech.</source>
+        <translation>几乎没有人声。</translation>
+    </message>
+    <message>
+        <source>It contains only {seconds:.1f} seconds of speech.</source>
+        <translation>人声只有 {seconds:.1f} 秒。</translation>
+    </message>
+    <message>
+        <source>It is mostly silence ({percent:.0f} %).</source>
+        <translation>大部分是静音（{percent:.0f}%）。</translation>
+    </message>
+    <message>
+        <source>It lasts {total:.1f} seconds, longer than a voice needs.</source>
+        <translation>时长 {total:.1f} 秒，超过所需长度。</translation>
+    </message>
+    <message>
+        <source>It lasts {total:.1f} seconds; the models accept at most 30.</source>
+        <translation>时长 {total:.1f} 秒；模型最多支持 30 秒。</translation>
+    </message>
+    <message>
+        <source>It sounds dull: there is almost nothing above {kilohertz:.1f} kHz.</source>
+        <translation>声音发闷：{kilohertz:.1f} kHz 以上几乎没有信号。</translation>
+    </message>
+    <message>
+        <source>It sounds like a telephone call: there is almost nothing above 4 kHz.</source>
+        <translation>音质接近电话录音：4 kHz 以上几乎没有信号。</translation>
+    </message>
+    <message>
+        <source>Move the handles to select 3 to 10 seconds.</source>
+        <translation>请拖动选区边缘，选取 3 到 10 秒。</translation>
+    </message>
+    <message>
+        <source>No clipping.</source>
+        <translation>没有削波。</translation>
+    </message>
+    <message>
+        <source>Record again at a lower level; clipping cannot be repaired well.</source>
+        <translation>请调低音量重新录制；削波难以修复。</translation>
+    </message>
+    <message>
+        <source>Record again, closer to the microphone or at a higher level.</source>
+        <translation>请靠近麦克风或调高音量，重新录制。</translation>
+    </message>
+    <message>
+        <source>Select 3 to 10 seconds: speech then starts sooner.</source>
+        <translation>请选 3 到 10 秒，首音延迟会更低。</translation>
+    </message>
+    <message>
+        <source>Select a longer part if possible: 3 to 10 seconds give a closer likeness.</source>
+        <translation>请尽量选长一些：3 到 10 秒的录音更像本人。</translation>
+    </message>
+    <message>
+        <source>Select a part with continuous speech; otherwise the voice may pause a lot.</source>
+        <translation>请选择连续说话的片段，否则生成的语音可能停顿过多。</translation>
+    </message>
+    <message>
+        <source>Select a part without clipping, or record again at a lower level.</source>
+        <translation>请选择没有削波的片段，或调低音量重新录制。</translation>
+    </message>
+    <message>
+        <source>Select a quieter part, or record in a quieter place: noise is cloned too.</source>
+        <translation>请选择更安静的片段，或换个安静的地方录制：噪声也会被克隆。</translation>
+    </message>
+    <message>
+        <source>Select another part, or record again closer to the microphone.</source>
+        <translation>请另选一段，或靠近麦克风重新录制。</translation>
+    </message>
+    <message>
+        <source>Some peaks are clipped.</source>
+        <translation>部分峰值被削波。</translation>
+    </message>
+    <message>
+        <source>The background is quiet.</source>
+        <translation>背景安静。</translation>
+    </message>
+    <message>
+        <source>The full frequency range is present.</source>
+        <translation>高低频完整。</translation>
+    </message>
+    <message>
+        <source>The level is good.</source>
+        <translation>音量合适。</translation>
+    </message>
+    <message>
+        <source>The level is low.</source>
+        <translation>音量偏低。</translation>
+    </message>
+    <message>
+        <source>The level is very low, so noise becomes part of the voice.</source>
+        <translation>音量太低，噪声会混入音色。</translation>
+    </message>
+    <message>
+        <source>The recording is distorted: its peaks are clipped.</source>
+        <translation>录音失真：峰值被削波。</translation>
+    </message>
+    <message>
+        <source>The sample rate is {rate:.0f} Hz; at least 16000 Hz is needed.</source>
+        <translation>采样率为 {rate:.0f} Hz；至少需要 16000 Hz。</translation>
+    </message>
+    <message>
+        <source>There are few pauses.</source>
+        <translation>停顿很少。</translation>
+    </message>
+    <message>
+        <source>There is loud noise, music or another voice in the background.</source>
+        <translation>背景中有明显的噪声、音乐或其他人声。</translation>
+    </message>
+    <message>
+        <source>There is some background noise.</source>
+        <translation>有一些背景噪声。</translation>
+    </message>
+    <message>
+        <source>Use a better copy of the recording if you have one.</source>
+        <translation>如有音质更好的录音，请换用。</translation>
+    </message>
+    <message>
+        <source>Use a recording made with a microphone; converting the file does not help.</source>
+        <translation>请用麦克风重新录制；转换文件格式没有帮助。</translation>
+    </message>
+    <message>
+        <source>Use a recording of this speaker alone: everything else is cloned too.</source>
+        <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
+    </message>
+    <message>
+        <source>{percent:.0f} % is silence.</source>
+        <translation>静音占 {percent:.0f}%。</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} seconds of speech: a good length.</source>
+        <translation>{seconds:.1f} 秒人声：长度合适。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -7075,57 +7053,6 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
 </context>
 <context>
-    <name>VoiceActions</name>
-    <message>
-        <source>Use for selected lines</source>
-        <translation>用于选中的行</translation>
-    </message>
-    <message>
-        <source>Play clip</source>
-        <translation>播放参考音频</translation>
-    </message>
-    <message>
-        <source>Rename</source>
-        <translation>重命名</translation>
-    </message>
-    <message>
-        <source>Transcript, notes and consent…</source>
-        <translation>参考文本、备注与授权…</translation>
-    </message>
-    <message>
-        <source>New voice from this recording…</source>
-        <translation>用此录音新建音色…</translation>
-    </message>
-    <message>
-        <source>Show preparation error</source>
-        <translation>查看预处理错误</translation>
-    </message>
-    <message>
-        <source>Duplicate</source>
-        <translation>创建副本</translation>
-    </message>
-    <message>
-        <source>Export voice…</source>
-        <translation>导出音色…</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Export {name}</source>
-        <translation>导出 {name}</translation>
-    </message>
-    <message>
-        <source>Voices ({patterns})</source>
-        <translation>音色文件 ({patterns})</translation>
-    </message>
-    <message>
-        <source>Saved {path}</source>
-        <translation>已保存 {path}</translation>
-    </message>
-</context>
-<context>
     <name>VoiceConversionController</name>
     <message>
         <source>All files ({patterns})</source>
@@ -7227,6 +7154,69 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Added {count} voices</source>
         <translation>已添加 {count} 个音色</translation>
+    </message>
+</context>
+<context>
+    <name>VoiceList</name>
+    <message>
+        <source>Voices</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Restore deleted voice</source>
+        <translation>恢复已删除的音色</translation>
+    </message>
+    <message>
+        <source>{name}, deleted on {day}</source>
+        <translation>{name}，删除于 {day}</translation>
+    </message>
+    <message>
+        <source>Use for selected lines</source>
+        <translation>用于选中的行</translation>
+    </message>
+    <message>
+        <source>Play clip</source>
+        <translation>播放参考音频</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>重命名</translation>
+    </message>
+    <message>
+        <source>Transcript, notes and consent…</source>
+        <translation>参考文本、备注与授权…</translation>
+    </message>
+    <message>
+        <source>New voice from this recording…</source>
+        <translation>用此录音新建音色…</translation>
+    </message>
+    <message>
+        <source>Show preparation error</source>
+        <translation>查看预处理错误</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>创建副本</translation>
+    </message>
+    <message>
+        <source>Export voice…</source>
+        <translation>导出音色…</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Export {name}</source>
+        <translation>导出 {name}</translation>
+    </message>
+    <message>
+        <source>Voices ({patterns})</source>
+        <translation>音色文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>Saved {path}</source>
+        <translation>已保存 {path}</translation>
     </message>
 </context>
 <context>

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from studio.app.documents import PROJECT_SUFFIX, Documents
 from studio.app.script.script_page import ScriptPage
 from studio.app.synthesis.voice_conversion import VoiceConversionController
-from studio.app.voices.dropped_paths import SOUND_SUFFIXES, may_hold_voices
+from studio.app.voices.dropped_paths import AUDIO_SUFFIXES, may_hold_voices
 from studio.app.voices.voice_importer import VoiceImporter
 from studio.app.widgets.drop_overlay import DraggedFiles, DropOverlay, DropPrompt
 from studio.project.importing.script_file import SCRIPT_SUFFIXES
@@ -80,7 +80,7 @@ class DropHandler(QObject):
 
     def _line_under(self, held: DraggedFiles) -> tuple[Line | None, QRect | None]:
         """Return the line under dragged recordings and its rectangle in the window."""
-        if not all(path.suffix.lower() in SOUND_SUFFIXES for path in held.paths):
+        if not all(path.suffix.lower() in AUDIO_SUFFIXES for path in held.paths):
             return None, None
         view = self._script.view
         found = view.line_at(view.viewport().mapFrom(self._window, held.place))

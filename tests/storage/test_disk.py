@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.app.voices.clip_suggestion import _read_transcript
+from studio.app.voices.new_voices import _read_transcript
 from studio.audio.files import read_audio
 from studio.errors import (
     BadVoiceFile,

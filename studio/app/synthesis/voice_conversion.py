@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from studio.app.default_folders import default_folder
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
-from studio.app.voices.dropped_paths import SOUND_SUFFIXES
+from studio.app.voices.dropped_paths import AUDIO_SUFFIXES
 from studio.errors import VoiceNotFound
 from studio.project.lines import Line, new_id
 
@@ -33,7 +33,7 @@ class VoiceConversionController(QObject):
         title = self.tr("Convert a recording to the voice {voice}").format(voice=voice)
         dialog = QFileDialog(self._window, title, default_folder(QStandardPaths.StandardLocation.MusicLocation))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        patterns = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
+        patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
         dialog.setNameFilters(
             [
                 self.tr("Audio files ({patterns})").format(patterns=patterns),

@@ -1,4 +1,4 @@
-"""Delegate that paints a voice as a card: name, number, waveform, language, quality and preparation state."""
+"""Delegate that paints a voice as a card: name, number, waveform, language, quality and state of preparation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyledItemDelega
 
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
-from studio.app.voices.languages import language_word
 from studio.app.voices.preload_queue import PreparationState
-from studio.app.voices.sentences import GRADE_ICONS, grade_color, grade_word
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter, VoiceModel
+from studio.app.voices.voice_text import GRADE_ICONS, grade_color, grade_name, language_name
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.waveform_painting import paint_outline
 from studio.voices.voice import Grade
@@ -36,14 +35,14 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @paints_safely
 class CardDelegate(QStyledItemDelegate):
-    """For views of a ``VoiceModel`` or a ``VoiceFilter``. Voices are renamed in place."""
+    """Delegate for views of a ``VoiceModel`` or a ``VoiceFilter``. Voices are renamed in place."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
         line = QFontMetrics(option.font).height()
         return QSize(_LEAST_WIDTH, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802
-        """Fill the editor once; later changes of the card, such as progress, must not overwrite typed text."""
+        """Fill the editor unless the user has typed in it: progress on the card must not overwrite the new name."""
         if not (isinstance(editor, QLineEdit) and editor.isModified()):
             super().setEditorData(editor, index)
 
@@ -105,7 +104,7 @@ class CardDelegate(QStyledItemDelegate):
         words = " · ".join(
             word
             for word in (
-                language_word(card.voice.language),
+                language_name(card.voice.language),
                 self.tr("{seconds:.1f} s").format(seconds=card.voice.clip_seconds),
             )
             if word
@@ -122,8 +121,8 @@ class CardDelegate(QStyledItemDelegate):
         left = area.left()
         if card.quality is not None:
             badge = icon(GRADE_ICONS[card.quality], colors.of_grade(card.quality))
-            left = self._paint_word(painter, area, badge, grade_word(card.quality), colors)
-        words = _model_of(index).preparation_word(card.preparation)
+            left = self._paint_word(painter, area, badge, grade_name(card.quality), colors)
+        words = _model_of(index).preparation_text(card.preparation)
         if words:
             picture = icon(_STATE_ICONS[card.preparation.state], colors.quiet)
             self._paint_word(painter, QRect(QPoint(left, area.top()), area.bottomRight()), picture, words, colors)
@@ -134,7 +133,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.fillRect(track, colors.accent)
 
     def _paint_word(self, painter: QPainter, area: QRect, picture: QIcon, words: str, colors: _CardColors) -> int:
-        """Paint icon and text; return the left edge of the next item."""
+        """Paint an icon and a text, and return the left edge of the next item."""
         place = QRect(area.left(), area.top() + (area.height() - _ICON) // 2, _ICON, _ICON)
         picture.paint(painter, place)
         words_area = QRect(place.right() + 4, area.top(), area.right() - place.right() - 4, area.height())
@@ -146,7 +145,7 @@ class CardDelegate(QStyledItemDelegate):
 
 @dataclass(frozen=True, slots=True)
 class _CardColors:
-    """Colours of a card. A selected card uses one colour for all text."""
+    """Colours of a card. All text on a selected card has the same colour."""
 
     ink: str
     quiet: str

@@ -1,18 +1,20 @@
-"""Dialog to select the clip of a new voice in a recording, with a quality report and the voice's metadata."""
+"""Dialog to create a voice from a part of a recording, with a report on the quality of the selected part."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -21,33 +23,80 @@ from PySide6.QtWidgets import (
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
-from studio.app.voices.clip_report_view import ClipReportView
-from studio.app.voices.clip_suggestion import ClipAssessment, ClipSuggestion
-from studio.app.voices.details_form import DetailsForm
-from studio.app.voices.voice_edits import Description
+from studio.app.voices.new_voices import ClipAssessment, ClipSuggestion
+from studio.app.voices.voice_details import DetailsForm
+from studio.app.voices.voice_text import GRADE_ICONS, aspect_name, finding_text, grade_color, grade_name
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.app.widgets.waveform_view import WaveformView
 from studio.errors import StudioError
 from studio.voices.best_segment import PromptWindow
 from studio.voices.clip_check import LONGEST_SECONDS
-from studio.voices.voice_file import VoiceDetails
+from studio.voices.clip_report import Aspect, ClipReport
+from studio.voices.library import VoiceDetails
 
-# Delay that skips assessments while a handle is being dragged.
+# The selection is assessed after it has not changed for this time, for example while a handle is being dragged.
 _ASSESS_DELAY_MILLISECONDS = 120
 _SHORTEST_SECONDS = 0.5
+_ICON_PIXELS = 18
+
+
+class ClipReportView(QWidget):
+    """Clip report with one row for each aspect, which stays in its place while handles are dragged."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._report: ClipReport | None = None
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(6)
+        self._grid.setColumnStretch(2, 1)
+        self._rows = {aspect: self._add_row(row, aspect) for row, aspect in enumerate(Aspect)}
+        self._grid.setRowStretch(len(self._rows), 1)
+
+    @property
+    def clip_report(self) -> ClipReport | None:
+        return self._report
+
+    def show_report(self, clip_report: ClipReport) -> None:
+        self._report = clip_report
+        found = {finding.aspect: finding for finding in clip_report.findings}
+        for aspect, (badge, words) in self._rows.items():
+            finding = found.get(aspect)
+            badge.setVisible(finding is not None)
+            words.clear()
+            if finding is not None:
+                grade = grade_name(finding.grade)
+                picture = icon(GRADE_ICONS[finding.grade], grade_color(finding.grade, self.palette()))
+                badge.setPixmap(picture.pixmap(QSize(_ICON_PIXELS, _ICON_PIXELS), self.devicePixelRatioF()))
+                badge.setToolTip(grade)
+                badge.setAccessibleName(grade)
+                # The text contains the grade as well, so that it does not depend on the icon.
+                words.setText(self.tr("{grade}: {finding}").format(grade=grade, finding=finding_text(finding)))
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        if event.type() == QEvent.Type.PaletteChange and self._report is not None:
+            self.show_report(self._report)
+        super().changeEvent(event)
+
+    def _add_row(self, row: int, aspect: Aspect) -> tuple[QLabel, QLabel]:
+        badge, name = QLabel(self), QLabel(aspect_name(aspect), self)
+        words = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        name.setProperty("role", "title")
+        words.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        words.setAccessibleName(aspect_name(aspect))
+        for column, label in enumerate((badge, name, words)):
+            self._grid.addWidget(label, row, column, Qt.AlignmentFlag.AlignTop)
+        return badge, words
 
 
 class ClipEditorDialog(QDialog):
-    """After it is accepted, ``window_of_clip`` and ``details`` describe the new voice."""
+    """Clip editor. After it is accepted, ``window_of_clip`` and ``details`` describe the new voice."""
 
-    def __init__(
-        self, suggestion: ClipSuggestion, player: AudioPlayer, parent: QWidget | None = None, *, name: str = ""
-    ) -> None:
-        """``name`` replaces the suggested name, which may be taken."""
+    def __init__(self, suggestion: ClipSuggestion, player: AudioPlayer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.suggestion = suggestion
-        self._name = name or suggestion.name
         self._player = player
         self._num_assessments = 0
         self._refusal: StudioError | None = None
@@ -65,29 +114,20 @@ class ClipEditorDialog(QDialog):
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._create = self._buttons.addButton(self.tr("Create voice"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._create.setDefault(True)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_ASSESS_DELAY_MILLISECONDS)
+        self._timer = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MILLISECONDS)
         self._lay_out()
         self._connect_signals()
         self._fill()
 
     @property
     def window_of_clip(self) -> PromptWindow:
-        """The part between the handles."""
+        """The selected part of the recording."""
         selection = self._waveform.selection
         return PromptWindow(*selection) if selection else self.suggestion.window
 
     @property
     def details(self) -> VoiceDetails:
-        description = self._form.description
-        return VoiceDetails(
-            name=self._form.name.text(),
-            transcript=description.transcript or None,
-            notes=description.notes,
-            language=description.language or None,
-            consent=description.consent,
-        )
+        return self._form.details
 
     def done(self, result: int) -> None:
         self._player.stop()
@@ -104,8 +144,8 @@ class ClipEditorDialog(QDialog):
                 "The recording needs a sample rate of at least 16 kHz."
             ),
             self,
+            wordWrap=True,
         )
-        words.setWordWrap(True)
         tools = QHBoxLayout()
         tools.addWidget(self._listen)
         before: QWidget = self._listen
@@ -126,11 +166,10 @@ class ClipEditorDialog(QDialog):
         left_rows = QVBoxLayout(left)
         left_rows.setContentsMargins(0, 0, 8, 0)
         left_rows.addWidget(self._report_view)
-        scroll = QScrollArea(self)
+        scroll = QScrollArea(self, widgetResizable=True)
         scroll.setWidget(left)
         scroll.setAccessibleName(self.tr("Findings"))
         self.setTabOrder(before, scroll)
-        scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         columns = QHBoxLayout()
@@ -150,11 +189,10 @@ class ClipEditorDialog(QDialog):
         rows.addWidget(self._buttons)
 
     def _tool(self, name: str, tip: str, action: object) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton(self, autoRaise=True)
         button.setIcon(icon(name))
         button.setToolTip(tip)
         button.setAccessibleName(tip)
-        button.setAutoRaise(True)
         button.clicked.connect(action)
         return button
 
@@ -175,7 +213,7 @@ class ClipEditorDialog(QDialog):
 
     def _fill(self) -> None:
         self._waveform.show_peaks(self.suggestion.peaks)
-        self._form.fill(self._name, Description(transcript=self.suggestion.transcript))
+        self._form.fill(VoiceDetails(self.suggestion.name, self.suggestion.transcript))
         self._select_suggestion()
         self._on_play_ended()
         self._form.name.setFocus()
@@ -205,7 +243,7 @@ class ClipEditorDialog(QDialog):
         )
 
     def _on_assessed(self, number: int, assessment: ClipAssessment) -> None:
-        if number != self._num_assessments:  # the selection has changed again
+        if number != self._num_assessments:  # the selection has changed since
             return
         self._report_view.show_report(assessment.clip_report)
         self._refusal = assessment.clip_report.refusal

@@ -1,4 +1,4 @@
-"""Classification of dropped paths by what can be made of them. No Qt."""
+"""Classification of dropped paths by how they become voices. No Qt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from studio.audio.media import MEDIA_SUFFIXES
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
-SOUND_SUFFIXES = MEDIA_SUFFIXES | {
+AUDIO_SUFFIXES = MEDIA_SUFFIXES | {
     ".wav", ".wave", ".flac", ".ogg", ".oga", ".mp3", ".aif", ".aiff", ".aifc", ".caf", ".au", ".snd", ".w64", ".rf64",
     ".avr", ".iff", ".nist", ".paf", ".pvf", ".sd2", ".sds", ".sf", ".sph", ".svx", ".voc", ".xi",
 }  # fmt: skip
@@ -21,41 +21,41 @@ MOST_FILES = 200
 
 @dataclass
 class DroppedPaths:
-    """``others`` are files that cannot become voices."""
+    """Files by kind."""
 
-    sounds: list[Path] = field(default_factory=list)
+    recordings: list[Path] = field(default_factory=list)
     voice_files: list[Path] = field(default_factory=list)
-    stored_voices: list[Path] = field(default_factory=list)
-    others: list[Path] = field(default_factory=list)
+    stored_voices: list[Path] = field(default_factory=list)  # official ``spk2info.pt`` files
+    others: list[Path] = field(default_factory=list)  # files that cannot become voices
 
     @property
     def num_usable(self) -> int:
-        return len(self.sounds) + len(self.voice_files) + len(self.stored_voices)
+        return len(self.recordings) + len(self.voice_files) + len(self.stored_voices)
 
 
 def classify_paths(paths: list[Path]) -> DroppedPaths:
-    """Classify ``paths``; folders are searched for audio and voice files. At most ``MOST_FILES`` are usable."""
+    """Classify ``paths``, and the audio and voice files in folders, until ``MOST_FILES`` usable files are found."""
     found = DroppedPaths()
     for path in paths:
         if path.is_dir():
             for inside in _files_in(path):
                 if found.num_usable < MOST_FILES and inside.suffix.lower() != STORED_VOICES_SUFFIX:
-                    _put(inside, found, keeps_others=False)
+                    _add(inside, found, keeps_others=False)
         elif found.num_usable < MOST_FILES:
-            _put(path, found, keeps_others=True)
+            _add(path, found, keeps_others=True)
     return found
 
 
 def may_hold_voices(paths: list[Path]) -> bool:
-    """Check by name only, so that it is fast enough while the paths are dragged over the window."""
-    suffixes = SOUND_SUFFIXES | {VOICE_SUFFIX, STORED_VOICES_SUFFIX}
+    """Check ``paths`` by name only, which is fast enough while they are dragged over the window."""
+    suffixes = AUDIO_SUFFIXES | {VOICE_SUFFIX, STORED_VOICES_SUFFIX}
     return any(path.suffix.lower() in suffixes or path.is_dir() for path in paths)
 
 
-def _put(path: Path, found: DroppedPaths, *, keeps_others: bool) -> None:
+def _add(path: Path, found: DroppedPaths, *, keeps_others: bool) -> None:
     suffix = path.suffix.lower()
-    if suffix in SOUND_SUFFIXES:
-        found.sounds.append(path)
+    if suffix in AUDIO_SUFFIXES:
+        found.recordings.append(path)
     elif suffix == VOICE_SUFFIX:
         found.voice_files.append(path)
     elif suffix == STORED_VOICES_SUFFIX:
@@ -65,7 +65,7 @@ def _put(path: Path, found: DroppedPaths, *, keeps_others: bool) -> None:
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
-    """Yield files in order of name; skip hidden ones and folders that cannot be read."""
+    """Yield the files in order of name, except hidden ones and those in folders that cannot be read."""
     with contextlib.suppress(OSError):
         for path in sorted(folder.iterdir()):
             if path.name.startswith("."):

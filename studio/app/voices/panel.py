@@ -1,29 +1,30 @@
-"""Content of the voices dock: search field, voice cards, and buttons for new voices."""
+"""Contents of the voices dock: search field, voice cards, and buttons for new voices."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from studio.app.application import after_first_paint
+from studio.app.background import run_in_background
 from studio.app.theme.icons import icon
-from studio.app.voices.card_list import CardList
-from studio.app.voices.deleted_menu import DeletedMenu
-from studio.app.voices.library_reader import LibraryContent, LibraryReader
 from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
-from studio.app.voices.voice_actions import VoiceActions
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter, VoiceImportServices
+from studio.app.voices.voice_list import VoiceList
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel
 from studio.app.voices.voice_thumbnails import VoiceThumbnails
+from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
 
 
 class VoicesPanel(QWidget):
-    """Shows the voice library and edits it. The window forwards dropped files and connects the signals."""
+    """Shows the voice library and edits it. The window passes dropped files on and connects the signals."""
 
     voice_chosen = Signal(str)  # name of the voice to assign to the selected lines
-    voice_renamed = Signal(str, str)  # before, after; also on undo
+    voice_renamed = Signal(str, str)  # old name, new name; also emitted on undo
     voice_removed = Signal(str)
     voices_changed = Signal()
     status_message = Signal(str)
@@ -32,30 +33,28 @@ class VoicesPanel(QWidget):
     def __init__(
         self,
         edits: VoiceEdits,
-        sources: VoiceImportServices | None = None,
+        services: VoiceImportServices | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        sources = sources or VoiceImportServices()
+        services = services or VoiceImportServices()
         self._edits = edits
-        self._reader = LibraryReader(edits.library, self)
+        self._num_reads = 0
         self.preparation = VoicePreloadQueue(self)
-        self.voice_importer = VoiceImporter(self._edits, sources, self)
+        self.voice_importer = VoiceImporter(self._edits, services, self)
         self._thumbnails = VoiceThumbnails(self)
         self._was_seen = False
         self._is_loaded = False
         self._trashed: list[TrashedVoice] = []
-        self._to_select: str | None = None  # as soon as the list contains it
+        self._to_select: str | None = None  # name of a new voice, which is selected when the list contains it
         self._model = VoiceModel(self)
         self._filter = VoiceFilter(self)
         self._filter.setSourceModel(self._model)
-        self._search = QLineEdit(self)
-        self._list = CardList(self)
-        self._list.setModel(self._filter)
-        self._placeholder = QLabel(self)
+        self._search = QLineEdit(self, placeholderText=self.tr("Search voices"), clearButtonEnabled=True)
+        self._list = VoiceList(self._filter, self._edits, self.voice_importer, services.make_player(self), self)
+        self._placeholder = QLabel(self, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self._new = QPushButton(icon("add"), self.tr("New voice"), self)
         self._record = QPushButton(icon("record"), self.tr("Record…"), self)
-        self._actions = VoiceActions(self._list, self._edits, self.voice_importer, sources.make_player(self))
         self._lay_out()
         self._connect_signals()
         self._update_placeholder()
@@ -69,19 +68,19 @@ class VoicesPanel(QWidget):
 
     @property
     def voices(self) -> list[Voice]:
-        """All voices in the order of their numbers, regardless of the search."""
+        """All voices in the order of their numbers, including those that do not match the search."""
         return self._model.voices
 
     def voice_at(self, number: int) -> Voice | None:
-        """Return the voice of Ctrl+``number``, counting from 1."""
+        """Return the voice whose shortcut is Ctrl+``number``, if there is one."""
         return self.voices[number - 1] if 0 < number <= len(self.voices) else None
 
     @property
     def current_voice(self) -> Voice | None:
-        return self._actions.current_voice
+        return self._list.current_voice
 
     def select(self, name: str) -> bool:
-        """Select a voice and scroll to it; return False if it is missing or filtered out by the search."""
+        """Select the voice and scroll to it. Return whether it is in the list."""
         row = self._model.row_of(name)
         index = QModelIndex() if row is None else self._filter.mapFromSource(self._model.index(row))
         if index.isValid():
@@ -90,7 +89,7 @@ class VoicesPanel(QWidget):
         return index.isValid()
 
     def use_model(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
-        """Prepare all voices for the model that has been loaded, one after the other; None after it was unloaded."""
+        """Prepare all voices for the loaded model, or stop if ``preparer`` is None because no model is loaded."""
         self.preparation.use(preparer, generation)
         for voice in self.voices:
             self.preparation.request(voice, is_urgent=False)
@@ -98,7 +97,7 @@ class VoicesPanel(QWidget):
     def stop(self) -> None:
         """Stop preparation and playback before the window closes."""
         self.use_model(None)
-        self._actions.stop()
+        self._list.stop()
 
     def set_busy(self, is_busy: bool) -> None:
         """Pause preparation while lines are being spoken."""
@@ -108,36 +107,44 @@ class VoicesPanel(QWidget):
             self.preparation.resume()
 
     def refresh(self) -> None:
-        """Read the library in the background, then show it."""
-        self._reader.read()
+        """Read the library in the background, then show it unless it is being read again."""
+        self._num_reads += 1
+        library = self._edits.library
+        run_in_background(
+            self,
+            lambda: (library.voices(), library.trashed()),
+            done=partial(self._on_read, self._num_reads),
+            failed=partial(self._on_not_read, self._num_reads),
+        )
 
-    def _on_read(self, content: LibraryContent) -> None:
-        voices = content.voices
-        self._trashed = content.trashed
-        if not self._is_loaded:  # a model loaded earlier found no voices to prepare
+    def _on_not_read(self, number: int, error: StudioError) -> None:
+        if number == self._num_reads:
+            self.failed.emit(error)
+
+    def _on_read(self, number: int, content: tuple[list[Voice], list[TrashedVoice]]) -> None:
+        if number != self._num_reads:
+            return
+        voices, self._trashed = content
+        if not self._is_loaded:  # if a model was loaded earlier, there were no voices to prepare yet
             self._is_loaded = True
             for voice in voices:
                 self.preparation.request(voice, is_urgent=False)
         name = self._to_select or (self.current_voice.name if self.current_voice else None)
         self._model.show_voices(voices)
         if self._was_seen:
-            self._thumbnails.ask_for(voices)
+            self._thumbnails.request(voices)
         if self._to_select is not None and not self.select(self._to_select):
             self._search.clear()
         if name is not None:
             self.select(name)
         self._to_select = None
         self._update_placeholder()
-        self._actions.update_enabled()
+        self._list.update_enabled()
         self.voices_changed.emit()
 
     def _lay_out(self) -> None:
-        self._search.setPlaceholderText(self.tr("Search voices"))
-        self._search.setAccessibleName(self.tr("Search voices"))
-        self._search.setClearButtonEnabled(True)
+        self._search.setAccessibleName(self._search.placeholderText())
         self._search.addAction(icon("find"), QLineEdit.ActionPosition.LeadingPosition)
-        self._placeholder.setWordWrap(True)
-        self._placeholder.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._placeholder.setProperty("role", "quiet")
         self._placeholder.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._placeholder.setContentsMargins(16, 16, 16, 16)
@@ -161,12 +168,10 @@ class VoicesPanel(QWidget):
         self._search.returnPressed.connect(self._on_search_finished)
         for widget in (self._list, self._placeholder):
             widget.customContextMenuRequested.connect(self._open_menu)
-        self._actions.voice_chosen.connect(self.voice_chosen)
-        self._actions.status_message.connect(self.status_message)
-        self._actions.failed.connect(self.failed)
-        # The library and its edits.
-        self._reader.finished.connect(self._on_read)
-        self._reader.failed.connect(self.failed)
+        self._list.voice_chosen.connect(self.voice_chosen)
+        self._list.status_message.connect(self.status_message)
+        self._list.failed.connect(self.failed)
+        # Edits of the library.
         self._edits.changed.connect(self.refresh)
         self._edits.renamed.connect(self.voice_renamed)
         self._edits.renamed.connect(self.preparation.rename)
@@ -186,16 +191,16 @@ class VoicesPanel(QWidget):
         self.preparation.changed.connect(self._model.set_preparation)
 
     def _on_first_seen(self) -> None:
-        """Read the clips only after the first paint, so that they do not delay it."""
+        """Read the clips after the first paint, which they would delay."""
         self._was_seen = True
-        self._thumbnails.ask_for(self.voices)
+        self._thumbnails.request(self.voices)
 
     def _on_searched(self, text: str) -> None:
         self._filter.search(text)
         self._update_placeholder()
 
     def _on_search_finished(self) -> None:
-        """Move to the first match on the Return key."""
+        """Select the first match. The Return key was pressed."""
         if self._filter.rowCount():
             self._list.setCurrentIndex(self._filter.index(0, 0))
             self._list.setFocus()
@@ -212,17 +217,8 @@ class VoicesPanel(QWidget):
         self._middle.setCurrentWidget(self._list if self._filter.rowCount() else self._placeholder)
 
     def _open_menu(self, place: QPoint) -> None:
-        self._actions.update_enabled()
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name, action in self._actions.by_name.items():
-            if name in ("rename", "delete"):
-                menu.addSeparator()
-            menu.addAction(action)
-        menu.addSeparator()
-        menu.addMenu(DeletedMenu(self._trashed, self._edits, menu))
         shown = self._list if self._list.isVisible() else self._placeholder
-        menu.popup(shown.mapToGlobal(place))
+        self._list.open_menu(shown.mapToGlobal(place), self._trashed)
 
     def _on_added(self, voice: Voice) -> None:
         self._to_select = voice.name

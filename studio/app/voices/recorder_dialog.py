@@ -22,6 +22,7 @@ from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
 from studio.app.voices.recording_session import RecordingSession, SessionState
+from studio.app.voices.voice_text import join_sentences
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.level_meter import LevelMeter
 from studio.app.widgets.peaks import Samples
@@ -212,7 +213,8 @@ class RecorderDialog(QDialog):
         self._waveform.finish()
         words = self.tr("{seconds:.1f} seconds recorded.").format(seconds=self.recording.seconds)
         if self._session.has_gaps:
-            words += " " + self.tr("Some audio was lost because the computer was busy. Please record again.")
+            lost = self.tr("Some audio was lost because the computer was busy. Please record again.")
+            words = join_sentences(words, lost)
         self._show_state(words)
         self._use.setDefault(True)
         self._use.setFocus()

@@ -1,16 +1,16 @@
-"""Undoable changes to the voice library, each a command on the window's undo stack.
+"""Undoable changes to the voice library. Each is a command on the window's undo stack.
 
-The library is on disk and shared with the command line, so a step may take long and may fail. Steps run in the
-background, one after the other; signals are emitted when a step has finished. A command whose step fails is removed
-from the stack.
+The library is on disk and shared with the command line, so a step may take long and may fail. Therefore, steps run in
+the background, one after the other, and their signals are emitted when they have finished. If a step fails, its
+command is removed from the stack.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -19,51 +19,39 @@ from PySide6.QtGui import QUndoStack
 from studio.app.background import run_in_background
 from studio.app.undo import UndoCommand
 from studio.errors import StudioError
-from studio.voices.library import Consent, TrashedVoice, Voice, VoiceLibrary
+from studio.voices.library import TrashedVoice, Voice, VoiceDetails, VoiceLibrary, details_of
 
-# Signals that ``VoiceEdits`` emits after a step: the name and arguments of each.
+# Names and arguments of the signals that ``VoiceEdits`` emits after a step.
 _Events = list[tuple[str, tuple[object, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """The editable metadata of a voice. Empty text removes the stored value."""
-
-    transcript: str = ""
-    notes: str = ""
-    language: str = ""
-    consent: Consent = Consent()
-
-    @classmethod
-    def of(cls, voice: Voice) -> Description:
-        return cls(voice.transcript or "", voice.notes, voice.language or "", voice.consent)
+_Step = Callable[[], _Events]
 
 
 class VoiceEdits(QObject):
-    """Edits voices. Each method pushes a command, which starts at once."""
+    """Edits voices by commands, which start as soon as they are pushed."""
 
     changed = Signal()
-    renamed = Signal(str, str)  # before, after; also on undo, so that references to the voice can follow
+    renamed = Signal(str, str)  # old name, new name; also emitted on undo, so that references can be updated
     removed = Signal(str)
-    added = Signal(object)  # Voice: new, restored, or with another transcript
+    added = Signal(object)  # Voice: a new or restored one, or one with changed details
     failed = Signal(object)  # StudioError
 
     def __init__(self, library: VoiceLibrary, stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.library = library
         self._stack = stack
-        self._waiting: deque[tuple[UndoCommand, Callable[[], _Events]]] = deque()
+        self._waiting: deque[tuple[UndoCommand, _Step]] = deque()
         self._is_busy = False
 
     def keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
-        """Push a command for ``voices`` that are already in the library; adding them takes time and runs elsewhere.
+        """Push a command for ``voices``, which have just been added to the library.
 
-        Commands pushed by ``then`` are undone together with it.
+        The commands that ``then`` pushes are undone together with it.
         """
         if not voices:
             return
         text = self._text_for(self.tr("New voice {name}"), self.tr("{count} new voices"), voices)
-        command = _TrashCommand(self, text, names=[voice.name for voice in voices], restores=True, is_applied=True)
+        kept = _TrashableVoices(self.library, names=[voice.name for voice in voices])
+        command = _EditCommand(self, text, do=kept.restore, undo=kept.trash, is_applied=True)
         if then is None:
             self._stack.push(command)
             self.run(command, partial(_added, voices))
@@ -79,22 +67,30 @@ class VoiceEdits(QObject):
     def remove(self, voices: list[Voice]) -> None:
         if voices:
             text = self._text_for(self.tr("Delete voice {name}"), self.tr("Delete {count} voices"), voices)
-            self._stack.push(_TrashCommand(self, text, names=[voice.name for voice in voices]))
+            removed = _TrashableVoices(self.library, names=[voice.name for voice in voices])
+            self._stack.push(_EditCommand(self, text, do=removed.trash, undo=removed.restore))
 
     def restore(self, trashed: TrashedVoice) -> None:
-        """Restore a recently deleted voice, of this run or an earlier one."""
+        """Restore a voice that was deleted since the program was started, or earlier."""
         text = self.tr("Restore voice {name}").format(name=trashed.voice.name)
-        self._stack.push(_TrashCommand(self, text, trashed=[trashed.number], restores=True))
+        restored = _TrashableVoices(self.library, numbers=[trashed.number])
+        self._stack.push(_EditCommand(self, text, do=restored.restore, undo=restored.trash))
 
     def rename(self, voice: Voice, new_name: str) -> None:
         if new_name != voice.name:
             text = self.tr("Rename {name}").format(name=voice.name)
-            self._stack.push(_RenameCommand(self, text, voice.name, new_name))
+            do = partial(_rename, self.library, voice.name, new_name)
+            undo = partial(_rename, self.library, new_name, voice.name)
+            self._stack.push(_EditCommand(self, text, do=do, undo=undo))
 
-    def describe(self, voice: Voice, description: Description) -> None:
-        if description != Description.of(voice):
+    def describe(self, voice: Voice, details: VoiceDetails) -> None:
+        """Change the transcript, notes, language and consent of ``voice``."""
+        before = details_of(voice)
+        after = replace(details, name=before.name, generation=before.generation)
+        if after != before:
             text = self.tr("Change {name}").format(name=voice.name)
-            self._stack.push(_DescribeCommand(self, text, voice.name, Description.of(voice), description))
+            do, undo = partial(_describe, self.library, after), partial(_describe, self.library, before)
+            self._stack.push(_EditCommand(self, text, do=do, undo=undo))
 
     def duplicate(self, voice: Voice) -> None:
         run_in_background(
@@ -104,8 +100,8 @@ class VoiceEdits(QObject):
             failed=self.failed.emit,
         )
 
-    def run(self, command: UndoCommand, step: Callable[[], _Events]) -> None:
-        """Run ``step`` of ``command`` in the background, after the steps before it, and emit the events it returns."""
+    def run(self, command: UndoCommand, step: _Step) -> None:
+        """Run ``step`` of ``command`` in the background after the steps before it, then emit the signals it returns."""
         self._waiting.append((command, step))
         self._start_next()
 
@@ -135,96 +131,63 @@ class VoiceEdits(QObject):
         return one.format(name=voices[0].name) if len(voices) == 1 else several.format(count=len(voices))
 
 
-class _TrashCommand(UndoCommand):
-    """Moves voices to the trash, or back where ``restores``; reverting does the opposite."""
+class _EditCommand(UndoCommand):
+    """A change to the library. Its two steps run in the background and return the signals to emit."""
 
-    def __init__(
-        self,
-        edits: VoiceEdits,
-        text: str,
-        *,
-        names: list[str] | None = None,
-        trashed: list[int] | None = None,
-        restores: bool = False,
-        is_applied: bool = False,
-    ) -> None:
-        """``names`` are the voices in the library, or ``trashed`` their numbers in the trash."""
+    def __init__(self, edits: VoiceEdits, text: str, *, do: _Step, undo: _Step, is_applied: bool = False) -> None:
         super().__init__(text, edits.failed.emit, is_applied=is_applied)
         self._edits = edits
-        self._names = names or []
-        self._trashed = trashed or []
-        self._restores = restores
+        self._do = do
+        self._undo = undo
 
     def apply(self) -> None:
-        self._edits.run(self, self._restore if self._restores else self._trash)
+        self._edits.run(self, self._do)
 
     def revert(self) -> None:
-        self._edits.run(self, self._trash if self._restores else self._restore)
+        self._edits.run(self, self._undo)
 
-    def _restore(self) -> _Events:
-        voices = [self._edits.library.restore(number) for number in self._trashed]
-        self._names = [voice.name for voice in voices]  # a name may be in use by now
+
+class _TrashableVoices:
+    """Voices that an edit moves to the trash and back: by ``names`` in the library, or by ``numbers`` in the trash."""
+
+    def __init__(self, library: VoiceLibrary, *, names: Sequence[str] = (), numbers: Sequence[int] = ()) -> None:
+        self._library = library
+        self._names = names
+        self._numbers = numbers
+
+    def restore(self) -> _Events:
+        voices = [self._library.restore(number) for number in self._numbers]
+        self._names = [voice.name for voice in voices]  # a restored voice has a new name if its name is taken
         return _added(voices)
 
-    def _trash(self) -> _Events:
-        """Trash all voices, or none if one fails."""
+    def trash(self) -> _Events:
+        """Move all voices to the trash. If one of them fails, restore the others."""
         numbers: list[int] = []
         try:
             for name in self._names:
-                numbers.append(self._edits.library.trash(name).number)  # noqa: PERF401 - restored on failure
+                numbers.append(self._library.trash(name).number)  # noqa: PERF401 - restored on failure
         except StudioError:
             for number in numbers:
-                self._edits.library.restore(number)
+                self._library.restore(number)
             raise
-        self._trashed = numbers
+        self._numbers = numbers
         return [("removed", (name,)) for name in self._names]
 
 
-class _RenameCommand(UndoCommand):
-    def __init__(self, edits: VoiceEdits, text: str, before: str, after: str) -> None:
-        super().__init__(text, edits.failed.emit)
-        self._edits = edits
-        self._before = before
-        self._after = after
-
-    def apply(self) -> None:
-        self._edits.run(self, self._rename)
-
-    def revert(self) -> None:
-        self._edits.run(self, self._rename_back)
-
-    def _rename(self) -> _Events:
-        self._after = self._edits.library.rename(self._before, self._after).name
-        return [("renamed", (self._before, self._after))]
-
-    def _rename_back(self) -> _Events:
-        self._edits.library.rename(self._after, self._before)
-        return [("renamed", (self._after, self._before))]
+def _rename(library: VoiceLibrary, name: str, new_name: str) -> _Events:
+    before = library.get(name).name
+    return [("renamed", (before, library.rename(name, new_name).name))]
 
 
-class _DescribeCommand(UndoCommand):
-    def __init__(self, edits: VoiceEdits, text: str, name: str, before: Description, after: Description) -> None:
-        super().__init__(text, edits.failed.emit)
-        self._edits = edits
-        self._name = name
-        self._before = before
-        self._after = after
-
-    def apply(self) -> None:
-        self._edits.run(self, partial(self._describe, self._after))
-
-    def revert(self) -> None:
-        self._edits.run(self, partial(self._describe, self._before))
-
-    def _describe(self, description: Description) -> _Events:
-        voice = self._edits.library.update_metadata(
-            self._name,
-            transcript=description.transcript,
-            notes=description.notes,
-            language=description.language,
-            consent=description.consent,
-        )
-        return _added([voice])
+def _describe(library: VoiceLibrary, details: VoiceDetails) -> _Events:
+    voice = library.update_metadata(
+        details.name,
+        transcript=details.transcript or "",
+        notes=details.notes,
+        language=details.language or "",
+        consent=details.consent,
+    )
+    return _added([voice])
 
 
 def _added(voices: list[Voice]) -> _Events:

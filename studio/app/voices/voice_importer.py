@@ -1,6 +1,6 @@
-"""Creates voices from audio files, folders, recordings, ``.voice`` files and official stored voices.
+"""Import of voices from audio files, folders, recordings, ``.voice`` files and official stored voices.
 
-A single audio file opens the clip editor; several become voices at once, each from its suggested clip.
+A single audio file opens the clip editor. Several files become voices at once, each from its suggested clip.
 """
 
 from __future__ import annotations
@@ -18,21 +18,18 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from studio.app.background import run_in_background
 from studio.app.default_folders import default_folder
 from studio.app.playback.audio_player import AudioPlayer
-from studio.app.voices.dropped_paths import SOUND_SUFFIXES, DroppedPaths, classify_paths, may_hold_voices
-from studio.app.voices.languages import language_of
+from studio.app.voices.dropped_paths import AUDIO_SUFFIXES, DroppedPaths, classify_paths, may_hold_voices
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.audio.output_device import PortAudioOutputs
 from studio.audio.recording import OpenInput, open_input
 from studio.errors import StudioError, UnreadableClip
-from studio.messages import Message, listed, wording
-from studio.voices.best_segment import PromptWindow
-from studio.voices.library import Voice, VoiceDetails, VoiceLibrary
+from studio.messages import listed
+from studio.voices.library import Voice
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
 if TYPE_CHECKING:
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog
-    from studio.app.voices.clip_suggestion import ClipSuggestion
-    from studio.app.voices.recorder_dialog import RecorderDialog
+    from studio.app.voices.new_voices import ClipSuggestion, CreatedVoices
     from studio.worker.process import Worker
 
 
@@ -41,27 +38,27 @@ Then = Callable[[Voice], object] | None
 
 @dataclass(frozen=True, slots=True)
 class VoiceImportServices:
-    """Services of the importer, replaceable in tests. ``model_folder`` returns the folder of the selected model."""
+    """Devices and processes that the import of voices uses."""
 
     make_player: Callable[[QObject], AudioPlayer] = field(
         default=lambda parent: AudioPlayer(PortAudioOutputs(), parent)
     )
-    open_input: OpenInput = open_input
-    start_worker: Callable[[], Worker] | None = None
-    model_folder: Callable[[], Path | None] = field(default=lambda: None)
+    open_input: OpenInput = open_input  # the microphone
+    start_worker: Callable[[], Worker] | None = None  # a ``WorkerProcess`` by default
+    model_folder: Callable[[], Path | None] = field(default=lambda: None)  # of the selected model
 
 
 class VoiceImporter(QObject):
-    """All slots return at once; ``status_message``, ``failed`` and new commands of ``edits`` report the results."""
+    """Imports voices. All methods return at once; the signals and the commands of ``edits`` report the results."""
 
     status_message = Signal(str)
     failed = Signal(object)  # StudioError
-    _file_started = Signal(int, int)  # number, total; emitted on the importing thread
+    _file_started = Signal(int, int)  # number and total; emitted on a background thread
 
-    def __init__(self, edits: VoiceEdits, sources: VoiceImportServices, window: QWidget) -> None:
+    def __init__(self, edits: VoiceEdits, services: VoiceImportServices, window: QWidget) -> None:
         super().__init__(window)
         self._edits = edits
-        self._sources = sources
+        self._services = services
         self._window = window
         self._folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
         self._imports: set[asyncio.Task[None]] = set()
@@ -76,17 +73,22 @@ class VoiceImporter(QObject):
         return self.tr("Drop to create one voice per file")
 
     def import_paths(self, paths: list[Path], *, then: Then = None) -> None:
-        """Import files and folders. ``then`` receives the voice of a single audio file; one undo reverts both."""
+        """Import files and folders.
+
+        ``then`` receives the voice of a single audio file. What it does is undone together with the import.
+        """
         done = partial(self._on_classified, then)
         run_in_background(self, partial(classify_paths, paths), done=done, failed=self.failed.emit)
 
     def choose_files(self) -> None:
-        sounds = " ".join(f"*{suffix}" for suffix in sorted(SOUND_SUFFIXES))
+        patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
         dialog = QFileDialog(self._window, self.tr("New voices from files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setNameFilters(
             [
-                self.tr("Audio and voice files ({patterns})").format(patterns=f"{sounds} *{VOICE_SUFFIX} spk2info.pt"),
+                self.tr("Audio and voice files ({patterns})").format(
+                    patterns=f"{patterns} *{VOICE_SUFFIX} spk2info.pt"
+                ),
                 self.tr("All files ({patterns})").format(patterns="*"),
             ]
         )
@@ -100,34 +102,33 @@ class VoiceImporter(QObject):
         self.import_paths(paths)
 
     def record(self) -> None:
-        from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415 - after the first paint
+        from studio.app.voices.new_voices import suggest_clip  # noqa: PLC0415 - after the first paint
+        from studio.app.voices.recorder_dialog import RecorderDialog  # noqa: PLC0415
         from studio.app.voices.recording_session import RecordingSession  # noqa: PLC0415
 
-        session = RecordingSession(open_input=self._sources.open_input)
-        dialog = RecorderDialog(session, self._sources.make_player(self._window), self._window)
+        def suggest() -> None:
+            self._edit_new(partial(suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript))
+
+        session = RecordingSession(open_input=self._services.open_input)
+        dialog = RecorderDialog(session, self._services.make_player(self._window), self._window)
         session.setParent(dialog)
-        dialog.accepted.connect(lambda: self._on_recorded(dialog))
+        dialog.accepted.connect(suggest)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     def reopen_recording(self, voice: Voice) -> None:
         """Open the clip editor with the clip of ``voice``, to create another voice from it."""
-        run_in_background(
-            self,
-            partial(_suggest_from_voice, voice),
-            done=partial(self._open_editor, None),
-            failed=self.failed.emit,
-        )
+        self._edit_new(partial(_suggest_from_voice, voice))
 
     def _on_classified(self, then: Then, found: DroppedPaths) -> None:
         for path in found.voice_files:
             self._import_voice(path)
         for path in found.stored_voices:
             self._import_stored(path)
-        if len(found.sounds) == 1:
-            self._read(found.sounds[0], then)
-        elif found.sounds:
-            self._create_all(found.sounds)
+        if len(found.recordings) == 1:
+            self._read(found.recordings[0], then)
+        elif found.recordings:
+            self._create_all(found.recordings)
         if not found.num_usable:
             names = ", ".join(path.name for path in found.others[:3])
             self.failed.emit(
@@ -139,61 +140,56 @@ class VoiceImporter(QObject):
             )
 
     def _read(self, path: Path, then: Then) -> None:
-        from studio.app.voices.clip_suggestion import suggest_from_file  # noqa: PLC0415 - after the first paint
+        from studio.app.voices import new_voices  # noqa: PLC0415 - after the first paint
 
         self.status_message.emit(self.tr("Reading {name}…").format(name=path.name))
-        work = partial(suggest_from_file, path, self.tr("Voice"))
+        self._edit_new(partial(new_voices.suggest_from_file, path, self.tr("Voice")), then)
+
+    def _edit_new(self, suggest: Callable[[], ClipSuggestion], then: Then = None) -> None:
+        """Call ``suggest`` in the background, then open the clip editor with its result under a free name."""
+
+        def work() -> ClipSuggestion:
+            suggestion = suggest()
+            return replace(suggestion, name=self._edits.library.unique_name(suggestion.name))
+
         run_in_background(self, work, done=partial(self._open_editor, then), failed=self.failed.emit)
 
-    def _on_recorded(self, dialog: RecorderDialog) -> None:
-        from studio.app.voices.clip_suggestion import suggest_clip  # noqa: PLC0415 - after the first paint
-
-        work = partial(suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript)
-        run_in_background(self, work, done=partial(self._open_editor, None), failed=self.failed.emit)
-
     def _open_editor(self, then: Then, suggestion: ClipSuggestion) -> None:
-        self.status_message.emit("")
-        library = self._edits.library
-        run_in_background(
-            self,
-            partial(library.unique_name, suggestion.name),
-            done=partial(self._show_editor, then, suggestion),
-            failed=self.failed.emit,
-        )
-
-    def _show_editor(self, then: Then, suggestion: ClipSuggestion, unique_name: str) -> None:
         from studio.app.voices.clip_editor_dialog import ClipEditorDialog  # noqa: PLC0415 - after the first paint
 
-        dialog = ClipEditorDialog(suggestion, self._sources.make_player(self._window), self._window, name=unique_name)
+        self.status_message.emit("")
+        dialog = ClipEditorDialog(suggestion, self._services.make_player(self._window), self._window)
         dialog.accepted.connect(lambda: self._add(dialog, then))
         dialog.rejected.connect(dialog.deleteLater)
         dialog.open()
 
     def _add(self, dialog: ClipEditorDialog, then: Then) -> None:
-        run_in_background(
-            self,
-            partial(_add_sound, self._edits.library, dialog.suggestion, dialog.window_of_clip, dialog.details),
-            done=partial(self._on_added, dialog, then),
-            failed=partial(self._on_not_added, dialog),
-        )
+        suggestion, window, details = dialog.suggestion, dialog.window_of_clip, dialog.details
 
-    def _on_added(self, dialog: ClipEditorDialog, then: Then, voice: Voice) -> None:
-        dialog.deleteLater()
-        self._keep([voice], then=None if then is None else partial(then, voice))
+        def work() -> Voice:
+            return self._edits.library.add_sound(suggestion.clip(window), details).voice
 
-    def _on_not_added(self, dialog: ClipEditorDialog, error: StudioError) -> None:
-        """Open the dialog again with everything that was typed, for example if the name is taken."""
-        dialog.show_problem(error)
-        dialog.open()
+        def on_added(voice: Voice) -> None:
+            dialog.deleteLater()
+            self._keep([voice], then=then and partial(then, voice))
+
+        def on_refused(error: StudioError) -> None:
+            """Open the dialog again with everything that was typed, for example if the name is taken."""
+            dialog.show_problem(error)
+            dialog.open()
+
+        run_in_background(self, work, done=on_added, failed=on_refused)
 
     def _create_all(self, paths: list[Path]) -> None:
-        work = partial(_create_all, self._edits.library, paths, self.tr("Voice"), self._file_started.emit)
-        run_in_background(self, work, done=self._on_all_created, failed=self.failed.emit)
+        from studio.app.voices.new_voices import create_from_files  # noqa: PLC0415 - after the first paint
+
+        work = partial(create_from_files, self._edits.library, paths, self.tr("Voice"), self._file_started.emit)
+        run_in_background(self, work, done=self._on_created, failed=self.failed.emit)
 
     def _on_file_started(self, number: int, total: int) -> None:
         self.status_message.emit(self.tr("Creating voices: {number} of {total}…").format(number=number, total=total))
 
-    def _on_all_created(self, created: _Created) -> None:
+    def _on_created(self, created: CreatedVoices) -> None:
         self._keep(created.voices)
         if created.refused:
             self.failed.emit(
@@ -215,21 +211,21 @@ class VoiceImporter(QObject):
         task.add_done_callback(self._imports.discard)
 
     async def _import_spk2info(self, path: Path) -> None:
-        from studio.app.voices.stored_voices import import_spk2info  # noqa: PLC0415 - rarely needed
+        from studio.app.voices.new_voices import import_spk2info  # noqa: PLC0415 - after the first paint
         from studio.worker.process import WorkerProcess  # noqa: PLC0415
 
         self.status_message.emit(self.tr("Reading {name}…").format(name=path.name))
         try:
-            voices, refused = await import_spk2info(
+            created = await import_spk2info(
                 path,
                 self._edits.library,
-                start_worker=self._sources.start_worker or WorkerProcess,
-                model_folder=self._sources.model_folder(),
+                start_worker=self._services.start_worker or WorkerProcess,
+                model_folder=self._services.model_folder(),
             )
         except StudioError as error:
             self.failed.emit(error)
             return
-        self._on_all_created(_Created(voices, refused))
+        self._on_created(created)
 
     def _keep(self, voices: list[Voice], *, then: Callable[[], object] | None = None) -> None:
         self._edits.keep(voices, then=then)
@@ -239,37 +235,7 @@ class VoiceImporter(QObject):
             self.status_message.emit(self.tr("Added {count} voices").format(count=len(voices)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Created:
-    voices: list[Voice]
-    refused: list[Message]
-
-
-def _create_all(
-    library: VoiceLibrary, paths: list[Path], fallback_name: str, begin: Callable[[int, int], object]
-) -> _Created:
-    from studio.app.voices.clip_suggestion import suggest_from_file  # noqa: PLC0415 - after the first paint
-
-    created = _Created([], [])
-    for number, path in enumerate(paths, start=1):
-        begin(number, len(paths))
-        try:
-            suggestion = suggest_from_file(path, fallback_name)
-            name = library.unique_name(suggestion.name)
-            details = VoiceDetails(
-                name, suggestion.transcript or None, language=language_of(suggestion.transcript) or None
-            )
-            created.voices.append(library.add_sound(suggestion.clip(), details).voice)
-        except StudioError as error:
-            created.refused.append(wording("{file}: {reason}", file=path.name, reason=error))
-    return created
-
-
-def _add_sound(library: VoiceLibrary, suggestion: ClipSuggestion, window: PromptWindow, details: VoiceDetails) -> Voice:
-    return library.add_sound(suggestion.clip(window), details).voice
-
-
 def _suggest_from_voice(voice: Voice) -> ClipSuggestion:
-    from studio.app.voices.clip_suggestion import suggest_from_file  # noqa: PLC0415 - after the first paint
+    from studio.app.voices.new_voices import suggest_from_file  # noqa: PLC0415 - after the first paint
 
     return replace(suggest_from_file(voice.clip, voice.name), name=voice.name, transcript=voice.transcript or "")

@@ -1,4 +1,4 @@
-"""List model of the voices with thumbnail, number and preparation state, and its search filter."""
+"""List model of the voices with their thumbnails, numbers and states of preparation, and its search filter."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from studio.app.error_text import format_error
 from studio.app.translation import join_phrases
-from studio.app.voices.languages import language_word
 from studio.app.voices.preload_queue import Preparation, PreparationState
-from studio.app.voices.sentences import advice_of, grade_word, sentence_of
+from studio.app.voices.voice_text import finding_text, grade_name, language_name
 from studio.app.voices.voice_thumbnails import CardPicture
 from studio.app.widgets.painting_guard import paints_safely
 from studio.voices.library import Voice
@@ -25,16 +24,16 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class VoiceCard:
-    """``number`` is that of the shortcut Ctrl+number; ``picture`` is None until it has been drawn."""
+    """What the card of a voice shows."""
 
     voice: Voice
-    number: int | None
-    picture: CardPicture | None = None
+    number: int | None  # of the shortcut Ctrl+number
+    picture: CardPicture | None = None  # None until the clip has been read
     preparation: Preparation = Preparation()
 
     @property
     def quality(self) -> Grade | None:
-        """The grade stored in the library, else the one assessed with the thumbnail."""
+        """The grade in the library or, if there is none, the one assessed with the thumbnail."""
         if self.voice.quality is None and self.picture is not None:
             return self.picture.clip_report.quality
         return self.voice.quality
@@ -42,7 +41,7 @@ class VoiceCard:
 
 @paints_safely
 class VoiceModel(QAbstractListModel):
-    """Voices in the order of the library; the first nine are numbered."""
+    """Voices in the order of the library. The first nine have numbers."""
 
     def __init__(self, parent: Any = None) -> None:
         super().__init__(parent)
@@ -66,7 +65,7 @@ class VoiceModel(QAbstractListModel):
         self.endResetModel()
 
     def set_picture(self, clip: str, picture: CardPicture) -> None:
-        """Set the thumbnail of all voices whose clip has the path ``clip``."""
+        """Set the thumbnail of all voices with the clip at the path ``clip``."""
         self._pictures[clip] = picture
         self._update_rows([row for row, card in enumerate(self._cards) if str(card.voice.clip) == clip])
 
@@ -97,8 +96,8 @@ class VoiceModel(QAbstractListModel):
                 return self._accessible_text(card)
         return card if role == CARD_ROLE else None
 
-    def preparation_word(self, preparation: Preparation) -> str:
-        """Return the label of a state; empty for UNKNOWN."""
+    def preparation_text(self, preparation: Preparation) -> str:
+        """Return the label of a state. It is empty for UNKNOWN."""
         match preparation.state:
             case PreparationState.WAITING:
                 return self.tr("Queued")
@@ -136,7 +135,7 @@ class VoiceModel(QAbstractListModel):
             parts.append(voice.notes)
         if card.picture is not None:
             findings = card.picture.clip_report.findings
-            parts += [f"{sentence_of(each)} {advice_of(each)}" for each in findings if each.grade is not Grade.GOOD]
+            parts += [finding_text(each) for each in findings if each.grade is not Grade.GOOD]
         if card.preparation.error is not None:
             parts.append(format_error(card.preparation.error))
         if card.number is not None:
@@ -146,10 +145,10 @@ class VoiceModel(QAbstractListModel):
     def _accessible_text(self, card: VoiceCard) -> str:
         parts = [
             card.voice.name,
-            language_word(card.voice.language),
+            language_name(card.voice.language),
             self.tr("{seconds:.1f} seconds").format(seconds=card.voice.clip_seconds),
-            self.tr("Quality: {grade}").format(grade=grade_word(card.quality)) if card.quality else "",
-            self.preparation_word(card.preparation),
+            self.tr("Quality: {grade}").format(grade=grade_name(card.quality)) if card.quality else "",
+            self.preparation_text(card.preparation),
         ]
         return join_phrases(part for part in parts if part)
 
@@ -170,6 +169,6 @@ class VoiceFilter(QSortFilterProxyModel):
         source = self.sourceModel()
         assert isinstance(source, VoiceModel)
         voice = source.card(source_row).voice
-        fields = (voice.name, voice.transcript, voice.notes, language_word(voice.language), voice.consent.by)
+        fields = (voice.name, voice.transcript, voice.notes, language_name(voice.language), voice.consent.by)
         text = "\n".join(field or "" for field in fields).casefold()
         return all(word in text for word in self._words)

@@ -1,4 +1,4 @@
-"""Waveform thumbnails and assessments of the voice clips, each read once in the background."""
+"""Waveform thumbnails and assessments of the clips of voices. Each clip is read once, in the background."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ class CardPicture:
 
 
 class VoiceThumbnails(QObject):
-    """Emits ``ready`` for each clip; stored features have no waveform and are skipped."""
+    """Emits ``ready`` for each requested clip. Voices with stored features are skipped, as they have no waveform."""
 
-    ready = Signal(str, object)  # the clip's path, CardPicture
+    ready = Signal(str, object)  # path of the clip, CardPicture
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._asked: set[Path] = set()
+        self._requested: set[Path] = set()
         self._waiting: list[Path] = []
-        self._is_reading = False
+        self._is_busy = False
 
-    def ask_for(self, voices: list[Voice]) -> None:
+    def request(self, voices: list[Voice]) -> None:
         for voice in voices:
-            if voice.generation is None and voice.clip not in self._asked:
-                self._asked.add(voice.clip)
+            if voice.generation is None and voice.clip not in self._requested:
+                self._requested.add(voice.clip)
                 self._waiting.append(voice.clip)
         self._read_next()
 
     def _read_next(self) -> None:
-        """Read one clip at a time, so that a long list does not block the import of a dropped file."""
-        if self._waiting and not self._is_reading:
-            self._is_reading = True
+        """Read only one clip at a time, so that a long list does not delay the import of a dropped file."""
+        if self._waiting and not self._is_busy:
+            self._is_busy = True
             clip = self._waiting.pop(0)
             run_in_background(
                 self,
@@ -54,14 +54,14 @@ class VoiceThumbnails(QObject):
             )
 
     def _on_done(self, clip: Path, picture: CardPicture) -> None:
-        self._is_reading = False
+        self._is_busy = False
         self.ready.emit(str(clip), picture)
         self._read_next()
 
     def _on_failed(self, clip: Path, _error: StudioError) -> None:
-        """Leave the card without a waveform, and allow another attempt later."""
-        self._is_reading = False
-        self._asked.discard(clip)
+        """Leave the card without a waveform. The clip can be requested again."""
+        self._is_busy = False
+        self._requested.discard(clip)
         self._read_next()
 
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
-from studio.app.voices.clip_suggestion import suggest_clip
+from studio.app.voices.new_voices import suggest_clip
 from studio.audio.waveform import Waveform
 from studio.errors import VoiceExists
 from studio.voices.clip_report import Aspect
@@ -30,7 +30,9 @@ def open_dialog(qtbot: QtBot, make_player: MakePlayer) -> Callable[..., ClipEdit
         windows.append(window)
         qtbot.addWidget(window)
         dialog = ClipEditorDialog(
-            suggest_clip(recording, "Anna", details.pop("transcript", "")), make_player(window), window, **details
+            suggest_clip(recording, details.get("name", "Anna"), details.get("transcript", "")),
+            make_player(window),
+            window,
         )
         dialog.open()
         qtbot.waitUntil(lambda: dialog._report_view.clip_report is not None)
@@ -79,19 +81,19 @@ def test_a_low_sample_rate_is_reported_and_refused(
     assert not dialog._create.isEnabled()
 
 
-def test_the_transcript_selects_the_mode(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
+def test_the_mode_depends_on_the_transcript(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
     form = open_dialog(recording)._form
     assert "Cross-lingual" in form._mode_text.text()
     form.transcript.insertPlainText("今天天气很好")
     assert "Zero-shot" in form._mode_text.text()
-    assert form.description.language == "zh"
+    assert form.details.language == "zh"
     form._language.setCurrentIndex(form._language.findData("ja"))
     form._on_language_chosen()
     QTest.keyClicks(form.transcript, " and what she said then")
-    assert form.description.language == "ja", "a chosen language is kept"
+    assert form.details.language == "ja", "the language that the user chose is not changed"
 
 
-def test_details(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
+def test_the_details_of_the_new_voice(open_dialog: Callable[..., ClipEditorDialog], recording: Waveform) -> None:
     dialog = open_dialog(recording, transcript="What she said.", name="Anna 2")
     form = dialog._form
     assert (dialog.details.name, dialog.details.transcript, dialog.details.language) == (

@@ -14,12 +14,12 @@ def touch(*paths: Path) -> None:
         path.touch()
 
 
-def test_kinds(tmp_path: Path) -> None:
+def test_files_are_classified_by_kind(tmp_path: Path) -> None:
     names = ["a.WAV", "b.m4a", "c.voice", "spk2info.pt", "d.txt"]
     paths = [tmp_path / name for name in names]
     touch(*paths)
     found = classify_paths(paths)
-    assert [path.name for path in found.sounds] == ["a.WAV", "b.m4a"]
+    assert [path.name for path in found.recordings] == ["a.WAV", "b.m4a"]
     assert [path.name for path in found.voice_files] == ["c.voice"]
     assert [path.name for path in found.stored_voices] == ["spk2info.pt"]
     assert [path.name for path in found.others] == ["d.txt"]
@@ -30,7 +30,7 @@ def test_folders_are_searched_in_order_of_name(tmp_path: Path) -> None:
     folder = tmp_path / "声 音"
     touch(folder / "b.wav", folder / "a" / "z.flac", folder / ".hidden.wav", folder / "notes.txt", folder / "llm.pt")
     found = classify_paths([folder])
-    assert [path.name for path in found.sounds] == ["z.flac", "b.wav"]
+    assert [path.name for path in found.recordings] == ["z.flac", "b.wav"]
     assert found.stored_voices == [], "model weights are not voices"
     assert found.others == []
 

@@ -127,14 +127,14 @@ def test_each_preparation_state_is_painted_differently(model: VoiceModel, qtbot:
     assert len(pictures) == len(PreparationState), "each looks different"
 
 
-def test_thumbnails_are_made_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+def test_thumbnails_are_drawn_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
     pictures = VoiceThumbnails()
     added = library.add(clip, "Anna").voice
     with qtbot.waitSignal(pictures.ready) as ready:
-        pictures.ask_for([added, voice("gone"), voice("stored", generation="cosyvoice2")])
+        pictures.request([added, voice("gone"), voice("stored", generation="cosyvoice2")])
     path, found = ready.args
     assert path == str(added.clip)
     assert isinstance(found, CardPicture)
     assert found.outline.loudest > 0.01
     with qtbot.assertNotEmitted(pictures.ready, wait=100):
-        pictures.ask_for([added])
+        pictures.request([added])

@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtGui import QUndoCommand, QUndoStack
 from pytestqt.qtbot import QtBot
 
-from studio.app.voices.voice_edits import Description, VoiceEdits
+from studio.app.voices.voice_edits import VoiceEdits
 from studio.errors import StudioError, VoiceExists
-from studio.voices.library import Consent, Voice, VoiceLibrary
+from studio.voices.library import Consent, Voice, VoiceDetails, VoiceLibrary, details_of
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_rename(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, cli
     assert names(library) == ["Anna", "Ben"]
     edits.rename(anna, "Anna")
     idle(edits, qtbot)
-    assert not stack.canUndo(), "nothing was changed"
+    assert not stack.canUndo(), "the command does not stay on the stack"
 
 
 def test_a_command_may_be_pushed_when_a_voice_is_added(
@@ -127,16 +127,16 @@ def test_a_command_may_be_pushed_when_a_voice_is_added(
 
 def test_describe(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
     before = library.add(clip, "Anna", "Said.", notes="old").voice
-    wanted = Description("Other words.", "new", "en", Consent("Anna", "2026-11-21", "tests"))
+    wanted = VoiceDetails("Anna", "Other words.", "new", language="en", consent=Consent("Anna", "2026-11-21", "tests"))
     edits.describe(before, wanted)
     idle(edits, qtbot)
-    assert Description.of(library.get("Anna")) == wanted
+    assert details_of(library.get("Anna")) == wanted
     stack.undo()
     idle(edits, qtbot)
     assert library.get("Anna") == before
-    edits.describe(before, Description.of(before))
+    edits.describe(before, details_of(before))
     idle(edits, qtbot)
-    assert stack.index() == 0, "nothing was changed"
+    assert stack.index() == 0, "the command does not stay on the stack"
 
 
 def test_duplicate(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:

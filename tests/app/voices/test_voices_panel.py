@@ -19,12 +19,12 @@ from pytestqt.qtbot import QtBot
 from thread_worker import ThreadWorker
 
 from studio.app.playback.audio_player import AudioPlayer
-from studio.app.voices import clip_suggestion
+from studio.app.voices import new_voices
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog
-from studio.app.voices.edit_dialog import EditDialog
 from studio.app.voices.panel import VoicesPanel
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.app.voices.recorder_dialog import RecorderDialog
+from studio.app.voices.voice_details import EditDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
 from studio.errors import OutOfMemory, StudioError
@@ -154,12 +154,12 @@ def test_the_menu_shows_a_preparation_error(
     refresh(panel, qtbot)
     panel.select("Anna")
     panel._open_menu(QPoint(1, 1))
-    assert not panel._actions.by_name["problem"].isEnabled()
+    assert not panel._list.actions_by_name["problem"].isEnabled()
     error = OutOfMemory("There is no memory left.", remedy="Close other programs.")
     panel._model.set_preparation("Anna", Preparation(PreparationState.FAILED, error=error))
     panel._open_menu(QPoint(1, 1))
     with qtbot.waitSignal(panel.failed) as failed:
-        panel._actions.by_name["problem"].trigger()
+        panel._list.actions_by_name["problem"].trigger()
     assert failed.args == [error]
 
 
@@ -198,7 +198,7 @@ def test_a_recording_opens_the_clip_editor(
     qtbot.waitUntil(lambda: not panel.findChildren(RecorderDialog) and not panel.findChildren(ClipEditorDialog))
 
 
-def test_rename_in_place(
+def test_a_voice_is_renamed_in_its_card(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
@@ -207,7 +207,7 @@ def test_rename_in_place(
     renamed: list[tuple[str, str]] = []
     panel.voice_renamed.connect(lambda before, after: renamed.append((before, after)))
     panel._list.setFocus()
-    panel._actions.by_name["rename"].trigger()
+    panel._list.actions_by_name["rename"].trigger()
     editor = panel._list.findChild(QLineEdit)
     assert editor is not None
     editor.selectAll()
@@ -221,7 +221,7 @@ def test_rename_in_place(
     qtbot.waitUntil(lambda: names(panel) == ["Anna"])
 
 
-def test_delete_and_undo(
+def test_deleting_voices_can_be_undone(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     for name in ("Anna", "Ben"):
@@ -230,7 +230,7 @@ def test_delete_and_undo(
     removed: list[str] = []
     panel.voice_removed.connect(removed.append)
     panel._list.selectAll()
-    panel._actions.by_name["delete"].trigger()
+    panel._list.actions_by_name["delete"].trigger()
     qtbot.waitUntil(lambda: names(panel) == [])
     assert removed == ["Anna", "Ben"]
     assert panel._placeholder.isVisible()
@@ -260,7 +260,9 @@ def test_deleted_voices_can_be_restored_from_the_menu(
     menu.close()
 
 
-def test_choosing_a_voice(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
+def test_a_voice_is_chosen_by_its_number_or_by_the_menu(
+    panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot
+) -> None:
     for name in ("Anna", "Ben"):
         library.add(clip, name)
     refresh(panel, qtbot)
@@ -269,7 +271,7 @@ def test_choosing_a_voice(panel: VoicesPanel, library: VoiceLibrary, clip: Path,
     assert second.name == "Ben"
     panel.select("Ben")
     with qtbot.waitSignal(panel.voice_chosen) as chosen:
-        panel._actions.by_name["choose"].trigger()
+        panel._list.actions_by_name["choose"].trigger()
     assert chosen.args == ["Ben"]
 
 
@@ -289,13 +291,13 @@ def test_search_filters_and_return_selects_the_first_match(
     assert panel._placeholder.text() == "No matching voices"
 
 
-def test_edit_transcript_and_consent(
+def test_transcript_and_consent_can_be_edited(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, stack: QUndoStack, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     refresh(panel, qtbot)
     panel.select("Anna")
-    panel._actions.by_name["edit"].trigger()
+    panel._list.actions_by_name["edit"].trigger()
     (dialog,) = panel.findChildren(EditDialog)
     dialog._form.transcript.setPlainText("Was sie gesagt hat, und nicht nur das.")
     dialog._form.name.setText("Clara")
@@ -318,18 +320,18 @@ def test_bundled_voices_are_read_only(
     (tmp_path / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
     refresh(panel, qtbot)
     panel.select("Harbour")
-    enabled = {name for name, action in panel._actions.by_name.items() if action.isEnabled()}
+    enabled = {name for name, action in panel._list.actions_by_name.items() if action.isEnabled()}
     assert enabled == {"choose", "listen", "reopen", "duplicate", "export"}
-    panel._actions.by_name["duplicate"].trigger()
+    panel._list.actions_by_name["duplicate"].trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Harbour", "Harbour 2"])
 
 
-def test_export_and_import_a_voice_file(
+def test_a_voice_file_is_exported_and_imported(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
     voice = library.add(clip, "Anna", "Said.").voice
     with qtbot.waitSignal(panel.status_message) as messages:
-        panel._actions.export_to(voice, tmp_path / "anna.voice")
+        panel._list.export_to(voice, tmp_path / "anna.voice")
     assert messages.args == [f"Saved {tmp_path / 'anna.voice'}"]
     panel.voice_importer.import_paths([tmp_path / "anna.voice"])
     qtbot.waitUntil(lambda: names(panel) == ["Anna", "Anna 2"])
@@ -339,7 +341,7 @@ def test_export_and_import_a_voice_file(
     assert failed.args[0].code == "bad-voice-file"
 
 
-def test_play_a_clip(
+def test_a_clip_is_played(
     panel: VoicesPanel,
     library: VoiceLibrary,
     clip: Path,
@@ -349,9 +351,9 @@ def test_play_a_clip(
     library.add(clip, "Anna")
     refresh(panel, qtbot)
     panel.select("Anna")
-    panel._actions.by_name["listen"].trigger()
+    panel._list.actions_by_name["listen"].trigger()
     qtbot.waitUntil(lambda: outputs.card.first_sound is not None)
-    panel._actions._player.stop()
+    panel._list._player.stop()
 
 
 def test_a_damaged_library_is_reported(
@@ -379,7 +381,7 @@ def test_official_stored_voices_are_imported(
     (voice,) = panel.voices
     assert (voice.name, voice.generation) == ("my_zero_shot_spk", "cosyvoice2")
     panel.select(voice.name)
-    assert not panel._actions.by_name["listen"].isEnabled(), "stored features have no recording"
+    assert not panel._list.actions_by_name["listen"].isEnabled(), "stored features have no recording"
     stack.undo()
     qtbot.waitUntil(lambda: library.voices() == [])
 
@@ -402,7 +404,7 @@ def test_an_unexpected_error_in_the_background_is_reported(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(clip_suggestion, "suggest_from_file", fail)
+    monkeypatch.setattr(new_voices, "suggest_from_file", fail)
     with qtbot.waitSignal(panel.failed) as failed:
         panel.voice_importer.import_paths([make_sound("anna.wav")])
     assert failed.args[0].code == "internal-error"
@@ -426,19 +428,19 @@ def test_all_controls_have_names_and_a_tab_order(
 
 
 def test_a_refresh_reads_the_library_once(panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
-    """Counts reads, not seconds, which depend on the machine."""
+    """The test counts reads, because the time depends on the machine."""
     first = library.add(clip, "Anna").voice
     many = [replace(first, name=f"Voice {number}") for number in range(200)]
-    readings = 0
+    num_reads = 0
 
     def voices() -> list[Voice]:
-        nonlocal readings
-        readings += 1
+        nonlocal num_reads
+        num_reads += 1
         return many
 
     library.voices = voices  # type: ignore[method-assign]
     refresh(panel, qtbot)
-    assert readings == 1
+    assert num_reads == 1
     assert panel._filter.rowCount() == 200
     assert not panel.grab().isNull()
 
@@ -447,21 +449,21 @@ def test_the_library_is_read_in_the_background(
     panel: VoicesPanel, library: VoiceLibrary, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(clip, "Anna")
-    gate = threading.Event()
+    may_read = threading.Event()
     voices = library.voices
-    readers: list[int] = []
+    reading_threads: list[int] = []
 
     def read_slowly() -> list[Voice]:
-        readers.append(threading.get_ident())
-        gate.wait(60)
+        reading_threads.append(threading.get_ident())
+        may_read.wait(60)
         return voices()
 
     monkeypatch.setattr(library, "voices", read_slowly)
     panel.refresh()
-    assert names(panel) == [], "refresh returned although the library cannot be read yet"
-    gate.set()
+    assert names(panel) == [], "refresh returns before the library has been read"
+    may_read.set()
     qtbot.waitUntil(lambda: names(panel) == ["Anna"])
-    assert threading.get_ident() not in readers
+    assert threading.get_ident() not in reading_threads
 
 
 def test_no_hint_is_shown_before_the_library_is_read(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from studio.app.voices.clip_suggestion import suggest_clip, suggest_from_file
+from studio.app.voices.new_voices import suggest_clip, suggest_from_file
 from studio.audio.waveform import Waveform
 from studio.errors import LowSampleRate, SilentClip, UnreadableClip
 from studio.voices.best_segment import PromptWindow

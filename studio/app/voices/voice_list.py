@@ -1,4 +1,4 @@
-"""Actions on the selected voices: assign, play, rename, edit, duplicate, export and delete."""
+"""List of the voice cards, with the actions on the selected voices."""
 
 from __future__ import annotations
 
@@ -6,41 +6,53 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QLineEdit, QListView, QMenu, QWidget
 
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
-from studio.app.voices.card_list import CardList
-from studio.app.voices.edit_dialog import EditDialog
+from studio.app.voices.card_delegate import CardDelegate
+from studio.app.voices.voice_details import EditDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter
-from studio.app.voices.voice_model import CARD_ROLE, VoiceCard
+from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
-from studio.voices.library import Voice
+from studio.voices.library import TrashedVoice, Voice
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
+_MOST_DELETED_SHOWN = 20
 
-class VoiceActions(QObject):
-    """Adds its actions to ``card_list``; their shortcuts work while the list has the focus."""
 
-    voice_chosen = Signal(str)  # name
+class VoiceList(QListView):
+    """Shows voices as cards and renames them in place. The shortcuts of its actions work while it has the focus."""
+
+    voice_chosen = Signal(str)  # name of the voice to assign to the selected lines
     status_message = Signal(str)
     failed = Signal(object)  # StudioError
 
-    def __init__(self, card_list: CardList, edits: VoiceEdits, importer: VoiceImporter, player: AudioPlayer) -> None:
-        super().__init__(card_list)
-        self._list = card_list
+    def __init__(
+        self, voices: VoiceFilter, edits: VoiceEdits, importer: VoiceImporter, player: AudioPlayer, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
         self._edits = edits
         self._importer = importer
         self._player = player
-        self.by_name = self._make_actions()
-        self._list.doubleClicked.connect(self._choose)
-        self._list.selectionModel().selectionChanged.connect(self.update_enabled)
-        self._list.rename_asked.connect(self._on_renamed)
+        self.setModel(voices)
+        self.setItemDelegate(CardDelegate(self))
+        self.setAccessibleName(self.tr("Voices"))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setMouseTracking(True)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.actions_by_name = self._make_actions()
+        self.doubleClicked.connect(self._choose)
+        self.selectionModel().selectionChanged.connect(self.update_enabled)
         self._player.failed.connect(self.failed)
         self.update_enabled()
 
@@ -57,13 +69,42 @@ class VoiceActions(QObject):
         voices = self._selected()
         one = voices[0] if len(voices) == 1 else None
         for name in ("choose", "duplicate", "export"):
-            self.by_name[name].setEnabled(one is not None)
+            self.actions_by_name[name].setEnabled(one is not None)
         for name in ("listen", "reopen"):  # stored features have no recording
-            self.by_name[name].setEnabled(one is not None and one.generation is None)
+            self.actions_by_name[name].setEnabled(one is not None and one.generation is None)
         for name in ("rename", "edit"):
-            self.by_name[name].setEnabled(one is not None and not one.is_built_in)
-        self.by_name["problem"].setEnabled(self._problem() is not None)
-        self.by_name["delete"].setEnabled(any(not voice.is_built_in for voice in voices))
+            self.actions_by_name[name].setEnabled(one is not None and not one.is_built_in)
+        self.actions_by_name["problem"].setEnabled(self._problem() is not None)
+        self.actions_by_name["delete"].setEnabled(any(not voice.is_built_in for voice in voices))
+
+    def open_menu(self, place: QPoint, trashed: list[TrashedVoice]) -> None:
+        """Open the context menu at ``place`` on the screen. It can restore the voices in ``trashed``."""
+        self.update_enabled()
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name, action in self.actions_by_name.items():
+            if name in ("rename", "delete"):
+                menu.addSeparator()
+            menu.addAction(action)
+        menu.addSeparator()
+        deleted = menu.addMenu(icon("undo"), self.tr("Restore deleted voice"))
+        deleted.setEnabled(bool(trashed))
+        for each in trashed[:_MOST_DELETED_SHOWN]:
+            moment = QDateTime.fromString(each.removed, Qt.DateFormat.ISODate)
+            day = QLocale().toString(moment.toLocalTime().date(), QLocale.FormatType.ShortFormat)
+            words = self.tr("{name}, deleted on {day}").format(name=each.voice.name, day=day)
+            deleted.addAction(words).triggered.connect(partial(self._edits.restore, each))
+        menu.popup(place)
+
+    def commitData(self, editor: QWidget) -> None:  # noqa: N802
+        """Rename the voice by a command, which may fail, instead of changing the model."""
+        voice = self.current_voice
+        if isinstance(editor, QLineEdit) and voice is not None:
+            self.rename(voice, editor.text())
+
+    def rename(self, voice: Voice, new_name: str) -> None:
+        if new_name.strip():
+            self._edits.rename(voice, new_name)
 
     def _make_actions(self) -> dict[str, QAction]:
         specs: tuple[tuple[str, str, str, list[QKeySequence], Callable[[], object]], ...] = (
@@ -79,22 +120,22 @@ class VoiceActions(QObject):
         )
         actions = {}
         for name, text, icon_name, keys, slot in specs:
-            action = QAction(text, self._list)
+            action = QAction(text, self)
             if icon_name:
                 action.setIcon(icon(icon_name))
             action.setShortcuts(keys)
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             action.triggered.connect(slot)
-            self._list.addAction(action)
+            self.addAction(action)
             actions[name] = action
         return actions
 
     def _current_card(self) -> VoiceCard | None:
-        card = self._list.currentIndex().data(CARD_ROLE)
+        card = self.currentIndex().data(CARD_ROLE)
         return card if isinstance(card, VoiceCard) else None
 
     def _selected(self) -> list[Voice]:
-        cards = [index.data(CARD_ROLE) for index in self._list.selectionModel().selectedIndexes()]
+        cards = [index.data(CARD_ROLE) for index in self.selectionModel().selectedIndexes()]
         return [card.voice for card in cards if isinstance(card, VoiceCard)]
 
     def _problem(self) -> StudioError | None:
@@ -114,23 +155,19 @@ class VoiceActions(QObject):
             run_in_background(self, partial(_read_clip, voice), done=self._player.play_clip, failed=self.failed.emit)
 
     def _rename(self) -> None:
-        self._list.edit(self._list.currentIndex())
-
-    def _on_renamed(self, voice: Voice, new_name: str) -> None:
-        if new_name.strip():
-            self._edits.rename(voice, new_name)
+        self.edit(self.currentIndex())
 
     def _edit(self) -> None:
         if (voice := self.current_voice) is None:
             return
-        dialog = EditDialog(voice, self._list)
+        dialog = EditDialog(voice, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._on_edited(dialog))
         dialog.open()
 
     def _on_edited(self, dialog: EditDialog) -> None:
-        self._edits.describe(dialog.voice, dialog.description)
-        self._edits.rename(dialog.voice, dialog.name)
+        self._edits.describe(dialog.voice, dialog.details)
+        self._edits.rename(dialog.voice, dialog.details.name)
 
     def _reopen_recording(self) -> None:
         if (voice := self.current_voice) is not None:
@@ -146,7 +183,7 @@ class VoiceActions(QObject):
     def _export(self) -> None:
         if (voice := self.current_voice) is None:
             return
-        dialog = QFileDialog(self._list, self.tr("Export {name}").format(name=voice.name))
+        dialog = QFileDialog(self, self.tr("Export {name}").format(name=voice.name))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(self.tr("Voices ({patterns})").format(patterns=f"*{VOICE_SUFFIX}"))

@@ -1,4 +1,4 @@
-"""Form for the metadata of a voice: name, transcript, language, notes and consent."""
+"""Form and dialog for the details of a voice: name, transcript, language, notes and consent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDateEdit,
+    QDialog,
+    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -16,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.voices.languages import LANGUAGE_WORDS, language_of, language_word
-from studio.app.voices.voice_edits import Description
-from studio.voices.library import Consent
+from studio.app.voices.voice_text import LANGUAGE_NAMES, language_name, language_of
+from studio.app.widgets.screen_fit import fit_to_screen
+from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import LONGEST_NAME
 
 _TRANSCRIPT_LINES = 3
@@ -30,18 +32,15 @@ class DetailsForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.name = QLineEdit(self)
-        self.name.setMaxLength(LONGEST_NAME)
+        self.name = QLineEdit(self, maxLength=LONGEST_NAME)
         self.name.setAccessibleName(self.tr("Voice name"))
         self.transcript = self._make_transcript()
-        self._mode_text = QLabel(self)
-        self._mode_text.setWordWrap(True)
+        self._mode_text = QLabel(self, wordWrap=True)
         self._mode_text.setProperty("role", "quiet")
         self._language = self._make_languages()
         self._has_chosen_language = False
-        self._notes = QLineEdit(self)
+        self._notes = QLineEdit(self, placeholderText=self.tr("Optional"))
         self._notes.setAccessibleName(self.tr("Notes"))
-        self._notes.setPlaceholderText(self.tr("Optional"))
         self._consent = QCheckBox(self.tr("Voice owner has consented"), self)
         self._consent.setToolTip(
             self.tr("Only clone voices you have permission to use. This note is stored with the voice.")
@@ -60,29 +59,32 @@ class DetailsForm(QWidget):
         rows.addRow(self.tr("N&otes"), self._notes)
         rows.addRow(self._consent)
         rows.addRow(self._make_consent())
-        self._connect_signals()
+        self.name.textChanged.connect(self.name_changed)
+        self.transcript.textChanged.connect(self._on_transcript_changed)
+        self._language.activated.connect(self._on_language_chosen)
         self._show_mode()
 
     @property
-    def description(self) -> Description:
+    def details(self) -> VoiceDetails:
         consent = Consent()
         if self._consent.isChecked():
             date = self._consent_date.date().toString("yyyy-MM-dd")
             consent = Consent(self._consent_by.text(), date, self._consent_scope.text())
-        return Description(
-            transcript=self.transcript.toPlainText().strip(),
+        return VoiceDetails(
+            name=self.name.text(),
+            transcript=self.transcript.toPlainText().strip() or None,
             notes=self._notes.text().strip(),
-            language=self._language.currentData() or "",
+            language=self._language.currentData() or None,
             consent=consent,
         )
 
-    def fill(self, name: str, description: Description) -> None:
-        self.name.setText(name)
-        self._has_chosen_language = bool(description.language)
-        self.transcript.setPlainText(description.transcript)
-        self._show_language(description.language or language_of(description.transcript))
-        self._notes.setText(description.notes)
-        consent = description.consent
+    def fill(self, details: VoiceDetails) -> None:
+        transcript, consent = details.transcript or "", details.consent
+        self.name.setText(details.name)
+        self._has_chosen_language = details.language is not None
+        self.transcript.setPlainText(transcript)
+        self._show_language(details.language or language_of(transcript))
+        self._notes.setText(details.notes)
         self._consent.setChecked(bool(consent))
         self._consent_by.setText(consent.by)
         self._consent_scope.setText(consent.scope)
@@ -90,12 +92,10 @@ class DetailsForm(QWidget):
         self._consent_date.setDate(date if date.isValid() else QDate.currentDate())
 
     def _make_transcript(self) -> QPlainTextEdit:
-        field = QPlainTextEdit(self)
-        field.setTabChangesFocus(True)
-        field.setPlaceholderText(self.tr("Exact transcript of the selection"))
+        field = QPlainTextEdit(self, tabChangesFocus=True, placeholderText=self.tr("Exact transcript of the selection"))
         field.setAccessibleName(self.tr("Transcript"))
         field.setMinimumHeight(_TRANSCRIPT_LINES * self.fontMetrics().lineSpacing() + 14)
-        # Fill the available height without requesting more, which would make a surrounding page scroll.
+        # The field fills the available height, but requests none, so that a page around it does not scroll.
         field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         # The window handles audio files that are dropped here.
         field.setAcceptDrops(False)
@@ -105,12 +105,12 @@ class DetailsForm(QWidget):
         box = QComboBox(self)
         box.setAccessibleName(self.tr("Language"))
         box.addItem(self.tr("Unknown"), "")
-        for code in LANGUAGE_WORDS:
-            box.addItem(language_word(code), code)
+        for code in LANGUAGE_NAMES:
+            box.addItem(language_name(code), code)
         return box
 
     def _make_consent(self) -> QWidget:
-        """Make the consent fields, enabled by the check box."""
+        """Create the consent fields, which are enabled by the check box."""
         group = QWidget(self)
         group.setEnabled(False)
         self._consent.toggled.connect(group.setEnabled)
@@ -129,11 +129,6 @@ class DetailsForm(QWidget):
         rows.addRow(self.tr("Date"), self._consent_date)
         rows.addRow(self.tr("Permitted use"), self._consent_scope)
         return group
-
-    def _connect_signals(self) -> None:
-        self.name.textChanged.connect(self.name_changed)
-        self.transcript.textChanged.connect(self._on_transcript_changed)
-        self._language.activated.connect(self._on_language_chosen)
 
     def _on_transcript_changed(self) -> None:
         self._show_mode()
@@ -158,3 +153,27 @@ class DetailsForm(QWidget):
                 "Add a transcript for a closer likeness, now or later."
             )
         self._mode_text.setText(words)
+
+
+class EditDialog(QDialog):
+    """Dialog to change the details of ``voice``. After it is accepted, ``details`` contains the new values."""
+
+    def __init__(self, voice: Voice, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.voice = voice
+        self.setWindowTitle(self.tr("Details of {name}").format(name=voice.name))
+        self.resize(fit_to_screen(520, 420))
+        self._form = DetailsForm(self)
+        self._form.fill(details_of(voice))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        save = buttons.button(QDialogButtonBox.StandardButton.Save)
+        self._form.name_changed.connect(lambda name: save.setEnabled(bool(name.strip())))
+        rows = QVBoxLayout(self)
+        rows.addWidget(self._form)
+        rows.addWidget(buttons)
+
+    @property
+    def details(self) -> VoiceDetails:
+        return self._form.details

@@ -1,0 +1,78 @@
+"""Texts about voices in the interface language: languages, grades and the findings of a clip report."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QPalette
+
+from studio.app.theme.colors import theme_colors
+from studio.app.translation import QT_TRANSLATE_NOOP as _T
+from studio.text.language import detect_language
+from studio.voices.clip_report import Aspect, ClipIssue
+from studio.voices.voice import Grade
+
+LANGUAGE_NAMES = {
+    "zh": _T("Languages", "Chinese"),
+    "en": _T("Languages", "English"),
+    "ja": _T("Languages", "Japanese"),
+    "ko": _T("Languages", "Korean"),
+    "de": _T("Languages", "German"),
+    "fr": _T("Languages", "French"),
+    "es": _T("Languages", "Spanish"),
+    "it": _T("Languages", "Italian"),
+    "ru": _T("Languages", "Russian"),
+}
+GRADE_NAMES = {
+    Grade.GOOD: _T("ClipReport", "Good"),
+    Grade.FAIR: _T("ClipReport", "Fair"),
+    Grade.POOR: _T("ClipReport", "Poor"),
+}
+ASPECT_NAMES = {
+    Aspect.LENGTH: _T("ClipReport", "Length"),
+    Aspect.LEVEL: _T("ClipReport", "Level"),
+    Aspect.CLIPPING: _T("ClipReport", "Distortion"),
+    Aspect.NOISE: _T("ClipReport", "Noise"),
+    Aspect.BANDWIDTH: _T("ClipReport", "Clarity"),
+    Aspect.SILENCE: _T("ClipReport", "Pauses"),
+}
+# The icons differ in shape as well as in colour.
+GRADE_ICONS = {Grade.GOOD: "quality-good", Grade.FAIR: "quality-fair", Grade.POOR: "quality-poor"}
+
+
+def language_name(code: str | None) -> str:
+    """Return the name of the language ``code``, the code itself if it has no name here, or "" for None."""
+    if not code:
+        return ""
+    return QCoreApplication.translate("Languages", LANGUAGE_NAMES[code]) if code in LANGUAGE_NAMES else code
+
+
+def language_of(transcript: str) -> str:
+    """Guess the language code of ``transcript``. It is empty if the transcript contains no letters."""
+    return detect_language(transcript).value if any(letter.isalpha() for letter in transcript) else ""
+
+
+def grade_name(grade: Grade) -> str:
+    return QCoreApplication.translate("ClipReport", GRADE_NAMES[grade])
+
+
+def grade_color(grade: Grade, palette: QPalette) -> str:
+    """Return the colour of the grade's icon."""
+    colors = theme_colors(palette)
+    return {Grade.GOOD: colors.good, Grade.FAIR: colors.warn, Grade.POOR: colors.bad}[grade]
+
+
+def aspect_name(aspect: Aspect) -> str:
+    return QCoreApplication.translate("ClipReport", ASPECT_NAMES[aspect])
+
+
+def finding_text(finding: ClipIssue) -> str:
+    """Return what was found and, unless the grade is good, what the user can do about it."""
+    templates = [template for template in (finding.verdict.sentence, finding.verdict.advice) if template]
+    return join_sentences(*(QCoreApplication.translate("Errors", text).format(**finding.values) for text in templates))
+
+
+def join_sentences(first: str, second: str = "") -> str:
+    """Join translated sentences. There is no space between them in Chinese."""
+    if not second:
+        return first
+    return QCoreApplication.translate("Errors", "{problem} {hint}").format(problem=first, hint=second)

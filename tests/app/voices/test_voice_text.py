@@ -1,0 +1,51 @@
+"""Texts of the clip report: translation, names, icons and colours."""
+
+from __future__ import annotations
+
+import numpy as np
+from error_sentences import sentences_in
+from PySide6.QtCore import QLocale
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication
+
+from studio import paths
+from studio.app.translation import use_language
+from studio.app.voices.voice_text import ASPECT_NAMES, GRADE_ICONS, GRADE_NAMES, finding_text, grade_color
+from studio.audio.waveform import Waveform
+from studio.voices.clip_report import VERDICTS, Aspect, ClipIssue, assess_clip
+from studio.voices.voice import Grade
+
+
+def low_rate_findings() -> tuple[ClipIssue, ...]:
+    samples = np.random.default_rng(0).normal(0, 0.1, 20_000).astype(np.float32)
+    return assess_clip(Waveform(samples, 8_000)).findings
+
+
+def test_every_sentence_of_the_report_can_be_translated() -> None:
+    sentences = {text for verdict in VERDICTS.values() for text in (verdict.sentence, verdict.advice) if text}
+    templates, _ = sentences_in(paths.resources().parent / "studio")
+    assert sentences <= set(templates)
+
+
+def test_every_grade_and_aspect_has_a_name_and_an_icon() -> None:
+    assert set(GRADE_NAMES) == set(GRADE_ICONS) == set(Grade)
+    assert len(set(GRADE_ICONS.values())) == len(Grade)
+    assert all((paths.resources() / "icons" / f"{name}.svg").is_file() for name in GRADE_ICONS.values())
+    assert set(ASPECT_NAMES) == set(Aspect)
+    assert len({grade_color(grade, QPalette()) for grade in Grade}) == len(Grade)
+
+
+def test_english_is_the_default(qapp: QApplication) -> None:
+    for finding in low_rate_findings():
+        assert finding_text(finding) == f"{finding.sentence} {finding.advice}".strip()
+
+
+def test_chinese_sentences_are_joined_without_a_space(qapp: QApplication) -> None:
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        texts = [finding_text(finding) for finding in low_rate_findings() if finding.advice]
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    assert texts
+    assert not any("。 " in text for text in texts)
+    assert all(text.count("。") >= 2 for text in texts)
