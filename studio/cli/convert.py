@@ -7,12 +7,22 @@ import os
 from pathlib import Path
 
 from studio.cli.command_context import CommandContext
-from studio.cli.delivery import add_destination_options, choose_destination
-from studio.cli.model_choice import add_engine_options, add_model_option, model_folder
-from studio.cli.speaking import add_speech_options, speak
-from studio.cli.voice_choice import add_voice_options, voice_reference
+from studio.cli.delivery import add_destination_options
+from studio.cli.options import (
+    Commands,
+    add_command,
+    add_engine_options,
+    add_model_option,
+    add_speech_options,
+    add_voice_options,
+    model_folder,
+    voice_reference,
+)
+from studio.cli.speaking import run_until_cancelled, speak
 from studio.errors import UnreadableClip
 from studio.pipeline.request import ConversionRequest
+from studio.worker.client import WorkerClient
+from studio.worker.request_handle import Callbacks, RequestHandle
 
 EXAMPLES = """\
 examples:
@@ -24,15 +34,15 @@ at pauses.
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "convert",
-        help="convert a recording to another voice",
+        run,
+        help_text="convert a recording to another voice",
         description="Convert a recording to another voice.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
-    parser.set_defaults(run=run)
     parser.add_argument("source", type=Path, metavar="RECORDING", help="an audio file with one speaker")
     add_voice_options(parser)
     add_speech_options(parser)
@@ -52,12 +62,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         seed=arguments.seed,
         is_streaming=not arguments.whole,
     )
-    destination = choose_destination(arguments, command_context)
-    return speak(
-        arguments,
-        folder,
-        destination,
-        command_context,
-        lambda client, hooks: client.convert(request, hooks=hooks),
-        needs_speech_lm=False,
-    )
+
+    def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
+        return client.convert(request, hooks=hooks)
+
+    return run_until_cancelled(speak(arguments, folder, command_context, begin, needs_speech_lm=False))

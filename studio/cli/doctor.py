@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 
 from studio.cli.command_context import CommandContext
+from studio.cli.options import Commands, add_command
 from studio.health.error_reference import code_meanings
 from studio.health.report import examine
 
@@ -19,15 +21,15 @@ The exit status is 0 if synthesis will work, otherwise 1. The window shows the s
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "doctor",
-        help="check the installation",
+        run,
+        help_text="check the installation",
         description="Check everything the program needs, with a remedy for each problem.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
-    parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--codes", action="store_true", help="explain the error codes instead")
 
@@ -43,17 +45,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 def _explain_codes(*, as_json: bool) -> int:
     meanings = code_meanings()
     if as_json:
-        facts = [
-            {
-                "code": meaning.code,
-                "exit_status": meaning.exit_status,
-                "cause": str(meaning.cause),
-                "remedy": str(meaning.remedy),
-            }
-            for meaning in meanings
-        ]
+        facts = [dataclasses.asdict(m) | {"cause": str(m.cause), "remedy": str(m.remedy)} for m in meanings]
         print(json.dumps(facts, ensure_ascii=False))
     else:
-        paragraphs = (f"{m.code} (status {m.exit_status})\n  {m.cause}\n  {m.remedy}" for m in meanings)
-        print("\n\n".join(paragraphs))
+        print("\n\n".join(f"{m.code} (status {m.exit_status})\n  {m.cause}\n  {m.remedy}" for m in meanings))
     return 0

@@ -1,4 +1,4 @@
-"""`timbre engines`: runs ``python -m studio.engines`` in its own process."""
+"""`timbre engines` and `timbre bench`, which run ``studio.engines`` and ``studio.bench`` in processes of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from studio.cli.command_context import CommandContext
-from studio.cli.model_choice import add_model_option, model_folder, num_threads
+from studio.cli.options import Commands, add_command, add_machine_options, add_model_option, model_folder
 from studio.engines.stage import Stage
 
 _ACTIONS = {
@@ -33,16 +33,16 @@ An engine is used only if it matches plain float32 within limits, on this machin
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     actions = "\n".join(f"  {name:<9} {words}" for name, words in _ACTIONS.items())
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "engines",
-        help="build and compare faster engines for a model",
+        _run_engines,
+        help_text="build and compare faster engines for a model",
         description=f"Try all engines that can run a model on this machine, and keep the fastest correct ones.\n\n{actions}",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
-    parser.set_defaults(run=run)
     parser.add_argument("action", choices=tuple(_ACTIONS), metavar="ACTION", help="one of the above")
     add_model_option(parser)
     parser.add_argument(
@@ -51,21 +51,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="WHERE",
         help="cpu, cuda, cuda:1, or part of a GPU's name (default: the GPU with the most memory, else the CPU)",
     )
-    parser.add_argument(
-        "--threads", type=num_threads, metavar="N", help="number of CPU threads (default: chosen for this machine)"
-    )
-    parser.add_argument("--variant", choices=("rl",), help="use the RL-tuned language model, llm.rl.pt")
+    add_machine_options(parser)
     parser.add_argument(
         "--stage", action="append", choices=[stage.value for stage in Stage], help="only this stage; repeatable"
     )
     parser.add_argument("--engine", action="append", metavar="NAME", help="only this engine, tried or not; repeatable")
     parser.add_argument("--all", action="store_true", help="with clear: the engines of all models")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    bench = commands.add_parser("bench", help="measure the speed of a model on this machine", add_help=False)
+    bench.set_defaults(run=_run_bench)
 
 
-def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
-    """Raises ``ModelNotFound``; the process itself prints other errors."""
-    command = [sys.executable, "-m", "studio.engines", arguments.action]
+def _run_engines(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
+    """Run the action. Raise ``ModelNotFound``; the process itself prints other errors."""
+    command = ["studio.engines", arguments.action]
     command += ["--model", str(model_folder(arguments.model)), "--device", arguments.device]
     for name in ("threads", "variant"):
         if (value := getattr(arguments, name)) is not None:
@@ -74,8 +73,18 @@ def run(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
         for value in getattr(arguments, name) or ():
             command += [f"--{name}", value]
     command += [f"--{name}" for name in ("all", "json") if getattr(arguments, name)]
-    with subprocess.Popen(command) as manager:  # noqa: S603 - our own program, with the user's arguments
+    return _run_module(command)
+
+
+def _run_bench(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
+    """Pass all other arguments, including ``--help``, to the benchmark."""
+    return _run_module(["studio.bench", *arguments.rest])
+
+
+def _run_module(command: list[str]) -> int:
+    """Run ``python -m`` and return its exit status."""
+    with subprocess.Popen([sys.executable, "-m", *command]) as process:  # noqa: S603 - our own program
         while True:
-            # Ctrl+C reaches the manager too, which ends its trial by itself.
+            # Ctrl+C reaches the process too, which then ends.
             with contextlib.suppress(KeyboardInterrupt):
-                return manager.wait()
+                return process.wait()

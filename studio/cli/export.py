@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,19 @@ from pathlib import Path
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
 from studio.cli.command_context import CommandContext
 from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, line_numbers, open_script
-from studio.cli.model_choice import add_engine_options, add_model_option, engine_options, model_folder
-from studio.cli.progress import ProgressLine
-from studio.cli.speaking import add_silence_option, add_speech_options, run_until_cancelled, save_voices
-from studio.cli.summary import IMPLAUSIBLE_LENGTH, odd_length_words
-from studio.cli.voice_choice import add_voice_options
+from studio.cli.options import (
+    Commands,
+    add_command,
+    add_engine_options,
+    add_model_option,
+    add_silence_option,
+    add_speech_options,
+    add_voice_options,
+    engine_options,
+    model_folder,
+)
+from studio.cli.progress import ProgressLine, duration_text, print_message
+from studio.cli.speaking import IMPLAUSIBLE_LENGTH, odd_length_text, run_until_cancelled, save_voices, warn_of_noise
 from studio.errors import StudioError
 from studio.export.cached_source import CachedSource
 from studio.export.exporter import Exporter, ExportResult, LineFailure
@@ -52,15 +59,15 @@ patterns: {"; ".join(f"{{{name}}} {help_}" for name, help_ in FIELDS.items())}.
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "export",
-        help="export a whole script to audio files",
+        run,
+        help_text="export a whole script to audio files",
         description="Synthesise every line of a script that has no take yet, and write audio files.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
-    parser.set_defaults(run=run)
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; created if needed"
@@ -133,9 +140,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     folder = model_folder(arguments.model)
     with open_script(arguments.script, arguments.lines, command_context.open_library(), arguments.split) as script:
         if script.project is not None and script.project.notice is not None:
-            print(f"timbre: {script.project.notice}", file=sys.stderr)
-        asyncio.run(run_until_cancelled(_export(arguments, command_context, script, folder)))
-    return 0
+            print_message(f"timbre: {script.project.notice}")
+        return run_until_cancelled(_export(arguments, command_context, script, folder))
 
 
 async def _export(
@@ -164,7 +170,7 @@ async def _export(
         await save_voices(client, messages.line)
     warnings = _length_warnings(plan, worker.odd_lengths)
     for warning in warnings:
-        messages.say(warning)
+        messages.line.say(warning)
     messages.result(result, plan)
     if arguments.json:
         print(_as_json(result, plan, warnings), flush=True)
@@ -181,10 +187,10 @@ async def _run(exporter: Exporter, control: RequestControl, messages: _Messages)
         control.cancel()
         with contextlib.suppress(Cancelled, StudioError):
             await work
-        messages.say("Finished files are kept; run the same command to resume.")
+        messages.line.say("Finished files are kept; run the same command to resume.")
         raise
     finally:
-        messages.clear()
+        messages.line.clear()
 
 
 def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) -> ExportSettings:
@@ -219,7 +225,7 @@ class _Messages:
         if progress.speed is not None:
             words += f", {progress.speed:.1f}x real time"
         if progress.remaining_seconds is not None:
-            words += f", {_duration(progress.remaining_seconds)} left"
+            words += f", {duration_text(progress.remaining_seconds)} left"
         self._words = words
         self.line.show(words)
 
@@ -227,28 +233,18 @@ class _Messages:
         self.line.show(f"{self._words} ({audio_seconds:.1f} s)")
 
     def loaded(self, description: EngineDescription) -> None:
-        if description.makes_noise:
-            self.say(
-                f"{description.model_name} produces noise instead of speech: its weights are random. "
-                "For speech, give a folder of released weights with --model."
-            )
+        warn_of_noise(description, self.line)
 
     def result(self, result: ExportResult, plan: ExportPlan) -> None:
         for failure in result.failures:
-            self.say(f"line {failure.item.index}: {failure.error}")
+            self.line.say(f"line {failure.item.index}: {failure.error}")
         kept = len(result.files) - result.num_made
         speed = f" ({result.speed:.1f}x real time)" if result.speed else ""
         unchanged = f", {kept} unchanged" if kept else ""
-        self.say(
+        self.line.say(
             f"wrote {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
-            f"in {_duration(result.elapsed_seconds)}{speed}{unchanged}"
+            f"in {duration_text(result.elapsed_seconds)}{speed}{unchanged}"
         )
-
-    def say(self, sentence: str) -> None:
-        self.line.say(sentence)
-
-    def clear(self) -> None:
-        self.line.clear()
 
 
 def _summary_error(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:
@@ -266,7 +262,7 @@ def _summary_error(failures: tuple[LineFailure, ...], num_lines: int) -> StudioE
 
 def _length_warnings(plan: ExportPlan, odd_lengths: Mapping[str, tuple[LengthFinding, ...]]) -> list[str]:
     return [
-        f"line {item.index}: {odd_length_words(finding)}"
+        f"line {item.index}: {odd_length_text(finding)}"
         for item in plan.items
         for finding in odd_lengths.get(item.key, ())
     ]
@@ -289,13 +285,6 @@ def _as_json(result: ExportResult, plan: ExportPlan, warnings: Sequence[str]) ->
         "warnings": [f"{IMPLAUSIBLE_LENGTH}: {warning}" for warning in warnings],
     }
     return json.dumps(values, ensure_ascii=False)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
 def _encoding(name: str) -> SoundEncoding:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio import paths
-from studio.cli.voice_choice import voice_reference
+from studio.cli.options import voice_reference
 from studio.errors import NothingToSpeak
 from studio.export.cached_source import request_cache_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project

@@ -1,4 +1,4 @@
-"""The command ``timbre``. Converts errors to messages and exit statuses.
+"""The command ``timbre``. Errors become messages and exit statuses.
 
 Statuses: 0 success, 2 wrong usage, 130 Ctrl+C, 143 terminated by `kill`, otherwise ``StudioError.exit_status``
 (listed in the README). Results are written to standard output, messages to standard error.
@@ -16,11 +16,11 @@ import sys
 from collections.abc import Sequence
 
 import studio
-from studio.cli import bench, convert, doctor, engines, export, models, say, styles, voices
+from studio.cli import convert, doctor, engines, export, models, say, styles, voices
 from studio.cli.command_context import CommandContext
+from studio.cli.progress import print_message
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
-from studio.messages import printable
 from studio.settings_store import Settings
 
 _DESCRIPTION = "Text-to-speech with any voice, cloned from a few seconds of a recording."
@@ -36,7 +36,7 @@ begin with:
 `timbre COMMAND --help` explains each command with examples.
 """
 _log = logging.getLogger(__name__)
-_COMMANDS = (say, convert, export, voices, models, styles, doctor, engines, bench)
+_COMMANDS = (say, convert, export, voices, models, styles, doctor, engines)
 
 
 def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None, *, command_context: CommandContext |
     arguments.rest = rest
     log = write_log("command")
     for complaint in Settings().complaints:
-        print(printable(f"timbre: {complaint}"), file=sys.stderr)
+        print_message(f"timbre: {complaint}")
     try:
         return _run(arguments, command_context or CommandContext())
     except StudioError as error:
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None, *, command_context: CommandContext |
 
 
 def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
-    """Run the command and return its exit status, also if it is interrupted."""
+    """Run the command and return its exit status, even if it is interrupted."""
     try:
         status: int = arguments.run(arguments, command_context)
     except KeyboardInterrupt:
@@ -88,7 +88,7 @@ def _run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 def _print_error(error: StudioError) -> int:
     """Print ``error`` and return its exit status."""
     note_shown(error)
-    print(printable(f"timbre: {error} ({error.code})"), file=sys.stderr)
+    print_message(f"timbre: {error} ({error.code})")
     return error.exit_status
 
 
@@ -107,7 +107,7 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 def _use_utf8() -> None:
-    """Print texts of any script, also if the environment declares another encoding."""
+    """Make it possible to print any text, even if the environment declares another encoding."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -5,21 +5,20 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from studio.catalog.checking import check_model, remove_model
 from studio.catalog.folders import in_gigabytes
 from studio.catalog.installation import Installation
-from studio.catalog.installed import ModelState, model_not_found, model_status, model_statuses
-from studio.catalog.known import KnownModel, SourceKind, known_models
+from studio.catalog.installed import ModelState, ModelStatus, model_not_found, model_status, model_statuses
+from studio.catalog.known import Ability, KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
 from studio.catalog.sources import open_source
 from studio.catalog.transfer import EXPORT_SUFFIX, export_model, import_model
 from studio.cli.command_context import CommandContext
-from studio.cli.model_text import as_json, in_words, progress_text
-from studio.cli.progress import ProgressLine
+from studio.cli.options import Commands, add_action, add_command
+from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.errors import ModelNotFound
 from studio.messages import did_you_mean, printable
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
@@ -40,40 +39,49 @@ examples:
 To resume an interrupted installation, run the same command again.
 Nothing is downloaded without your command.
 """
-Run = Callable[[argparse.Namespace, CommandContext], int]
+_STATES = {
+    ModelState.BUNDLED: "bundled",
+    ModelState.INSTALLED: "installed",
+    ModelState.DAMAGED: "damaged",
+    ModelState.PARTIAL: "partly downloaded",
+    ModelState.AVAILABLE: "not installed",
+    ModelState.UNSUPPORTED: "not supported by this version of the program",
+}
+_ABILITIES = {
+    Ability.CLONE: "voice cloning",
+    Ability.STORED_VOICES: "built-in voices",
+    Ability.INSTRUCT: "style instructions",
+    Ability.STREAM: "streaming",
+}
+_PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copying"}
+_MEGABYTE = 1e6
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "models",
-        help="list, install, verify, import and export models",
+        None,
+        help_text="list, install, verify, import and export models",
         description="List, install, verify, remove, import and export models.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
-
-    def action(name: str, run: Run, words: str) -> argparse.ArgumentParser:
-        added = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-        added.set_defaults(run=run)
-        return added
-
-    action("list", _list, "list all models").add_argument("--json", action="store_true", help="print a JSON array")
-    install = action("install", _install, "download a model, resume a download, or repair a model")
+    list_ = add_action(actions, "list", _list, "list all models")
+    list_.add_argument("--json", action="store_true", help="print a JSON array")
+    install = add_action(actions, "install", _install, "download a model, resume a download, or repair a model")
     install.add_argument("name", metavar="NAME", help="a name listed by `timbre models list`")
     install.add_argument("--variant", choices=("rl",), help="also download the RL-tuned language model")
     _add_source(install)
-    verify = action("verify", _verify, "verify the checksums of all files of a model")
+    verify = add_action(actions, "verify", _verify, "verify the checksums of all files of a model")
     verify.add_argument("names", nargs="*", metavar="NAME", help="default: all installed models")
     verify.add_argument("--repair", action="store_true", help="download damaged files again")
     _add_source(verify)
-    remove = action("remove", _remove, "delete a model or an incomplete download")
-    remove.add_argument("name", metavar="NAME")
-    import_ = action("import", _import, "copy a model from a folder, a zip or tar archive, or an export")
+    add_action(actions, "remove", _remove, "delete a model or an incomplete download", "NAME")
+    import_ = add_action(actions, "import", _import, "copy a model from a folder, a zip or tar archive, or an export")
     import_.add_argument("path", type=Path, metavar="PATH")
     import_.add_argument("--name", help="name of the model (default: that of the folder or archive)")
-    export = action("export", _export, "write a model to one file, for another computer")
-    export.add_argument("name", metavar="NAME")
+    export = add_action(actions, "export", _export, "write a model to one file, for another computer", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{EXPORT_SUFFIX}")
 
 
@@ -87,9 +95,9 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     statuses = model_statuses()
     if arguments.json:
-        print(json.dumps([as_json(status) for status in statuses], ensure_ascii=False))
+        print(json.dumps([_as_json(status) for status in statuses], ensure_ascii=False))
     else:
-        print("\n\n".join("\n".join(map(printable, in_words(status))) for status in statuses))
+        print("\n\n".join("\n".join(map(printable, _description(status))) for status in statuses))
     return 0
 
 
@@ -104,7 +112,7 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         status.name for status in model_statuses() if status.state in (ModelState.INSTALLED, ModelState.DAMAGED)
     ]
     if not names:
-        _say("No model is installed. `timbre models list` lists available models.")
+        print_message("No model is installed. `timbre models list` lists available models.")
     status = 0
     for name in names:
         line = ProgressLine()
@@ -112,15 +120,15 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         line.clear()
         damaged = f"{name}: {', '.join(result.damaged)} damaged"
         if result.is_intact:
-            _say(f"{name}: {result.num_files} files, no damage found.")
+            print_message(f"{name}: {result.num_files} files, no damage found.")
         elif not _is_downloadable(name):
-            _say(f"{damaged}. Remove the model, and import it again from an undamaged copy.")
+            print_message(f"{damaged}. Remove the model, and import it again from an undamaged copy.")
             status = 1
         elif arguments.repair:
-            _say(f"{damaged}; downloading again.")
+            print_message(f"{damaged}; downloading again.")
             _install_model(_known(name), arguments, frozenset())
         else:
-            _say(f"{damaged}. Repair it with `timbre models verify --repair {name}`.")
+            print_message(f"{damaged}. Repair it with `timbre models verify --repair {name}`.")
             status = 1
     return status
 
@@ -128,7 +136,7 @@ def _verify(arguments: argparse.Namespace, _command_context: CommandContext) -> 
 def _remove(arguments: argparse.Namespace, _command_context: CommandContext) -> int:
     if not remove_model(arguments.name):
         raise model_not_found(arguments.name)
-    _say(f"removed {arguments.name}")
+    print_message(f"removed {arguments.name}")
     return 0
 
 
@@ -138,7 +146,7 @@ def _import(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         folder = import_model(arguments.path, name=arguments.name, on_progress=_shown_on(line))
     finally:
         line.clear()
-    _say(f"{folder.name} is installed. Use it with `timbre say --model {folder.name} …`.")
+    print_message(f"{folder.name} is installed. Use it with `timbre say --model {folder.name} …`.")
     return 0
 
 
@@ -152,7 +160,7 @@ def _export(arguments: argparse.Namespace, _command_context: CommandContext) -> 
         export_model(status.name, status.folder, target, on_progress=_shown_on(line))
     finally:
         line.clear()
-    _say(f"wrote {target}")
+    print_message(f"wrote {target}")
     return 0
 
 
@@ -162,7 +170,7 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
     own = settings[HUGGING_FACE_ENDPOINT if kind is SourceKind.HUGGING_FACE else MODEL_SCOPE_ENDPOINT]
     source = open_source(kind, arguments.endpoint or own)
     line = ProgressLine()
-    _say(f"{model.name}: {in_gigabytes(model.size_bytes(variants))} from {source.endpoint}")
+    print_message(f"{model.name}: {in_gigabytes(model.size_bytes(variants))} from {source.endpoint}")
     try:
         folder = Installation(model, source, variants=variants, on_progress=_shown_on(line)).run()
     except KeyboardInterrupt:
@@ -170,7 +178,7 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
         raise
     finally:
         line.clear()
-    _say(f"{model.name} is installed in {folder}.")
+    print_message(f"{model.name} is installed in {folder}.")
 
 
 def _is_downloadable(name: str) -> bool:
@@ -207,10 +215,78 @@ def _shown_on(line: ProgressLine) -> OnProgress:
             if sentence not in shown:
                 shown.add(sentence)
                 line.say(sentence)
-        line.show(progress_text(progress))
+        line.show(_progress_text(progress))
 
     return show
 
 
-def _say(sentence: str) -> None:
-    print(printable(sentence), file=sys.stderr)
+def _description(status: ModelStatus) -> list[str]:
+    """Return the lines of a description. The first line begins with the model's name."""
+    known = status.known
+    size = in_gigabytes(status.size_bytes)
+    lines = [f"{status.name}: {_STATES[status.state]}, {size}"]
+    if status.arrived_bytes:
+        lines[0] += f", {in_gigabytes(status.arrived_bytes)} downloaded"
+    if status.damaged:
+        lines.append(f"  damaged: {', '.join(status.damaged)}; repair with `timbre models install {status.name}`")
+    if known is not None:
+        dialects = f", {known.num_dialects} Chinese dialects" if known.num_dialects else ""
+        lines.append(f"  languages: {', '.join(known.languages)}{dialects}")
+        lines.append(
+            f"  features: {', '.join(words for ability, words in _ABILITIES.items() if ability in known.abilities)}"
+        )
+        if known.is_demonstration:
+            lines.append("  a demonstration; the other models sound far better")
+        sources = ", ".join(f"{kind.title} {name}" for kind, name in known.repositories.items())
+        lines.append(f"  licence: {known.licence}; {f'from {sources}' if sources else 'bundled with the program'}")
+        for variant in known.variants:
+            extra = in_gigabytes(known.size_bytes(frozenset({variant})) - known.size_bytes())
+            state = "installed" if variant in status.variants else f"{extra} extra, with --variant {variant}"
+            lines.append(f"  llm.{variant}.pt, the RL-tuned language model: {state}")
+    if status.record is not None:
+        lines.append(f"  installed from: {status.record.origin}")
+    return lines
+
+
+def _as_json(status: ModelStatus) -> dict[str, Any]:
+    """Return the description for JSON. Keys are never removed or renamed."""
+    known = status.known
+    return {
+        "name": status.name,
+        "state": status.state.value,
+        "can_speak": status.is_loadable,
+        "size_bytes": status.size_bytes,
+        "arrived_bytes": status.arrived_bytes,
+        "damaged": list(status.damaged),
+        "folder": str(status.folder) if status.folder else None,
+        "origin": status.record.origin if status.record else None,
+        "revision": status.record.revision if status.record else None,
+        "variants": sorted(status.variants),
+        "generation": known.generation if known else None,
+        "languages": list(known.languages) if known else None,
+        "num_dialects": known.num_dialects if known else None,
+        "abilities": sorted(ability.value for ability in known.abilities) if known else None,
+        "licence": known.licence if known else None,
+        "is_demonstration": known.is_demonstration if known else None,
+        "sources": {kind.value: name for kind, name in known.repositories.items()} if known else None,
+    }
+
+
+def _progress_text(progress: Progress) -> str:
+    """Return one line with the bytes, and with the share, speed and remaining time once they are known."""
+    match progress.phase:
+        case Phase.LISTING:
+            return "reading the list of files …"
+        case Phase.WAITING:
+            return f"retrying in {progress.wait_seconds:.0f} s …"
+        case phase:
+            parts = [f"{_PHASES[phase]} {progress.file}".strip()]
+    if progress.share is not None:
+        parts.append(
+            f"{in_gigabytes(progress.done_bytes)} of {in_gigabytes(progress.total_bytes)} ({progress.share:.0%})"
+        )
+    if progress.bytes_per_second is not None:
+        parts.append(f"{progress.bytes_per_second / _MEGABYTE:.1f} MB/s")
+    if progress.remaining_seconds is not None:
+        parts.append(f"{duration_text(progress.remaining_seconds)} left")
+    return "  ".join(parts)

@@ -1,4 +1,4 @@
-"""Progress on standard error: one changing line, and messages above it."""
+"""Messages on standard error: a changing line of progress, and messages above it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ERASE_LINE = "\r\x1b[K"
 
 
 class ProgressLine:
-    """The changing last line of a terminal; not shown if standard error is a pipe or a file."""
+    """The changing last line of a terminal. It is not shown if standard error is a pipe or a file."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -42,7 +42,7 @@ class ProgressLine:
             self._write(f"{_ERASE_LINE}{printable(line)}")
 
     def say(self, sentence: str) -> None:
-        """Print a message above the changing line; also to pipes and files."""
+        """Print a message above the changing line, also if standard error is a pipe or a file."""
         with self._lock:
             self.clear()
             self._write(f"{printable(sentence)}\n")
@@ -56,3 +56,15 @@ class ProgressLine:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
+
+
+def print_message(message: str) -> None:
+    """Print ``message`` on standard error."""
+    print(printable(message), file=sys.stderr)
+
+
+def duration_text(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

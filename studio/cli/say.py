@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import codecs
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 from studio.cli.command_context import CommandContext
-from studio.cli.delivery import add_destination_options, choose_destination
-from studio.cli.model_choice import add_engine_options, add_model_option, model_folder, positive
-from studio.cli.speaking import add_silence_option, add_speech_options, speak
-from studio.cli.text_source import ARRIVING, add_text_options, arriving_text, written_text
-from studio.cli.voice_choice import add_voice_options, voice_reference
+from studio.cli.delivery import add_destination_options
+from studio.cli.options import (
+    Commands,
+    add_command,
+    add_engine_options,
+    add_model_option,
+    add_silence_option,
+    add_speech_options,
+    add_style_options,
+    add_voice_options,
+    model_folder,
+    positive,
+    voice_reference,
+)
+from studio.cli.speaking import run_until_cancelled, speak
+from studio.errors import NothingToSpeak
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import SynthesisRequest
+from studio.project.importing.script_file import read_text
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -30,20 +49,26 @@ A transcript gives the closest likeness. Without one, or with a style, only the 
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+_BLOCK_BYTES = 4096
+_STANDARD_INPUT = "-"
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "say",
-        help="speak a text in a voice",
+        run,
+        help_text="speak a text in a voice",
         description="Speak a text in a voice. Playback starts while the rest is still being synthesised.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
-    parser.set_defaults(run=run)
-    add_text_options(parser)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "text", nargs="?", metavar="TEXT", help="the text to speak; - reads standard input as it arrives"
+    )
+    source.add_argument("--file", type=Path, metavar="FILE", help="speak a text file")
     add_voice_options(parser)
-    style = parser.add_mutually_exclusive_group()
-    style.add_argument("--instruct", metavar="WORDS", help="the speaking style, in your own words")
-    style.add_argument("--preset", metavar="NAME", help="the speaking style, by name: see `timbre styles`")
+    add_style_options(parser)
     add_speech_options(parser)
     add_silence_option(parser)
     parser.add_argument("--as-written", action="store_true", help="do not normalise numbers and abbreviations")
@@ -54,7 +79,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
-    text = written_text(arguments)
+    text = _written_text(arguments)
     folder = model_folder(arguments.model)
     voice = voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder)
     request = SynthesisRequest(
@@ -71,22 +96,53 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         trims_leading_silence=not arguments.keep_leading_silence,
     )
 
+    is_streamed_in = arguments.text == _STANDARD_INPUT
+
     def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
-        pieces = arriving_text(command_context.text_input) if arguments.text == ARRIVING else None
+        pieces = _arriving_text(command_context.text_input) if is_streamed_in else None
         return client.synthesize(request, pieces=pieces, hooks=hooks)
 
     def begin_again(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
         return client.synthesize(replace(request, is_played=False), hooks=hooks)
 
-    is_repeatable = arguments.text != ARRIVING
-    return speak(
-        arguments,
-        folder,
-        choose_destination(arguments, command_context),
-        command_context,
-        begin,
-        begin_again=begin_again if is_repeatable else None,
-    )
+    again = None if is_streamed_in else begin_again
+    return run_until_cancelled(speak(arguments, folder, command_context, begin, begin_again=again))
+
+
+def _written_text(arguments: argparse.Namespace) -> str:
+    """Return the text of the argument or the file, or an empty text if it arrives on standard input.
+
+    Raise ``NothingToSpeak``, ``UnreadableScript``.
+    """
+    if arguments.text == _STANDARD_INPUT:
+        return ""
+    text: str = arguments.text if arguments.file is None else read_text(arguments.file, allows_pipe=True)
+    if not text.strip():
+        raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
+    return text
+
+
+async def _arriving_text(file_descriptor: int) -> AsyncIterator[str]:
+    """Yield pieces of text as they arrive, until the end of the input. Undecodable bytes become U+FFFD."""
+    encoding = getattr(sys.stdin, "encoding", None) or "utf-8"
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding.lower() == "utf-8" else encoding)("replace")
+    loop = asyncio.get_running_loop()
+    blocks: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def read() -> None:
+        # This does not use sys.stdin, because a blocked buffered reader would keep the program from ending.
+        block = b"-"
+        while block:
+            try:
+                block = os.read(file_descriptor, _BLOCK_BYTES)
+            except OSError:
+                block = b""
+            loop.call_soon_threadsafe(blocks.put_nowait, block)
+
+    threading.Thread(target=read, name="standard-input", daemon=True).start()
+    while block := await blocks.get():
+        yield decoder.decode(block)
+    yield decoder.decode(b"", final=True)
 
 
 def _add_sampling_options(parser: argparse.ArgumentParser) -> None:

@@ -1,10 +1,11 @@
-"""What `say` and `convert` have in common: options, the request, and its summary."""
+"""Speech of `say` and `convert`: the request, its delivery, and its summary as text and as JSON."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import contextlib
+import json
 import signal
 import time
 from collections.abc import Callable, Coroutine
@@ -12,75 +13,49 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.cli.command_context import CommandContext
-from studio.cli.delivery import Destination, OutputResult, OutputSink
-from studio.cli.model_choice import engine_options
+from studio.cli.delivery import OutputResult, OutputSink, choose_destination
+from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
-from studio.cli.summary import as_json, as_words, odd_length_words
-from studio.pipeline.request import EngineDescription
+from studio.pipeline.request import EngineDescription, LengthFinding, LengthVerdict
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
 Begin = Callable[[WorkerClient, Callbacks], RequestHandle]
+# Prefix of the warnings about implausible lengths in the JSON output.
+IMPLAUSIBLE_LENGTH = "implausible-length"
+_MAX_QUOTE_LENGTH = 60
 
 
-def add_speech_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--speed", type=_speed, default=1.0, help=f"speaking rate, {SLOWEST_SPEED:g} to {FASTEST_SPEED:g} (default 1)"
-    )
-    parser.add_argument("--seed", type=_seed, default=0, help="seed of the sampling (default 0)")
-    parser.add_argument(
-        "--whole", action="store_true", help="synthesise whole sentences: higher latency, slightly better quality"
-    )
+def run_until_cancelled(work: Coroutine[Any, Any, None]) -> int:
+    """Run ``work`` and return the exit status 0. `kill` cancels it like Ctrl+C, so that it can clean up."""
+
+    async def run() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        with contextlib.suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        await work
+
+    asyncio.run(run())
+    return 0
 
 
-def add_silence_option(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--keep-leading-silence",
-        action="store_true",
-        help="keep the silence that the model generates before the first word (default: 50 ms of it)",
-    )
-
-
-def speak(
+async def speak(
     arguments: argparse.Namespace,
     folder: Path,
-    destination: Destination,
     command_context: CommandContext,
     begin: Begin,
     *,
     begin_again: Begin | None = None,
     needs_speech_lm: bool = True,
-) -> int:
-    """Load the model of ``folder``, start the request and deliver its audio; return the exit status.
+) -> None:
+    """Load the model of ``folder``, start the request and deliver its audio.
 
-    If sentences have an implausible length and were not played, ``begin_again`` starts another request. Raises
+    If sentences have an implausible length and were not played, ``begin_again`` starts another request. Raise
     ``StudioError``.
     """
-    speaking = _speak(
-        arguments,
-        folder,
-        destination,
-        command_context,
-        begin,
-        begin_again=begin_again,
-        needs_speech_lm=needs_speech_lm,
-    )
-    asyncio.run(run_until_cancelled(speaking))
-    return 0
-
-
-async def _speak(
-    arguments: argparse.Namespace,
-    folder: Path,
-    destination: Destination,
-    command_context: CommandContext,
-    begin: Begin,
-    *,
-    begin_again: Begin | None,
-    needs_speech_lm: bool,
-) -> None:
+    destination = choose_destination(arguments, command_context)
     line = ProgressLine()
     options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm)
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
@@ -89,30 +64,34 @@ async def _speak(
             load_started = time.monotonic()
             description = await client.load()
             load_seconds = time.monotonic() - load_started
-            _warn_of_noise(description, line)
-            delivery = OutputSink(destination, description, command_context, line)
-            delivered = await delivery.deliver(lambda hooks: begin(client, hooks))
-            if delivered.report.odd_lengths and begin_again is not None and not destination.is_played:
+            warn_of_noise(description, line)
+            sink = OutputSink(destination, description, command_context, line)
+            result = await sink.deliver(lambda hooks: begin(client, hooks))
+            if result.report.odd_lengths and begin_again is not None and not destination.is_played:
                 line.say("The length of the speech is implausible for its text; trying again.")
-                delivery = OutputSink(destination, description, command_context, line)
-                delivered = await delivery.deliver(lambda hooks: begin_again(client, hooks))
+                sink = OutputSink(destination, description, command_context, line)
+                result = await sink.deliver(lambda hooks: begin_again(client, hooks))
         finally:
             line.clear()
-        _print_summary(delivered, destination, line)
+        for message in _summary(result):
+            line.say(message)
+        if destination.path is not None:
+            reason = " (no sound device to play it on)" if destination.is_fallback else ""
+            line.say(f"wrote {destination.path}{reason}")
         if arguments.json:
-            print(as_json(delivered, description, load_seconds=load_seconds, seed=arguments.seed), flush=True)
+            print(_as_json(result, description, load_seconds=load_seconds, seed=arguments.seed), flush=True)
         await save_voices(client, line)
 
 
 async def save_voices(client: WorkerClient, line: ProgressLine) -> None:
-    """Wait until the prompt states of new voices are on disk, for the next command; Ctrl+C abandons them."""
+    """Wait until the prompts of new voices are on disk for the next command. Ctrl+C abandons them."""
     try:
         await client.finish_writes(on_progress=line.stage)
     finally:
         line.clear()
 
 
-def _warn_of_noise(description: EngineDescription, line: ProgressLine) -> None:
+def warn_of_noise(description: EngineDescription, line: ProgressLine) -> None:
     if description.makes_noise:
         line.say(
             f"{description.model_name} produces noise instead of speech: its weights are random. "
@@ -120,36 +99,59 @@ def _warn_of_noise(description: EngineDescription, line: ProgressLine) -> None:
         )
 
 
-def _print_summary(delivered: OutputResult, destination: Destination, line: ProgressLine) -> None:
-    for warning in delivered.report.warnings:
-        line.say(f"voice: {warning}")
-    for finding in delivered.report.odd_lengths:
-        line.say(odd_length_words(finding))
-    for words in as_words(delivered):
-        line.say(words)
-    if destination.path is not None:
-        reason = " (no sound device to play it on)" if destination.is_fallback else ""
-        line.say(f"wrote {destination.path}{reason}")
+def _summary(result: OutputResult) -> list[str]:
+    """Return the warnings, the measurements, and the number of dropouts if there were any."""
+    report = result.report
+    lines = [f"voice: {warning}" for warning in report.warnings]
+    lines += map(odd_length_text, report.odd_lengths)
+    lines += [
+        f"{report.audio_seconds:.2f} s of speech in {report.total_seconds:.2f} s "
+        f"(real-time factor {report.real_time_factor:.2f}), first sound after {report.first_audio_seconds:.2f} s",
+        " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items()),
+    ]
+    if result.num_underruns:
+        lines.append(f"dropouts during playback: {result.num_underruns}")
+    return lines
 
 
-async def run_until_cancelled(work: Coroutine[Any, Any, None]) -> None:
-    """Handle `kill` like Ctrl+C, which asyncio handles: no partial file and no process is left."""
-    task = asyncio.current_task()
-    assert task is not None
-    with contextlib.suppress(NotImplementedError):  # Windows
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    await work
+def odd_length_text(finding: LengthFinding) -> str:
+    """Return a warning about a sentence whose speech is too short or too long for its text."""
+    text = finding.spoken_text
+    quote = text if len(text) <= _MAX_QUOTE_LENGTH else text[: _MAX_QUOTE_LENGTH - 1].rstrip() + "…"
+    comparison = "longer" if finding.verdict is LengthVerdict.TOO_LONG else "shorter"
+    return f"“{quote}” is {comparison} than plausible; listen to it, or choose another --seed."
 
 
-def _speed(text: str) -> float:
-    speed = float(text)
-    if not SLOWEST_SPEED <= speed <= FASTEST_SPEED:
-        raise argparse.ArgumentTypeError(f"{text} is not between {SLOWEST_SPEED:g} and {FASTEST_SPEED:g}")
-    return speed
-
-
-def _seed(text: str) -> int:
-    seed = int(text)
-    if not 0 <= seed < 2**63:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2^63")
-    return seed
+def _as_json(result: OutputResult, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
+    """Return one JSON object. Keys are never removed or renamed."""
+    report = result.report
+    values: dict[str, Any] = {
+        "first_audio_seconds": report.first_audio_seconds,
+        "audio_seconds": report.audio_seconds,
+        "total_seconds": report.total_seconds,
+        "real_time_factor": report.real_time_factor,
+        "sample_rate": report.sample_rate,
+        "stages": report.stages,
+        "engine": {"device": description.device, **report.engine},
+        "notes": list(description.notes),
+        "model": {
+            "name": description.model_name,
+            "generation": description.generation,
+            "folder": description.folder,
+            "makes_noise": description.makes_noise,
+        },
+        "load_seconds": load_seconds,
+        "mode": report.mode.value,
+        "seed": seed,
+        "num_speech_tokens": report.num_speech_tokens,
+        "spoken_text": list(report.spoken_text),
+        "warnings": [
+            *report.warnings,
+            *(f"{IMPLAUSIBLE_LENGTH}: {odd_length_text(odd)}" for odd in report.odd_lengths),
+        ],
+        "output": str(result.output) if result.output else None,
+        "promised_start_seconds": result.promised_start_seconds,
+        "play_start_seconds": result.play_start_seconds,
+        "underruns": result.num_underruns,
+    }
+    return json.dumps(values, ensure_ascii=False)

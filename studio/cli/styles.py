@@ -7,7 +7,7 @@ import dataclasses
 import json
 
 from studio.cli.command_context import CommandContext
-from studio.cli.model_choice import add_model_option, model_folder
+from studio.cli.options import Commands, add_command, add_model_option, model_folder
 from studio.model.generations import detect_generation
 from studio.text.styles import load_styles
 
@@ -19,15 +19,15 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "styles",
-        help="list the styles and inline tags of a model",
+        run,
+        help_text="list the styles and inline tags of a model",
         description="List the named styles of a model and the inline tags for its texts.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
-    parser.set_defaults(run=run)
     add_model_option(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

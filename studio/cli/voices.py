@@ -6,14 +6,13 @@ import argparse
 import asyncio
 import dataclasses
 import json
-import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from studio.cli.command_context import CommandContext
-from studio.cli.model_choice import add_model_option, model_folder
+from studio.cli.options import Commands, add_action, add_command, add_model_option, model_folder
+from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, StudioError
 from studio.export.names import sanitize_filename
 from studio.messages import printable
@@ -35,38 +34,30 @@ examples:
 Only clone voices you have permission to use.
 """
 
-Run = Callable[[argparse.Namespace, CommandContext], int]
 
-
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
         "voices",
-        help="manage the voice library",
+        None,
+        help_text="manage the voice library",
         description="Manage the voice library: named recordings of voices and their transcripts.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=EXAMPLES,
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
-
-    def action(name: str, run: Run, words: str, *names: str) -> argparse.ArgumentParser:
-        added = actions.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-        added.set_defaults(run=run)
-        for metavar in names:
-            added.add_argument(metavar.lower(), metavar=metavar)
-        return added
-
-    add = action("add", _add, "add a voice from a recording", "NAME")
+    add = add_action(actions, "add", _add, "add a voice from a recording", "NAME")
     add.add_argument("clip", type=Path, metavar="CLIP", help="3 to 10 seconds of one speaker")
     _add_details(add)
-    action("list", _list, "list all voices").add_argument("--json", action="store_true", help="print a JSON array")
-    show = action("show", _show, "show a voice", "NAME")
+    list_ = add_action(actions, "list", _list, "list all voices")
+    list_.add_argument("--json", action="store_true", help="print a JSON array")
+    show = add_action(actions, "show", _show, "show a voice", "NAME")
     show.add_argument("--json", action="store_true", help="print one JSON object")
-    action("remove", _remove, "delete a voice and its recording", "NAME")
-    action("rename", _rename, "rename a voice", "NAME", "NEW_NAME")
-    _add_details(action("edit", _edit, "change a voice's transcript or notes", "NAME"))
-    export = action("export", _export, f"write a voice to one {SUFFIX} file", "NAME")
+    add_action(actions, "remove", _remove, "delete a voice and its recording", "NAME")
+    add_action(actions, "rename", _rename, "rename a voice", "NAME", "NEW_NAME")
+    _add_details(add_action(actions, "edit", _edit, "change a voice's transcript or notes", "NAME"))
+    export = add_action(actions, "export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
-    import_ = action("import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
+    import_ = add_action(actions, "import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.add_argument("--name", help="name of the voice (default: from the file)")
     add_model_option(import_, default="for an spk2info.pt: the model folder that contains it")
@@ -90,7 +81,7 @@ def _list(arguments: argparse.Namespace, command_context: CommandContext) -> int
     if arguments.json:
         print(json.dumps([_as_json(voice) for voice in voices], ensure_ascii=False))
     elif not voices:
-        _say("There are no voices yet. Add one with `timbre voices add NAME CLIP`.")
+        print_message("There are no voices yet. Add one with `timbre voices add NAME CLIP`.")
     else:
         width = max(len(voice.name) for voice in voices)
         for voice in voices:
@@ -112,13 +103,13 @@ def _show(arguments: argparse.Namespace, command_context: CommandContext) -> int
 
 def _remove(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     command_context.open_library().remove(arguments.name)
-    _say(f"removed {arguments.name}")
+    print_message(f"removed {arguments.name}")
     return 0
 
 
 def _rename(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     voice = command_context.open_library().rename(arguments.name, arguments.new_name)
-    _say(f"renamed {arguments.name} to {voice.name}")
+    print_message(f"renamed {arguments.name} to {voice.name}")
     return 0
 
 
@@ -126,14 +117,14 @@ def _edit(arguments: argparse.Namespace, command_context: CommandContext) -> int
     voice = command_context.open_library().update_metadata(
         arguments.name, transcript=arguments.transcript, notes=arguments.notes
     )
-    _say(f"changed {voice.name}")
+    print_message(f"changed {voice.name}")
     return 0
 
 
 def _export(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     path = arguments.file or Path(f"{sanitize_filename(arguments.name)}{SUFFIX}")
     command_context.open_library().export(arguments.name, path)
-    _say(f"wrote {path}")
+    print_message(f"wrote {path}")
     return 0
 
 
@@ -159,13 +150,13 @@ def _add_stored(written: StoredVoicesWritten, library: VoiceLibrary, name: str |
     """Add every voice that can be added; return the exit status of the last failure, or 0."""
     status = 0
     for sentence in written.refused:
-        _say(str(sentence))
+        print_message(str(sentence))
     for stored in written.voices:
         try:
             new_name = name if name and len(written.voices) == 1 else stored.name
             _print_added(library.add(stored.features, new_name, stored.transcript, generation=stored.generation))
         except StudioError as error:
-            _say(f"timbre: {error} ({error.code})")
+            print_message(f"timbre: {error} ({error.code})")
             status = error.exit_status
     return status
 
@@ -185,10 +176,10 @@ def _folder_of(path: Path) -> Path:
 
 def _print_added(addition: Addition) -> None:
     for warning in addition.warnings:
-        _say(warning)
+        print_message(warning)
     voice = addition.voice
     hint = "" if voice.transcript else "; add a --transcript for a closer likeness"
-    _say(f"added {voice.name} ({voice.clip_seconds:.1f} s{hint})")
+    print_message(f"added {voice.name} ({voice.clip_seconds:.1f} s{hint})")
 
 
 def _in_short(voice: Voice) -> str:
@@ -210,7 +201,3 @@ def _as_json(voice: Voice) -> dict[str, Any]:
         "built_in": voice.is_built_in,
         "clip": str(voice.clip),
     }
-
-
-def _say(sentence: str) -> None:
-    print(printable(sentence), file=sys.stderr)

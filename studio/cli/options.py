@@ -1,0 +1,239 @@
+"""Parsers of commands, and the options that several commands share: the model, its engines, the voice, the style."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
+from studio.cli.command_context import CommandContext
+from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
+from studio.messages import did_you_mean, wording
+from studio.model.device_kind import DeviceKind
+from studio.model.generations import detect_generation
+from studio.pipeline.request import EngineOptions, VoiceReference
+from studio.voices.library import Voice, VoiceLibrary
+
+# More than any computer has. A number that the system refuses would end the worker.
+_MAX_THREADS = 1024
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Run = Callable[[argparse.Namespace, CommandContext], int]
+
+
+def add_command(
+    commands: Commands, name: str, run: Run | None, *, help_text: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add the parser of a command. ``run`` is None for a command with actions."""
+    parser = commands.add_parser(
+        name,
+        help=help_text,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_action(actions: Commands, name: str, run: Run, help_text: str, *positionals: str) -> argparse.ArgumentParser:
+    """Add the parser of an action, such as ``list`` of ``timbre models list``. ``positionals`` are its metavars."""
+    parser = actions.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
+    parser.set_defaults(run=run)
+    for metavar in positionals:
+        parser.add_argument(metavar.lower(), metavar=metavar)
+    return parser
+
+
+def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_MODEL) -> None:
+    parser.add_argument(
+        "--model",
+        metavar="DIR|NAME",
+        help=f"a model folder as officially released, or the name of an installed one (default {default})",
+    )
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("engine", "how the model is run; the defaults suit this machine")
+    group.add_argument(
+        "--device",
+        default="cpu",
+        choices=[kind.value for kind in DeviceKind],
+        help="where the model runs (default cpu)",
+    )
+    group.add_argument(
+        "--precision",
+        default="auto",
+        choices=("auto", "float32", "bfloat16", "float16", "int8"),
+        help="precision of the speech language model; auto: the fastest that passes the quality check (default)",
+    )
+    group.add_argument(
+        "--flow-precision",
+        default="float32",
+        choices=("float32", "bfloat16", "float16"),
+        help="precision of the flow (default float32)",
+    )
+    add_machine_options(group)
+    group.add_argument("--flow-steps", type=positive, metavar="N", help="fewer than 10: faster, less accurate")
+    group.add_argument(
+        "--flow-left-context",
+        type=positive,
+        metavar="FRAMES",
+        help="left context of the flow (50 frames per second): less memory, less accurate",
+    )
+
+
+def add_machine_options(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--threads", type=_num_threads, metavar="N", help="number of CPU threads (default: chosen for this machine)"
+    )
+    parser.add_argument("--variant", choices=("rl",), help="use the RL-tuned language model, llm.rl.pt")
+
+
+def engine_options(arguments: argparse.Namespace) -> EngineOptions:
+    return EngineOptions(
+        device=arguments.device,
+        speech_lm_precision=arguments.precision,
+        flow_precision=arguments.flow_precision,
+        variant=arguments.variant,
+        num_threads=arguments.threads,
+        flow_steps=arguments.flow_steps,
+        flow_left_context_frames=arguments.flow_left_context,
+    )
+
+
+def model_folder(choice: str | None) -> Path:
+    """Return the folder of ``--model``. Raise ``ModelNotFound``, which suggests similar names."""
+    if choice is None:
+        choice = DEFAULT_MODEL
+    elif os.path.isdir(choice):
+        return Path(choice)
+    installed = installed_models()
+    if choice in installed:
+        return installed[choice]
+    if error := why_not_loadable(choice):
+        raise error
+    near = difflib.get_close_matches(choice, installed, n=3)
+    raise ModelNotFound(
+        "There is no model {choice}.{did_you_mean}",
+        remedy="Give a folder, or one of: {known}.",
+        choice=choice,
+        did_you_mean=did_you_mean(near),
+        known=", ".join(sorted(installed)) or wording("none is installed"),
+    )
+
+
+def add_voice_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--voice",
+        metavar="CLIP|NAME",
+        help="a recording of the voice of 3 to 10 seconds, or the name of a voice added with `timbre voices add`",
+    )
+    parser.add_argument("--transcript", metavar="TEXT", help="the words of the recording, for a closer likeness")
+
+
+def voice_reference(
+    choice: str | None, transcript: str | None, library: VoiceLibrary, model_folder: Path
+) -> VoiceReference:
+    """Return the voice that ``--voice`` names (an audio file or a voice of the library), or the default voice.
+
+    Raise ``VoiceNotFound``, ``UnreadableClip``, ``VoiceOfAnotherModel``.
+    """
+    if choice is None:
+        voice = _default_voice(library)
+    elif os.path.isfile(choice):
+        return VoiceReference(Path(choice), transcript, Path(choice).stem)
+    elif _looks_like_a_path(choice):
+        raise UnreadableClip("There is no file {choice}.", remedy="Check its name and folder.", choice=choice)
+    else:
+        voice = library.get(choice)
+    if voice.generation is not None:
+        _require_generation(voice, model_folder)
+    return VoiceReference(voice.clip, voice.transcript if transcript is None else transcript, voice.name)
+
+
+def _default_voice(library: VoiceLibrary) -> Voice:
+    """Return the first bundled voice, or the only voice of the library."""
+    voices = library.voices()
+    if voices and (voices[0].is_built_in or len(voices) == 1):
+        return voices[0]
+    known = wording(" Your voices: {names}.", names=", ".join(voice.name for voice in voices)) if voices else ""
+    raise VoiceNotFound(
+        "No voice is given.{known}",
+        remedy="Give a recording or the name of a voice with --voice.",
+        known=known,
+    )
+
+
+def _looks_like_a_path(choice: str) -> bool:
+    return "/" in choice or "\\" in choice or Path(choice).suffix != ""
+
+
+def _require_generation(voice: Voice, model_folder: Path) -> None:
+    generation, _ = detect_generation(model_folder)
+    if generation.name != voice.generation:
+        raise VoiceOfAnotherModel(
+            "{name} has no recording, only features stored by a {own} model; {model} is a {generation} model.",
+            remedy="Choose a {own} model with --model, or create the voice from a recording.",
+            name=voice.name,
+            own=voice.generation,
+            model=model_folder.name,
+            generation=generation.name,
+        )
+
+
+def add_style_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--instruct", metavar="WORDS", help="the speaking style, in your own words")
+    group.add_argument("--preset", metavar="NAME", help="the speaking style, by name: see `timbre styles`")
+
+
+def add_speech_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--speed", type=_speed, default=1.0, help=f"speaking rate, {SLOWEST_SPEED:g} to {FASTEST_SPEED:g} (default 1)"
+    )
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of the sampling (default 0)")
+    parser.add_argument(
+        "--whole", action="store_true", help="synthesise whole sentences: higher latency, slightly better quality"
+    )
+
+
+def add_silence_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--keep-leading-silence",
+        action="store_true",
+        help="keep the silence that the model generates before the first word (default: 50 ms of it)",
+    )
+
+
+def _speed(text: str) -> float:
+    speed = float(text)
+    if not SLOWEST_SPEED <= speed <= FASTEST_SPEED:
+        raise argparse.ArgumentTypeError(f"{text} is not between {SLOWEST_SPEED:g} and {FASTEST_SPEED:g}")
+    return speed
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if not 0 <= seed < 2**63:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2^63")
+    return seed
+
+
+def _num_threads(text: str) -> int:
+    number = positive(text)
+    if number > _MAX_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} is above {_MAX_THREADS}")
+    return number
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
