@@ -230,8 +230,11 @@ class Checkpoints:
 
     def _run(self) -> None:
         with contextlib.closing(sqlite.connect(self._path)) as connection:
-            while self._is_requested.wait() and not self._is_closed.wait(_CHECKPOINT_DELAY_SECONDS):
+            while self._is_requested.wait():
+                # Before the delay: cleared after it, the request of ``close`` could be lost.
                 self._is_requested.clear()
+                if self._is_closed.wait(_CHECKPOINT_DELAY_SECONDS):
+                    return
                 try:
                     # Syncs the write-ahead log, then the file. Neither readers nor writers wait for it.
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

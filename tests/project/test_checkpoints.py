@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
+import threading
 import time
 from pathlib import Path
 
 from project_material import insert
 
 from studio.project.project import Project
+from studio.project.storage import Checkpoints
 
 
 def texts_in_copy(draft: Path, copy: Path) -> list[str]:
@@ -28,3 +30,20 @@ def test_edits_reach_the_database_file_without_saving(project: Project, tmp_path
         while texts_in_copy(project.draft_path, tmp_path / "copy") != texts:
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def test_closing_at_the_moment_of_a_sync_does_not_hang(tmp_path: Path) -> None:
+    path = tmp_path / "a.draft"
+    checkpoints = Checkpoints(path)
+
+    class ClosedMeanwhile(threading.Event):
+        def clear(self) -> None:
+            checkpoints._is_closed.set()
+            self.set()
+            super().clear()
+
+    checkpoints._is_requested = ClosedMeanwhile()
+    checkpoints.request()
+    assert checkpoints._thread is not None
+    checkpoints._thread.join(timeout=30)
+    assert not checkpoints._thread.is_alive()
