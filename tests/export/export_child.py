@@ -1,11 +1,11 @@
-"""Program that exports until a test kills it: ``python export_child.py TARGET JOURNALS SECONDS_A_LINE [joined]``."""
+"""Program that exports until a test kills it: ``python export_child.py TARGET JOURNALS SECONDS_PER_LINE [joined]``."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from speech_fakes import Hums, items_of
+from speech_fakes import FakeSpeechSource, items_of
 
 from studio.audio.encoding import FLAC_16
 from studio.export.exporter import Exporter
@@ -30,7 +30,7 @@ def plan(target: Path, *, is_joined: bool) -> ExportPlan:
 
 
 if __name__ == "__main__":
-    source = Hums(seconds_a_line=float(sys.argv[3]))
+    source = FakeSpeechSource(seconds_per_line=float(sys.argv[3]))
     Exporter(
         plan(Path(sys.argv[1]), is_joined="joined" in sys.argv),
         source,

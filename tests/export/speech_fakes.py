@@ -1,4 +1,4 @@
-"""Fake speech source for export tests: short hums of different pitch, with a log of requests."""
+"""Fake speech source for export tests: short tones of different pitch, and a list of the requested lines."""
 
 from __future__ import annotations
 
@@ -34,14 +34,20 @@ def items_of(texts: Sequence[str], **changes: object) -> list[ExportItem]:
 
 
 @dataclass
-class Hums:
-    """A source whose lines last a tenth of a second per letter. ``asked``: spoken texts, in order. ``expected``: announced ones."""
+class FakeSpeechSource:
+    """A source whose lines last a tenth of a second per letter.
+
+    Attributes:
+        sounds, failures: The audio or the error for a text, instead of the default audio.
+        spoken_texts: The texts of the requested lines, in order.
+        expected: The texts of the announced lines.
+    """
 
     sounds: Mapping[str, Samples] = field(default_factory=dict)
     failures: Mapping[str, StudioError] = field(default_factory=dict)
     is_spoken: bool = True
-    seconds_a_line: float = 0.0
-    asked: list[str] = field(default_factory=list)
+    seconds_per_line: float = 0.0
+    spoken_texts: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
 
     def needs_speaking(self, item: ExportItem) -> bool:
@@ -51,8 +57,8 @@ class Hums:
         self.expected = [item.text for item in items]
 
     def waveform_of(self, item: ExportItem) -> Waveform:
-        self.asked.append(item.text)
-        time.sleep(self.seconds_a_line)
+        self.spoken_texts.append(item.text)
+        time.sleep(self.seconds_per_line)
         if item.text in self.failures:
             raise self.failures[item.text]
         sound = self.sounds.get(item.text)

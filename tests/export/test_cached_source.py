@@ -1,4 +1,4 @@
-"""Cached speech is identical to the original, and the oldest is deleted at the limit."""
+"""Cached speech has the same samples as the original, and the oldest files are deleted at the size limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech_fakes import TEXTS, Hums, items_of
+from speech_fakes import TEXTS, FakeSpeechSource, items_of
 
 from studio.errors import DiskFull
 from studio.export.cached_source import CachedSource
@@ -19,7 +19,7 @@ ITEMS = items_of(TEXTS)
 
 
 def test_cached_lines_are_not_spoken_again_and_have_the_same_samples(tmp_path: Path) -> None:
-    source = Hums()
+    source = FakeSpeechSource()
     kept = CachedSource(source, folder=tmp_path)
     assert kept.needs_speaking(ITEMS[0])
     first = kept.waveform_of(ITEMS[0])
@@ -27,13 +27,13 @@ def test_cached_lines_are_not_spoken_again_and_have_the_same_samples(tmp_path: P
     second = CachedSource(source, folder=tmp_path).waveform_of(ITEMS[0])
     np.testing.assert_array_equal(first.samples, second.samples)
     assert first.sample_rate == second.sample_rate
-    assert source.asked == [TEXTS[0]]
+    assert source.spoken_texts == [TEXTS[0]]
     kept.waveform_of(replace(ITEMS[0], key="another seed"))
-    assert len(source.asked) == 2
+    assert len(source.spoken_texts) == 2
 
 
-def test_cached_lines_are_not_requested_ahead(tmp_path: Path) -> None:
-    source = Hums()
+def test_cached_lines_are_not_announced_to_the_source(tmp_path: Path) -> None:
+    source = FakeSpeechSource()
     kept = CachedSource(source, folder=tmp_path)
     kept.waveform_of(ITEMS[1])
     kept.expect(ITEMS)
@@ -41,17 +41,17 @@ def test_cached_lines_are_not_requested_ahead(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_spoken_again(tmp_path: Path) -> None:
-    source = Hums()
+    source = FakeSpeechSource()
     kept = CachedSource(source, folder=tmp_path)
     kept.waveform_of(ITEMS[0])
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:1000])
     kept.waveform_of(ITEMS[0])
-    assert len(source.asked) == 2
+    assert len(source.spoken_texts) == 2
 
 
 def test_lines_that_need_no_speaking_are_not_cached(tmp_path: Path) -> None:
-    CachedSource(Hums(is_spoken=False), folder=tmp_path).waveform_of(ITEMS[0])
+    CachedSource(FakeSpeechSource(is_spoken=False), folder=tmp_path).waveform_of(ITEMS[0])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,7 +59,7 @@ def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    kept = CachedSource(Hums(), folder=tmp_path)
+    kept = CachedSource(FakeSpeechSource(), folder=tmp_path)
     monkeypatch.setattr("studio.audio.files.FileIO", full)
     with pytest.raises(DiskFull, match="cannot be stored in") as caught:
         kept.waveform_of(ITEMS[0])
@@ -67,8 +67,8 @@ def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_oldest_are_deleted(tmp_path: Path) -> None:
-    source = Hums()
+def test_the_oldest_files_are_deleted_at_the_limit(tmp_path: Path) -> None:
+    source = FakeSpeechSource()
     kept = CachedSource(source, folder=tmp_path)
     for age, item in zip((300, 200, 100, 0), ITEMS, strict=True):
         known = set(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Loudness and true peak: measured as in the standard, reached, and not exceeded."""
+"""Loudness and true peak are measured as in the standard; exported audio reaches its target and stays below the limit."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_silence_has_no_loudness_and_a_single_syllable_has_one() -> None:
 
 
 def test_true_peak_includes_peaks_between_samples() -> None:
-    """A tone at a quarter of the sample rate whose samples are all at 0.707 of its amplitude."""
+    """The samples of a tone at a quarter of the sample rate may all be at 0.707 of its amplitude."""
     tone = sine(RATE / 4, phase=np.pi / 4, seconds=0.5)
     assert np.abs(tone).max() == pytest.approx(0.7071, abs=1e-3)
     assert true_peak_dbtp(tone[2000:-2000] * np.hanning(len(tone) - 4000).astype(np.float32)) == pytest.approx(

@@ -44,14 +44,14 @@ def test_numbers_have_enough_digits_for_the_script() -> None:
     assert str(pattern.stem(replace(ITEM, index=7), num_items=20_000)) == "00007"
 
 
-def test_a_slash_in_the_pattern_makes_folders_and_one_in_a_text_does_not() -> None:
+def test_a_slash_creates_folders_in_the_pattern_but_not_in_a_text() -> None:
     assert stem("{voice}/{index}") == "Anna/001"
     assert stem("{voice}/{text}", voice="../../etc", text="a/b\\c") == "etc/a b c"
     assert stem("../{index}") == "untitled/001"
 
 
 @pytest.mark.parametrize(
-    ("wish", "name"),
+    ("wanted", "name"),
     [
         ("CON", "_CON"),
         ("com1.old", "_com1.old"),
@@ -68,8 +68,8 @@ def test_a_slash_in_the_pattern_makes_folders_and_one_in_a_text_does_not() -> No
         ("half \ud83d of it", "half of it"),
     ],
 )
-def test_names_are_sanitized(wish: str, name: str) -> None:
-    assert sanitize_filename(wish) == name
+def test_names_are_sanitized(wanted: str, name: str) -> None:
+    assert sanitize_filename(wanted) == name
 
 
 @given(st.text(max_size=400))

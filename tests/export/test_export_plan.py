@@ -22,13 +22,13 @@ from studio.export.subtitles import SubtitleFormat
 ITEMS = items_of(["One.", "Two.", "Three."])
 
 
-def plan(**wishes: object) -> ExportPlan:
-    return ExportPlan.make(ITEMS, Path("folder"), ExportSettings(**wishes))
+def plan(**options: object) -> ExportPlan:
+    return ExportPlan.make(ITEMS, Path("folder"), ExportSettings(**options))
 
 
 def test_files_of_the_script_and_of_lines_have_different_names() -> None:
-    wishes = {"joined_name": "001", "has_manifest": True, "subtitles": frozenset(SubtitleFormat), "pattern": "{index}"}
-    files = [str(file) for file in plan(**wishes).files]
+    options = {"joined_name": "001", "has_manifest": True, "subtitles": frozenset(SubtitleFormat), "pattern": "{index}"}
+    files = [str(file) for file in plan(**options).files]
     assert files == ["001-2.wav", "002.wav", "003.wav", "001.wav", "001.srt", "001.vtt", "001.csv"]
 
 
@@ -53,12 +53,12 @@ def test_recipes_differ_where_audio_differs() -> None:
 
 
 def test_pauses_and_order_affect_only_the_joined_file() -> None:
-    wishes = {"joined_name": "all", "has_manifest": True}
-    one, other = plan(**wishes), plan(**wishes, pause_seconds=2.0)
+    options = {"joined_name": "all", "has_manifest": True}
+    one, other = plan(**options), plan(**options, pause_seconds=2.0)
     assert one.line_recipe(ITEMS[0]) == other.line_recipe(ITEMS[0])
     assert one.joined_file is not None
     assert one.script_recipe(one.joined_file) != other.script_recipe(other.joined_file)  # type: ignore[arg-type]
-    renamed = plan(**wishes, pattern="{index}")
+    renamed = plan(**options, pattern="{index}")
     assert one.script_recipe(one.joined_file) == renamed.script_recipe(one.joined_file)
     assert one.script_recipe(one.manifest_file) != renamed.script_recipe(one.manifest_file)  # type: ignore[arg-type]
 
@@ -106,7 +106,7 @@ def test_the_licence_is_read_from_the_model_card(tmp_path: Path) -> None:
 
 def test_a_model_without_a_card_has_the_licence_of_the_catalogue(tmp_path: Path) -> None:
     assert licence_of_model(tmp_path / "studio-mini") == "Apache-2.0"
-    assert licence_of_model(tmp_path / "somebody's own") == ""
+    assert licence_of_model(tmp_path / "my-own-model") == ""
 
 
 def test_tags_are_short_and_on_one_line() -> None:
@@ -126,7 +126,7 @@ class Clock:
         return self.now
 
 
-def test_the_estimate_follows_finished_work() -> None:
+def test_the_estimate_is_based_on_finished_work() -> None:
     clock = Clock()
     pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)
     assert pace.remaining_seconds is None

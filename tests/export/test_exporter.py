@@ -13,7 +13,7 @@ import numpy as np
 import pyloudnorm
 import pytest
 import soundfile
-from speech_fakes import RATE, TEXTS, Hums, hum, items_of
+from speech_fakes import RATE, TEXTS, FakeSpeechSource, hum, items_of
 
 from studio.audio.encoding import ENCODINGS, MP3, WAV_16, WAV_24, WAV_FLOAT, SoundEncoding
 from studio.errors import CannotWrite, DiskFull, FolderBusy, NoSpeechMade, NothingToSpeak, UnusableSetting
@@ -43,19 +43,19 @@ class Export:
         self.target = folder / "target"
         self.journals = folder / "journals"
         self.items = items_of(TEXTS)
-        self.source = Hums()
+        self.source = FakeSpeechSource()
 
-    def __call__(self, source: SpeechSource | None = None, **wishes: object) -> ExportResult:
-        return self.exporter(source, **wishes).run()
+    def __call__(self, source: SpeechSource | None = None, **options: object) -> ExportResult:
+        return self.exporter(source, **options).run()
 
     def exporter(
         self,
         source: SpeechSource | None = None,
         control: RequestControl | None = None,
         seen: list[ExportProgress] | None = None,
-        **wishes: object,
+        **options: object,
     ) -> Exporter:
-        plan = ExportPlan.make(self.items, self.target, ExportSettings(**wishes))
+        plan = ExportPlan.make(self.items, self.target, ExportSettings(**options))
         return Exporter(
             plan,
             source or self.source,
@@ -101,7 +101,7 @@ def test_every_format_has_the_exact_length_and_tags(export: Export, encoding: So
     sounds = {TEXTS[0]: hum(1.0, 120)[:23_457], TEXTS[1]: hum(1.0, 150)[:20_011]}
     export.items = items_of(TEXTS[:2])
     export(
-        Hums(sounds),
+        FakeSpeechSource(sounds),
         encoding=encoding,
         sample_rate=rate,
         joined_name="all",
@@ -120,7 +120,7 @@ def test_every_format_has_the_exact_length_and_tags(export: Export, encoding: So
         assert "Synthetic speech" in file.comment
         assert "Fun-CosyVoice3" in file.comment
         assert "Apache-2.0" in file.comment
-        if encoding is not MP3:  # whose encoder writes its own name
+        if encoding is not MP3:  # its encoder writes another name
             assert file.software.startswith("Timbre Studio")
 
 
@@ -138,7 +138,7 @@ def test_audio_round_trips_through_every_format(export: Export) -> None:
     export.items = items_of(["Hello"])
     sound = hum(1.0, 120, level=0.2)
     for encoding in ENCODINGS.values():
-        export(Hums({"Hello": sound}), encoding=encoding, replaces_files=True)
+        export(FakeSpeechSource({"Hello": sound}), encoding=encoding, replaces_files=True)
         read = export.read(f"001 Anna Hello{encoding.suffix}")
         tolerance = 0.06 if encoding.is_lossy else 1e-4
         assert np.abs(read - sound)[200:-200].mean() < tolerance, encoding
@@ -163,7 +163,13 @@ def test_files_reach_the_target_loudness_below_the_peak_limit(
     export: Export, encoding: SoundEncoding, rate: int
 ) -> None:
     sounds = {text: hum(2.0 + number, 90 + 20 * number, level=0.5 * 0.45**number) for number, text in enumerate(TEXTS)}
-    export(Hums(sounds), encoding=encoding, sample_rate=rate, joined_name="all", loudness=LoudnessTarget(-16, -1.5))
+    export(
+        FakeSpeechSource(sounds),
+        encoding=encoding,
+        sample_rate=rate,
+        joined_name="all",
+        loudness=LoudnessTarget(-16, -1.5),
+    )
     meter = pyloudnorm.Meter(rate)
     for name in export.files():
         samples = export.read(name)
@@ -202,17 +208,17 @@ def test_subtitles_and_manifest_have_the_right_times(export: Export) -> None:
         assert joined.frames == round((starts[-1] + 0.1 * len(TEXTS[-1])) * RATE)
 
 
-def test_existing_files_are_not_made_again(export: Export) -> None:
-    wishes = {"joined_name": "story", "has_manifest": True, "subtitles": frozenset(SubtitleFormat)}
-    assert export(**wishes).num_made == 8
+def test_existing_files_are_not_exported_again(export: Export) -> None:
+    options = {"joined_name": "story", "has_manifest": True, "subtitles": frozenset(SubtitleFormat)}
+    assert export(**options).num_made == 8
     before = {path: path.stat().st_mtime_ns for path in export.target.iterdir()}
-    again = Hums()
-    result = export(again, **wishes)
-    assert (again.asked, result.num_made, len(result.files)) == ([], 0, 8)
+    again = FakeSpeechSource()
+    result = export(again, **options)
+    assert (again.spoken_texts, result.num_made, len(result.files)) == ([], 0, 8)
     assert {path: path.stat().st_mtime_ns for path in export.target.iterdir()} == before
 
 
-def test_the_source_is_told_which_lines_will_be_requested(export: Export) -> None:
+def test_the_lines_to_be_requested_are_announced_to_the_source(export: Export) -> None:
     export()
     assert export.source.expected == list(TEXTS)
     export.source.expected.clear()
@@ -225,12 +231,12 @@ def test_the_source_is_told_which_lines_will_be_requested(export: Export) -> Non
     assert export.source.expected == list(TEXTS)
 
 
-def test_only_changed_lines_are_made_again(export: Export) -> None:
+def test_only_changed_lines_are_exported_again(export: Export) -> None:
     export()
     export.items[1] = replace(export.items[1], key="another take")
-    again = Hums()
+    again = FakeSpeechSource()
     assert export(again).num_made == 1
-    assert again.asked == [TEXTS[1]]
+    assert again.spoken_texts == [TEXTS[1]]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +250,7 @@ def test_only_changed_lines_are_made_again(export: Export) -> None:
     ],
     ids=str,
 )
-def test_another_format_makes_all_files_again(export: Export, change: dict[str, object]) -> None:
+def test_another_format_exports_all_files_again(export: Export, change: dict[str, object]) -> None:
     export()
     assert export(**change).num_made == 4
     assert export.files() == NAMES
@@ -256,7 +262,7 @@ def test_foreign_files_are_not_replaced_without_permission(export: Export) -> No
     with pytest.raises(CannotWrite, match=r"003 Anna .* already exists in .*") as caught:
         export()
     assert "allow overwriting these files" in caught.value.remedy
-    assert export.source.asked == []
+    assert export.source.spoken_texts == []
     assert export.files() == [NAMES[2]]
     export(replaces_files=True)
     assert len(export.read(NAMES[2])) > RATE
@@ -271,21 +277,23 @@ def test_an_edited_file_counts_as_foreign(export: Export) -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes", [{}, {"joined_name": "story", "has_manifest": True, "subtitles": {SubtitleFormat.SRT}}]
+    "options", [{}, {"joined_name": "story", "has_manifest": True, "subtitles": {SubtitleFormat.SRT}}]
 )
-def test_files_of_another_script_are_not_replaced_without_permission(export: Export, wishes: dict[str, object]) -> None:
-    export(**wishes, origin=Origin(("file:one",)))
+def test_files_of_another_script_are_not_replaced_without_permission(
+    export: Export, options: dict[str, object]
+) -> None:
+    export(**options, origin=Origin(("file:one",)))
     before = {name: (export.target / name).read_bytes() for name in export.files()}
     export.items = items_of([TEXTS[0], "Another text."])
-    exporter = export.exporter(**wishes, sample_rate=48_000, origin=Origin(("file:two",)))
+    exporter = export.exporter(**options, sample_rate=48_000, origin=Origin(("file:two",)))
     with pytest.raises(CannotWrite, match="from another script"):
         exporter.run()
     assert str(exporter.files_in_the_way[0]) == NAMES[0]
-    assert len(exporter.files_in_the_way) == (4 if wishes else 1)
+    assert len(exporter.files_in_the_way) == (4 if options else 1)
     assert {name: (export.target / name).read_bytes() for name in export.files()} == before
-    export(**wishes, sample_rate=48_000, origin=Origin(("file:two",)), replaces_files=True)
+    export(**options, sample_rate=48_000, origin=Origin(("file:two",)), replaces_files=True)
     assert (export.target / NAMES[0]).read_bytes() != before[NAMES[0]]
-    export(**wishes, origin=Origin(("file:two",)))  # they now belong to it
+    export(**options, origin=Origin(("file:two",)))  # the files now come from this script
 
 
 def test_some_lines_do_not_replace_the_files_of_the_whole_script(export: Export) -> None:
@@ -331,30 +339,30 @@ def test_a_file_with_another_time_is_foreign(export: Export) -> None:
 
 
 def test_a_line_that_fails_does_not_stop_the_others(export: Export) -> None:
-    failing = Hums(failures={TEXTS[1]: NoSpeechMade("The model said nothing.", remedy="Try again.")})
+    failing = FakeSpeechSource(failures={TEXTS[1]: NoSpeechMade("The model said nothing.", remedy="Try again.")})
     result = export(failing, joined_name="story", has_manifest=True)
     assert [(failure.item.text, failure.error.code) for failure in result.failures] == [(TEXTS[1], "no-speech-made")]
     assert export.files() == [NAMES[0], *NAMES[2:]]
-    again = Hums()
+    again = FakeSpeechSource()
     assert export(again, joined_name="story", has_manifest=True).failures == ()
-    assert again.asked[0] == TEXTS[0], "for the joined file all are needed"
+    assert again.spoken_texts[0] == TEXTS[0], "for the joined file all are needed"
     assert export.files() == sorted([*NAMES, "story.csv", "story.wav"])
 
 
-def test_a_manifest_with_missing_lines_is_made_again_later(export: Export) -> None:
-    failing = Hums(failures={TEXTS[1]: NoSpeechMade("The model said nothing.")})
+def test_a_manifest_with_missing_lines_is_written_again_later(export: Export) -> None:
+    failing = FakeSpeechSource(failures={TEXTS[1]: NoSpeechMade("The model said nothing.")})
     export(failing, has_manifest=True)
     assert len((export.target / "script.csv").read_text("utf-8-sig").splitlines()) == 4
-    again = Hums()
+    again = FakeSpeechSource()
     export(again, has_manifest=True)
-    assert again.asked == [TEXTS[1]]
+    assert again.spoken_texts == [TEXTS[1]]
     assert len((export.target / "script.csv").read_text("utf-8-sig").splitlines()) == 5
 
 
 def test_cancelling_keeps_complete_files(export: Export) -> None:
     control = RequestControl()
 
-    class CancelledInTheThird(Hums):
+    class CancelledInTheThird(FakeSpeechSource):
         def waveform_of(self, item):  # type: ignore[no-untyped-def]
             if item.index == 3:
                 control.cancel()
@@ -364,9 +372,9 @@ def test_cancelling_keeps_complete_files(export: Export) -> None:
     with pytest.raises(Cancelled):
         export.exporter(CancelledInTheThird(), control=control).run()
     assert export.files() == NAMES[:2]
-    again = Hums()
+    again = FakeSpeechSource()
     export(again)
-    assert again.asked == list(TEXTS[2:])
+    assert again.spoken_texts == list(TEXTS[2:])
 
 
 def test_cancelling_between_two_lines(export: Export) -> None:
@@ -375,7 +383,7 @@ def test_cancelling_between_two_lines(export: Export) -> None:
     control.cancel()
     with pytest.raises(Cancelled):
         exporter.run()
-    assert export.source.asked == []
+    assert export.source.spoken_texts == []
 
 
 class SmallDisk:
@@ -409,7 +417,7 @@ def test_a_full_disk_is_an_error_and_keeps_complete_files(
             export(joined_name="story")
     done = export.files()
     assert done == NAMES[: len(done)]
-    again = Hums()
+    again = FakeSpeechSource()
     assert export(again, joined_name="story").num_made == 5 - len(done)
     assert export.files() == sorted([*NAMES, "story.wav"])
 
@@ -434,7 +442,7 @@ def test_a_read_only_folder_is_an_error_before_speaking(export: Export, monkeypa
     monkeypatch.setattr(Path, "write_bytes", read_only)  # root can write to any folder
     with pytest.raises(CannotWrite, match=r"target cannot be written \(permission denied\)"):
         export()
-    assert export.source.asked == []
+    assert export.source.spoken_texts == []
 
 
 def test_a_folder_in_place_of_a_file_is_an_error(export: Export) -> None:
@@ -453,15 +461,15 @@ def test_two_exports_cannot_write_to_one_folder(export: Export) -> None:
     assert export().num_made == 4
 
 
-def test_a_damaged_journal_only_repeats_work(export: Export) -> None:
+def test_with_a_damaged_journal_lines_are_exported_again(export: Export) -> None:
     export()
     (journal,) = export.journals.glob("*.jsonl")
     lines = journal.read_text("utf-8").splitlines()
     journal.write_text("\n".join([*lines[:2], "[1, 2]", '{"file": "x"}', lines[3][:40]]), "utf-8")
-    again = Hums()
+    again = FakeSpeechSource()
     export(again, replaces_files=True)
-    assert again.asked == list(TEXTS[2:])
-    assert Hums().asked == []
+    assert again.spoken_texts == list(TEXTS[2:])
+    assert FakeSpeechSource().spoken_texts == []
     assert export().num_made == 0
 
 
@@ -472,7 +480,7 @@ def test_folders_of_a_pattern_are_created(export: Export) -> None:
 
 def test_progress_reaches_the_end(export: Export) -> None:
     seen: list[ExportProgress] = []
-    export.exporter(Hums(seconds_a_line=0.5), seen=seen).run()
+    export.exporter(FakeSpeechSource(seconds_per_line=0.5), seen=seen).run()
     assert [progress.num_done for progress in seen][:4] == [0, 1, 2, 3]
     assert seen[-1].num_done == seen[-1].num_lines == 4
     assert seen[-1].remaining_seconds == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import soundfile
 from export_child import TEXTS, plan
-from speech_fakes import Hums
+from speech_fakes import FakeSpeechSource
 
 from studio.export.cached_source import CachedSource
 from studio.export.exporter import Exporter
@@ -20,8 +20,8 @@ HOUSE = Path(__file__).parent.parent.parent
 CHILD = Path(__file__).with_name("export_child.py")
 
 
-def start_child(folder: Path, *, seconds_a_line: float, is_joined: bool) -> subprocess.Popen[str]:
-    command = [sys.executable, str(CHILD), str(folder / "target"), str(folder / "journals"), str(seconds_a_line)]
+def start_child(folder: Path, *, seconds_per_line: float, is_joined: bool) -> subprocess.Popen[str]:
+    command = [sys.executable, str(CHILD), str(folder / "target"), str(folder / "journals"), str(seconds_per_line)]
     return subprocess.Popen(
         command + ["joined"] * is_joined,
         env=os.environ | {"PYTHONPATH": str(HOUSE)},
@@ -52,7 +52,7 @@ def sounds(target: Path) -> dict[str, int]:
 @pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
 @pytest.mark.parametrize("num_reports", [2, 5, 9])
 def test_a_killed_export_resumes(tmp_path: Path, num_reports: int) -> None:
-    child = start_child(tmp_path, seconds_a_line=0.05, is_joined=False)
+    child = start_child(tmp_path, seconds_per_line=0.05, is_joined=False)
     kill_after(child, num_reports)
     target = tmp_path / "target"
     done = sounds(target)
@@ -60,10 +60,10 @@ def test_a_killed_export_resumes(tmp_path: Path, num_reports: int) -> None:
     assert len(done) < len(TEXTS)
     times = {name: (target / name).stat().st_mtime_ns for name in done}
 
-    source = Hums()
+    source = FakeSpeechSource()
     result = Exporter(plan(target, is_joined=False), source, journals=tmp_path / "journals").run()
 
-    assert len(source.asked) == len(TEXTS) - len(done)
+    assert len(source.spoken_texts) == len(TEXTS) - len(done)
     assert len(sounds(target)) == len(TEXTS)
     assert len(result.files) == len(TEXTS) + 3
     assert {name: (target / name).stat().st_mtime_ns for name in times} == times
@@ -74,27 +74,27 @@ def test_a_killed_export_resumes(tmp_path: Path, num_reports: int) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
 def test_a_kill_while_joining_leaves_no_incomplete_file(tmp_path: Path) -> None:
-    child = start_child(tmp_path, seconds_a_line=0.02, is_joined=True)
+    child = start_child(tmp_path, seconds_per_line=0.02, is_joined=True)
     kill_after(child, len(TEXTS) + 5)  # all lines are spoken and some joined
     target = tmp_path / "target"
     names = [path.name for path in target.iterdir()]
     assert len(names) == 1
     assert names[0].startswith(".timbre.")
-    result = Exporter(plan(target, is_joined=True), Hums(), journals=tmp_path / "journals").run()
+    result = Exporter(plan(target, is_joined=True), FakeSpeechSource(), journals=tmp_path / "journals").run()
     assert sorted(path.name for path in target.iterdir()) == ["story.csv", "story.flac", "story.srt", "story.vtt"]
     assert len(result.files) == 4
 
 
 def test_speech_for_a_joined_file_is_cached(tmp_path: Path) -> None:
-    """Without a file per line, the target folder has no speech to resume from."""
-    first = Hums()
+    """If only a joined file is exported, the target folder contains no lines from which the export could resume."""
+    first = FakeSpeechSource()
     target, journals, cache = tmp_path / "target", tmp_path / "journals", tmp_path / "cache"
     interrupted = Exporter(plan(target, is_joined=True), CachedSource(first, folder=cache), journals=journals)
     interrupted._join = lambda spans: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         interrupted.run()
-    assert len(first.asked) == len(TEXTS)
-    second = Hums()
+    assert len(first.spoken_texts) == len(TEXTS)
+    second = FakeSpeechSource()
     Exporter(plan(target, is_joined=True), CachedSource(second, folder=cache), journals=journals).run()
-    assert second.asked == []
+    assert second.spoken_texts == []
     assert (target / "story.flac").is_file()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from script_material import changes, parameters
+from project_samples import changes, parameters
 
 from studio.errors import TakeNotFound, UnusableSetting
 from studio.project.changes import (
@@ -70,7 +70,7 @@ def test_cached_indexes_match_the_script(data: st.DataObject) -> None:
     script = Script()
     for _ in range(data.draw(st.integers(1, 12))):
         assert script.index_of is not None
-        assert script.line_of_take is not None  # computed, so that later scripts take it over
+        assert script.line_of_take is not None  # computes the index, so that later scripts can reuse it
         script, _ = data.draw(changes(script)).apply(script)
         fresh = replace(script)
         assert script.index_of == fresh.index_of
@@ -105,7 +105,7 @@ def test_removed_lines_are_restored_with_their_takes() -> None:
     assert restored.line("b").chosen_take == "b1"
 
 
-def test_a_line_that_loses_its_chosen_take_chooses_its_newest() -> None:
+def test_if_the_chosen_take_is_removed_the_newest_is_chosen() -> None:
     script = script_of("a")
     for number in (1, 2, 3):
         script, _ = AddTake(take_of("a", number)).apply(script)

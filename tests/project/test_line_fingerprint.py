@@ -1,4 +1,4 @@
-"""The fingerprint of a line changes with everything that affects its audio, and nothing else."""
+"""The fingerprint of a line changes exactly if something changes that affects its audio."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_inaudible_changes_keep_the_fingerprint(values: dict[str, object]) -> No
     assert fingerprint(replace(LINE, **values), NO_WORDS) == fingerprint(LINE, NO_WORDS)  # type: ignore[arg-type]
 
 
-def test_only_dictionary_words_of_the_line_count() -> None:
+def test_only_dictionary_words_in_the_line_affect_the_fingerprint() -> None:
     other = PronunciationDictionary((DictionaryEntry("storm", alias="x"),))
     assert fingerprint(LINE, other) == fingerprint(LINE, NO_WORDS)
     assert fingerprint(LINE, WIND) != fingerprint(LINE, NO_WORDS)
@@ -61,7 +61,7 @@ def test_only_dictionary_words_of_the_line_count() -> None:
 
 
 def test_the_fingerprint_algorithm_has_not_changed() -> None:
-    """Projects store fingerprints: a change of the algorithm would make all takes outdated."""
+    """Projects store fingerprints, so a change of the algorithm would make all takes outdated."""
     assert fingerprint(LINE, WIND) == "411cda7bb6ae21baa675802122b59efe"
 
 

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from project_material import insert, speak
-from script_material import RATE, changes, parameters, sound
+from project_samples import RATE, changes, insert, parameters, sound, speak
 
 from studio.errors import CannotWrite, DiskFull, ProjectChangedElsewhere, StudioError, TakeNotFound, UnreadableProject
 from studio.project import database, saving
@@ -153,10 +152,10 @@ def test_a_file_changed_by_another_program_is_not_overwritten(project: Project, 
     project.save(tmp_path / "b.timbre")
     project.save()
     path.unlink()
-    project.save(path)  # chosen explicitly
+    project.save(path)  # the user chose this path
     project.save()
     path.unlink()
-    project.save()  # now its own file
+    project.save()  # now this is the project file
 
 
 def test_a_foreign_file_can_be_replaced_explicitly(project: Project, drafts: Path, tmp_path: Path) -> None:
@@ -246,7 +245,7 @@ def test_unwritten_changes_are_saved_to_another_disk(project: Project, drafts: P
         assert again.script == project.script
     insert(project, "More.")
     assert project.unwritten is not None
-    project.save()  # recognised as its own file, although the save was not recorded
+    project.save()  # the file is recognised, although the previous save was not recorded
     accept_all(project)
     free_disk(project)
     insert(project, "And more.")
@@ -295,7 +294,7 @@ def test_a_drafts_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> N
 
 
 def refuse_all(project: Project) -> None:
-    """Nothing at all can be written."""
+    """Reject every write to the working copy."""
     project._storage._connection.set_authorizer(
         lambda action, *_: sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE) else 0
     )
@@ -429,7 +428,7 @@ def test_an_incomplete_take_is_outdated(project: Project) -> None:
     assert project.state_of(line_id) is LineState.READY
 
 
-def test_a_new_dictionary_word_outdates_the_lines_that_use_it(project: Project) -> None:
+def test_lines_with_a_new_dictionary_word_become_outdated(project: Project) -> None:
     chinese, english = insert(project, "重庆很大。", "A big city.")
     for line_id in (chinese, english):
         speak(project, line_id)
@@ -474,7 +473,7 @@ def test_later_changes_do_not_change_an_earlier_script(project: Project) -> None
 
 
 def test_long_scripts_are_edited_quickly(project: Project) -> None:
-    """A keystroke in a script of ten thousand lines takes milliseconds in any line."""
+    """In a script of ten thousand lines, a keystroke in any line takes milliseconds."""
     import time
 
     lines = tuple(Line(id=f"l{number}", text="One sentence of a long book.") for number in range(10_000))

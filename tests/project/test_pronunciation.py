@@ -73,7 +73,7 @@ def dictionary(*entries: DictionaryEntry) -> PronunciationDictionary:
         ("x" * 500, None),
     ],
 )
-def test_pronunciations_become_known_tokens(typed: str, tokens: str | None) -> None:
+def test_pronunciations_are_converted_to_tokens_of_the_model(typed: str, tokens: str | None) -> None:
     if tokens is None:
         with pytest.raises(BadPronunciation) as caught:
             phone_tokens(typed)
@@ -83,7 +83,7 @@ def test_pronunciations_become_known_tokens(typed: str, tokens: str | None) -> N
 
 
 def test_every_syllable_with_a_token_can_be_typed_with_a_number() -> None:
-    """Each final among the model's tokens, after a compatible initial."""
+    """This covers each final among the tokens of the model, after a compatible initial."""
     assert phone_tokens("zhuan3 lü4 xiong1 gua4 ang2") == "[zh][uǎn][l][ǜ][x][iōng][g][uà][áng]"
 
 

@@ -1,4 +1,4 @@
-"""Sort keys keep the order and rarely change."""
+"""Ranks are in the order of the lines and rarely change."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def test_a_new_line_keeps_other_ranks() -> None:
     assert sort_keys(ranks, before, before[1:]) == {}
 
 
-def test_all_ranks_change_without_space_between() -> None:
+def test_all_ranks_change_if_there_is_none_between_two_lines() -> None:
     ranks = {"a": 1, "b": 2}
     assert sort_keys(ranks, ["a", "b"], ["a", "x", "b"]).keys() == {"a", "x", "b"}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from script_material import RATE, parameters, sound
+from project_samples import RATE, parameters, sound
 
 from studio.errors import ProjectInUse, StudioError
 from studio.project.changes import AddTake, InsertLines, RemoveLines
@@ -22,12 +22,12 @@ from studio.project.drafts import discard_draft, recoverable_drafts
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 
-_NARRATOR = """
+_EDITING_PROGRAM = """
 import sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 import numpy as np
-from script_material import RATE, parameters, sound
+from project_samples import RATE, parameters, sound
 from studio.project.changes import AddTake, EditLines, InsertLines
 from studio.project.lines import Line
 from studio.project.project import Project
@@ -63,9 +63,9 @@ def drafts(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def narrator(drafts: Path, saved: Path | str | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Start a process that edits and records until it is killed, and wait until it has begun."""
-    code = _NARRATOR.format(tests=str(Path(__file__).parent))
+def editing_process(drafts: Path, saved: Path | str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Start a process that edits a script and records takes until it is killed, and wait until it records."""
+    code = _EDITING_PROGRAM.format(tests=str(Path(__file__).parent))
     command = [sys.executable, "-c", code, str(drafts), str(saved or "")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
         assert process.stdout is not None
@@ -77,7 +77,7 @@ def narrator(drafts: Path, saved: Path | str | None = None) -> Iterator[subproce
 
 
 def kill_after(process: subprocess.Popen[str], num_lines: int) -> int:
-    """Kill it and return the last line that it reported as written."""
+    """Kill the process and return the number of the last line that it reported as written."""
     assert process.stdout is not None
     last = -1
     while last < num_lines:
@@ -92,8 +92,8 @@ def kill_after(process: subprocess.Popen[str], num_lines: int) -> int:
 
 @pytest.mark.parametrize("num_lines", [0, 3, 40])
 def test_a_killed_program_loses_nothing_of_an_unsaved_project(drafts: Path, num_lines: int) -> None:
-    with narrator(drafts) as process:
-        assert recoverable_drafts(drafts) == []  # it is in use
+    with editing_process(drafts) as process:
+        assert recoverable_drafts(drafts) == []  # the draft is in use
         last = kill_after(process, num_lines)
     (draft,) = recoverable_drafts(drafts)
     assert draft.project_path is None
@@ -119,7 +119,7 @@ def test_a_killed_program_loses_nothing_of_a_saved_project(drafts: Path, tmp_pat
         project.apply(InsertLines(0, (Line(id="old", text="Old."),)))
         project.save(path)
     before = path.read_bytes()
-    with narrator(drafts, path) as process:
+    with editing_process(drafts, path) as process:
         last = kill_after(process, 2)
     assert path.read_bytes() == before
     (draft,) = recoverable_drafts(drafts)
@@ -135,7 +135,7 @@ def test_a_killed_program_loses_nothing_of_a_saved_project(drafts: Path, tmp_pat
 
 @pytest.mark.parametrize("num_saves", [1, 2, 4, 8])
 def test_a_program_killed_while_saving_leaves_an_intact_file(drafts: Path, tmp_path: Path, num_saves: int) -> None:
-    with narrator(drafts, "saves") as process:
+    with editing_process(drafts, "saves") as process:
         last = kill_after(process, num_saves)
     with Project.open(tmp_path / "often.timbre", drafts) as project:
         assert len(project.lines) in (last + 2, last + 3)
@@ -147,7 +147,7 @@ def test_a_program_killed_while_saving_leaves_an_intact_file(drafts: Path, tmp_p
 
 
 def test_a_project_can_be_saved_again_after_a_killed_save(drafts: Path, tmp_path: Path) -> None:
-    """It ended after the file was written, before the draft recorded it."""
+    """The program was killed after the file was written, but before this was recorded in the draft."""
     path = tmp_path / "a.timbre"
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a"),)))
@@ -240,7 +240,7 @@ def test_a_draft_of_a_newer_version_is_kept(drafts: Path) -> None:
     assert project.draft_path.exists()
 
 
-def test_a_draft_that_vanishes_during_listing_is_ignored(drafts: Path) -> None:
+def test_a_draft_that_is_deleted_during_listing_is_ignored(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Good."),)))
     project.close(keeps_draft=True)
@@ -248,7 +248,7 @@ def test_a_draft_that_vanishes_during_listing_is_ignored(drafts: Path) -> None:
     assert [draft.first_words for draft in recoverable_drafts(drafts)] == ["Good."]
 
 
-def test_a_draft_opened_meanwhile_is_not_discarded(drafts: Path) -> None:
+def test_a_draft_that_was_opened_since_the_listing_is_not_discarded(drafts: Path) -> None:
     project = Project.create(drafts)
     project.apply(InsertLines(0, (Line(id="a", text="Mine."),)))
     project.close(keeps_draft=True)

@@ -1,4 +1,4 @@
-"""Saved files are verified before they replace the old ones, and a slow disk does not block edits."""
+"""Saved files are verified before they replace older files, and a slow disk does not block edits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from project_material import insert, speak
+from project_samples import insert, speak
 
 from studio.errors import CannotWrite
 from studio.project import saving
@@ -18,7 +18,7 @@ from studio.project.project import Project
 from studio.storage import atomic_file
 
 
-def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
+def test_a_file_that_reads_back_differently_does_not_replace_the_old_file(
     project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (line_id,) = insert(project, "Old.")
@@ -47,7 +47,7 @@ def test_a_file_that_does_not_read_back_does_not_replace_the_old_one(
 def test_a_slow_disk_does_not_block_edits(
     project: Project, drafts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every access to the target folder waits, as on a sleeping network share."""
+    """Every access to the target folder is slow, as on a network drive that has to wake up."""
     is_waiting, should_continue = threading.Event(), threading.Event()
 
     def wait(real: Callable[..., object]) -> Callable[..., object]:

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from project_material import insert, speak
+from project_samples import insert, speak
 
 from studio.errors import ProjectChangedElsewhere, UnreadableProject
 from studio.project.project import Project

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from script_material import RATE, parameters, sound
+from project_samples import RATE, parameters, sound
 
 from studio.errors import DiskFull
 from studio.pipeline.request import LengthFinding, LengthVerdict, Mode, SynthesisReport
@@ -93,7 +93,7 @@ def test_a_stopped_take_contains_the_audio_so_far(project: Project, recorder: Ta
 
 
 def test_the_number_of_a_removed_take_is_not_reused(project: Project, recorder: TakeRecorder) -> None:
-    """Undo may restore it."""
+    """Undo may restore the removed take."""
     recorder.append(sound(0.5))
     first = recorder.finish(report(), num_underruns=0)
     project.apply(AddTake(first))
@@ -106,7 +106,7 @@ def test_the_number_of_a_removed_take_is_not_reused(project: Project, recorder: 
     assert [take.number for take in project.takes_of("a")] == [1, 2]
 
 
-def test_stopping_before_the_first_chunk_makes_no_take(project: Project, recorder: TakeRecorder) -> None:
+def test_stopping_before_the_first_chunk_creates_no_take(project: Project, recorder: TakeRecorder) -> None:
     assert recorder.stop() is None
     assert project._storage.recordings() == []
     assert project.begin_take("a", parameters(), RATE).number == 1
@@ -170,7 +170,7 @@ def test_a_take_that_could_not_be_written_is_added_with_the_next_change(
     recorder.append(sound(1.0, seed=2))
     with pytest.raises(DiskFull):
         recorder.finish(report(), num_underruns=3)
-    project.apply(RenameProject("a"))  # fits on the disk, which is still full for audio
+    project.apply(RenameProject("a"))  # this is small enough for the disk, which is too full for audio
     assert project.takes_of("a") == ()
     connection.execute("PRAGMA max_page_count = 1000000")
     undo = project.apply(RenameProject("b"))
@@ -186,7 +186,7 @@ def test_a_take_that_could_not_be_written_is_added_with_the_next_change(
 def test_a_finishing_take_is_added_once_during_edits(
     project: Project, recorder: TakeRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For example of two lines that end at the same time."""
+    """This happens, for example, if two lines end at the same time."""
     storage, is_writing, may_write = project._storage, threading.Event(), threading.Event()
     add_sound = storage.add_sound
 
@@ -203,7 +203,7 @@ def test_a_finishing_take_is_added_once_during_edits(
         while not recorder._ended_take:
             threading.Event().wait(0.001)
         editing = pool.submit(project.apply, RenameProject("another"))
-        editing_waits = not _ends(editing, 0.2)
+        editing_waits = not _finishes_within(editing, 0.2)
         may_write.set()
         take = ending.result(10)
         editing.result(10)
@@ -213,7 +213,7 @@ def test_a_finishing_take_is_added_once_during_edits(
     assert project.takes_of("a") == (take,)
 
 
-def _ends(work: Future[object], seconds: float) -> bool:
+def _finishes_within(work: Future[object], seconds: float) -> bool:
     return not wait([work], timeout=seconds).not_done
 
 

@@ -1,4 +1,4 @@
-"""Invalid values in project files become defaults, and text is kept."""
+"""Invalid values in project files are replaced with defaults, and text is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from script_material import RATE, parameters, sound
+from project_samples import RATE, parameters, sound
 
 from studio.errors import UnreadableProject
 from studio.project.changes import AddTake, EditDictionary, InsertLines

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from script_material import RATE, parameters
+from project_samples import RATE, parameters
 
 from studio.project.changes import AddTake, EditLines, InsertLines
 from studio.project.fingerprint import keys_of, voice_key, voice_matches
@@ -27,7 +27,7 @@ SPOKEN = parameters(voice_name="Ann", voice_key=voice_key(ANN))
         [ANN, BOB],
         [replace(ANN, notes="Calm.", language="en", clip=Path("c.wav"))],
         [replace(ANN, name="ANN")],
-        [BOB],  # not in the library: compared by name
+        [BOB],  # Ann is not in the library, so voices are compared by name
         [],
     ],
 )

@@ -1,4 +1,4 @@
-"""Best segment of a recording, and its cut."""
+"""Selection and cutting of the best segment of a recording."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_noise_is_not_speech() -> None:
     assert window.end_seconds == pytest.approx(9.2, abs=0.1)
 
 
-def test_silence_has_a_segment() -> None:
+def test_a_silent_recording_has_a_segment() -> None:
     assert best_segment(clip(silence(4.0))) == PromptWindow(0.0, 4.0)
     assert best_segment(clip(silence(40.0))).seconds == 10.0
 

@@ -133,7 +133,7 @@ def test_trailing_silence_excludes_the_kept_tail(noise: float) -> None:
     seed=st.integers(0, 99),
 )
 def test_speech_is_never_cut(tail_seconds: float, noise: float, ending_db: float, seed: int) -> None:
-    """Not even a final consonant 30 dB below the rest."""
+    """Even a final consonant 30 dB below the rest is kept."""
     ending = babble(0.15, rms=0.1 * 10 ** (ending_db / 20), seed=seed)
     samples = np.concatenate([babble(2.0, seed=seed), ending, silence(tail_seconds)])
     samples = samples + silence(9.0, noise)[: len(samples)]

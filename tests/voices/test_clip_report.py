@@ -94,7 +94,7 @@ def test_silence_share() -> None:
     assert about(Aspect.SILENCE, clip(silence(6.0), babble(2.0), silence(2.0)))[0] is Grade.POOR
 
 
-def test_unusable_clips_raise_nothing() -> None:
+def test_the_errors_of_unusable_clips_are_not_raised() -> None:
     silent = assess_clip(clip(silence(3.0)))
     assert isinstance(silent.refusal, SilentClip)
     assert silent.quality is Grade.POOR
@@ -110,6 +110,6 @@ def test_every_verdict_below_good_has_advice() -> None:
         assert verdict.sentence.endswith("."), (aspect, kind)
 
 
-def test_the_worst_grade_counts() -> None:
+def test_the_quality_is_the_worst_grade() -> None:
     assert Grade.worst([]) is Grade.GOOD
     assert Grade.worst([Grade.FAIR, Grade.POOR, Grade.GOOD]) is Grade.POOR

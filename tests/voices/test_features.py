@@ -1,4 +1,4 @@
-"""Features equal the official ones on the reference clips and a chirp, and those of a second library."""
+"""Features are the same as those of the official code for the reference clips and a chirp, and of a second library."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEL_OF = {"cosyvoice2": V2_MEL, "cosyvoice3": V3_MEL}
 
 # Difference between two runs of the official code on the reference clips.
 WHISPER_TOLERANCE = 2.5e-5
-# Difference of a second Kaldi implementation (README of the reference data).
+# Difference from a second Kaldi implementation (README of the reference data).
 FBANK_TOLERANCE = 2.7e-4
 
 
@@ -68,8 +68,8 @@ def test_prompt_mel_equals_the_official_one(
     mel = prompt_mel(Waveform(signal, 24_000), MEL_OF[family])
     assert mel.dtype == np.float32
     assert mel.shape == golden.shape
-    # In quiet bands the official values are rounding errors: a float32 FFT is off by about a tenth of 2^-24 of the
-    # frame's loudest bin, in every bin.
+    # In quiet bands, the official values are rounding errors: the error of a float32 FFT in every bin is about a tenth
+    # of 2^-24 of the loudest bin of the frame.
     padded = np.pad(signal.astype(np.float64), 720, mode="reflect")
     frames = np.lib.stride_tricks.sliding_window_view(padded, 1920)[::480]
     loudest = np.abs(np.fft.rfft(frames * np.hanning(1921)[:-1])).max(axis=1)[:, None]
@@ -161,7 +161,7 @@ def test_number_of_frames(num_samples: int) -> None:
     assert kaldi_fbank(Waveform(samples, 16_000)).shape == (1 + (num_samples - 400) // 160, 80)
 
 
-def test_silence_stays_finite() -> None:
+def test_the_features_of_silence_are_finite() -> None:
     silence = np.zeros(16_000, np.float32)
     assert np.isfinite(whisper_log_mel(Waveform(silence, 16_000))).all()
     assert np.abs(kaldi_fbank(Waveform(silence, 16_000))).max() < 1e-6

@@ -196,7 +196,7 @@ def test_export_is_deterministic(library: VoiceLibrary, tmp_path: Path) -> None:
     assert (tmp_path / "a.voice").read_bytes() == (tmp_path / "b.voice").read_bytes()
 
 
-def test_export_into_nowhere(library: VoiceLibrary, tmp_path: Path) -> None:
+def test_export_into_a_missing_folder_is_an_error(library: VoiceLibrary, tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match="There is no folder"):
         library.export("Harbour", tmp_path / "no" / "anna.voice")
 

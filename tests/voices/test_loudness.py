@@ -10,7 +10,7 @@ from studio.voices.loudness import EndpointDetector
 
 
 def seconds_until_over(samples: Samples, *, block: int = 1000) -> float | None:
-    """Return after how many seconds the detector reports the end."""
+    """Return the seconds after which the detector reports the end of speech, or None."""
     detector = EndpointDetector(RATE)
     for start in range(0, len(samples), block):
         detector.add(samples[start : start + block])

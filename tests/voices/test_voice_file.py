@@ -190,7 +190,7 @@ def test_an_encrypted_archive_is_refused(path: Path) -> None:
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_is_refused(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Changed bytes and truncated files raise ``BadVoiceFile`` and nothing else."""
+    """Changed bytes and truncated files raise only ``BadVoiceFile``."""
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as file:
         file.writestr("manifest.json", manifest())

@@ -1,4 +1,4 @@
-"""Edits soon reach the database file, not only its write-ahead log."""
+"""Edits are soon written to the database file, not only to its write-ahead log."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import threading
 import time
 from pathlib import Path
 
-from project_material import insert
+from project_samples import insert
 
 from studio.project.project import Project
 from studio.project.storage import Checkpoints
 
 
 def texts_in_copy(draft: Path, copy: Path) -> list[str]:
-    """Return the lines in the main file without its log."""
+    """Return the texts of the lines in the database file, without its write-ahead log."""
     shutil.copyfile(draft, copy)
     with contextlib.closing(sqlite3.connect(copy)) as connection, contextlib.suppress(sqlite3.Error):
         return [text for (text,) in connection.execute("SELECT text FROM lines ORDER BY rank")]

@@ -1,4 +1,4 @@
-"""Takes and parameters for tests, and a Hypothesis strategy for changes of a script."""
+"""Lines and takes for the tests of a project, and a Hypothesis strategy for changes of a script."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from studio.project.changes import (
 )
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import Line, LineStyle, new_id
+from studio.project.project import Project
 from studio.project.script import Script
 from studio.project.takes import Take, TakeParameters
 
@@ -49,6 +50,26 @@ def parameters(fingerprint: str = "", **values: object) -> TakeParameters:
 
 def sound(seconds: float, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-1, 1, round(seconds * RATE)).astype(np.float32)
+
+
+def insert(project: Project, *texts: str) -> list[str]:
+    """Append lines with ``texts`` and return their ids."""
+    lines = tuple(Line(id=f"line{len(project.lines) + number}", text=text) for number, text in enumerate(texts))
+    project.apply(InsertLines(len(project.lines), lines))
+    return [line.id for line in lines]
+
+
+def speak(project: Project, line_id: str, seconds: float = 0.5, seed: int = 0) -> Take:
+    """Record a take of a line and add it to the project."""
+    recorder = project.begin_take(
+        line_id, parameters(project.fingerprint_of(line_id), voice_name=project.line(line_id).voice or ""), RATE
+    )
+    samples = sound(seconds, seed)
+    for block in np.array_split(samples, 4):
+        recorder.append(block)
+    take = recorder.finish()
+    project.apply(AddTake(take))
+    return take
 
 
 texts = st.text(max_size=40)
@@ -112,10 +133,12 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
     line_ids = [line.id for line in script.lines]
     take_ids = sorted(script.line_of_take)
     kinds = ["insert", "dictionary", "rename"]
-    kinds += ["remove", "edit", "move", "order", "add take"] * bool(line_ids) + ["choose", "drop", "keep"] * bool(
-        take_ids
-    )
-    kinds += ["together"] * (depth == 0)
+    kinds += ["remove", "edit", "move", "reorder", "add take"] * bool(line_ids) + [
+        "choose take",
+        "remove takes",
+        "keep takes",
+    ] * bool(take_ids)
+    kinds += ["composite"] * (depth == 0)
     match draw(st.sampled_from(kinds)):
         case "insert":
             return InsertLines(draw(st.integers(0, len(line_ids))), tuple(draw(some_lines)))
@@ -129,24 +152,24 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
             return EditLines({line_id: draw(edits) for line_id in draw(subsets(line_ids))})
         case "move":
             return MoveLines(tuple(draw(subsets(line_ids))), draw(st.integers(0, len(line_ids))))
-        case "order":
+        case "reorder":
             return ReorderLines(tuple(draw(st.permutations(line_ids))))
         case "add take":
             line_id = draw(st.sampled_from(line_ids))
             return AddTake(draw_take(draw, script, line_id), is_chosen=draw(st.booleans()))
-        case "choose":
+        case "choose take":
             take_id = draw(st.sampled_from(take_ids))
             return ChooseTake(script.line_of_take[take_id], draw(st.sampled_from([take_id, None])))
-        case "drop":
+        case "remove takes":
             return RemoveTakes(tuple(draw(subsets(take_ids))))
-        case "keep":
+        case "keep takes":
             return SetTakesKept({take_id: draw(st.booleans()) for take_id in draw(subsets(take_ids))})
-    several: list[Change] = []
+    parts: list[Change] = []
     for _ in range(draw(st.integers(0, 3))):
         change = draw(changes(script, depth=1))
         script, _ = change.apply(script)
-        several.append(change)
-    return CompositeChange(tuple(several))
+        parts.append(change)
+    return CompositeChange(tuple(parts))
 
 
 def subsets(ids: list[str]) -> st.SearchStrategy[list[str]]:
