@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from thread_worker import ThreadWorker
 
-from studio.engines.cuda_graph.continuous_batch import ContinuousBatch
-from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
+from studio.engines.cuda_graph.speech_lm import ContinuousBatch, GraphSpeechLM
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
 from studio.engines.overview import CandidateView, EngineStatus, StageView, Status

@@ -1,18 +1,194 @@
-"""``stages.SpeechLM`` with steps recorded as CUDA graphs."""
+"""``stages.SpeechLM`` with steps recorded as CUDA graphs and continuous batching: a line is a row of a shared step.
+
+There is no stepping thread. A line that needs a token takes one step for all lines, and the others find theirs ready.
+A single line therefore has no overhead, and lines are added and removed between two steps.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
 
-from studio.engines.cuda_graph.continuous_batch import MOST_IN_BATCH, ContinuousBatch
+import torch
+
+from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
+from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler, StaticStep
 from studio.engines.library_errors import is_out_of_memory
-from studio.model.config import SamplingOptions
+from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.
 _CAPACITIES = (512, 1024, 2048, 4096, 8192, 16_384, 32_768)
+# Memory is allocated and graphs are recorded for these batch sizes only; empty rows are computed as well.
+_NUM_ROWS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(eq=False)
+class Line:
+    """One line in the batch. ``sampler``: None if the GPU samples."""
+
+    row: int
+    sampler: TokenSampler | None
+    min_tokens: int
+    max_tokens: int
+    waiting: deque[int] = field(default_factory=deque)
+    history: list[int] = field(default_factory=list)
+    is_over: bool = False
+    error: Exception | None = None
+
+
+class ContinuousBatch:
+    """Lines of up to ``capacity`` positions. Thread-safe; one thread steps at a time."""
+
+    def __init__(self, plain: TorchSpeechLM, capacity: int) -> None:
+        self._plain = plain
+        self._layout = plain.config.layout
+        self._device = plain.inputs.speech.device
+        self._capacity = capacity
+        self._lock = threading.Lock()
+        self._lines: dict[int, Line] = {}
+        self._order = StreamOrder(self._device)
+        self._make_memory(_NUM_ROWS[0])
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the batch has no line."""
+        return not self._lines
+
+    def add(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
+        """Process prompt and text and sample the first token. While all rows are taken, step for the other lines.
+
+        Raises torch's out-of-memory error if not even one line fits.
+        """
+        is_sampled_on_gpu = isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling
+        with self._turn():
+            row = self._free_row()
+            line = Line(row, None if is_sampled_on_gpu else sampler, min_tokens, max_tokens)
+            cache = self._step.cache(row)
+            self._plain.begin_with_prompt_text(request.prompt_text_tokens, cache)
+            logits = self._plain.advance(self._plain.inputs.embed_rest(request), cache)
+            self._step.position[row] = cache.length
+            if isinstance(sampler, RepetitionAwareSampler) and is_sampled_on_gpu:
+                points = sampler.draw_points(max_tokens)
+                self._draw.begin(points, min_tokens=min_tokens, row=row)
+                self._draw.draw(logits[None], self._step.token[row : row + 1], first_row=row)
+            self._lines[row] = line
+            self._is_speaking[row] = 1
+            self._accept_token(line, int(self._step.token[row]), logits)
+        return line
+
+    def next_token(self, line: Line) -> int | None:
+        """Return the next token, or None at the end of the line."""
+        with self._turn():
+            while not line.waiting:
+                if line.error is not None:
+                    raise line.error
+                if line.is_over:
+                    return None
+                self._advance()
+            return line.waiting.popleft()
+
+    def remove(self, line: Line) -> None:
+        with self._turn():
+            self._finish(line)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._lock, torch.inference_mode(), self._order.turn():
+            yield
+
+    def _advance(self) -> None:
+        """Generate one token for every line."""
+        num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
+        if num_rows not in self._recorded:
+            state = (self._step.token, self._step.position, *self._draw.state)
+            self._recorded[num_rows] = CapturedGraph(self._device, state)
+        self._recorded[num_rows].run(partial(self._compute, num_rows))
+        tokens = self._step.token[:num_rows].tolist()
+        for line in list(self._lines.values()):
+            self._accept_token(line, tokens[line.row], self._logits[line.row])
+
+    def _compute(self, num_rows: int) -> None:
+        step = self._step
+        logits = step.logits(num_rows)
+        self._logits[:num_rows] = logits
+        step.position[:num_rows] += self._is_speaking[:num_rows]
+        self._draw.draw(logits, step.token[:num_rows])
+
+    def _accept_token(self, line: Line, drawn: int, logits: torch.Tensor) -> None:
+        token = drawn
+        if line.sampler is not None:
+            is_early = len(line.history) < line.min_tokens
+            stop_ids = slice(self._layout.num_speech_tokens, self._layout.num_rows)
+            try:
+                token = line.sampler(logits, line.history, forbid=stop_ids if is_early else None)
+            except Exception as error:  # noqa: BLE001 - belongs to this line, not to the one that steps
+                self._fail(line, error)
+                return
+        elif token == NOT_A_NUMBER:
+            self._fail(line, nan_error())
+            return
+        if token < self._layout.num_speech_tokens:
+            line.history.append(token)
+            line.waiting.append(token)
+            if line.sampler is not None:
+                self._step.token[line.row] = token
+        if token >= self._layout.num_speech_tokens or len(line.history) >= line.max_tokens:
+            self._finish(line)
+
+    def _fail(self, line: Line, error: Exception) -> None:
+        line.error = error
+        self._finish(line)
+        self._step.clear(line.row)
+
+    def _finish(self, line: Line) -> None:
+        """End the line and free its row."""
+        line.is_over = True
+        if self._lines.get(line.row) is line:
+            del self._lines[line.row]
+            self._is_speaking[line.row] = 0
+            self._step.position[line.row] = 0
+
+    def _free_row(self) -> int:
+        while True:
+            free = [row for row in range(self._step.num_rows) if row not in self._lines]
+            if free:
+                return free[0]
+            if not self._grow():
+                self._advance()
+
+    def _grow(self) -> bool:
+        """Allocate memory for more lines; return False if there is not enough."""
+        larger = [count for count in _NUM_ROWS if count > self._step.num_rows]
+        if not larger:
+            return False
+        step, draw, speaking = self._step, self._draw, self._is_speaking
+        try:
+            self._make_memory(larger[0])
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            return False
+        self._step.copy_rows(step)
+        self._draw.copy_rows(draw)
+        self._is_speaking[: len(speaking)] = speaking
+        return True
+
+    def _make_memory(self, num_rows: int) -> None:
+        plain, num_ids = self._plain, self._layout.num_rows
+        step = StaticStep(plain.decoder, plain.head, plain.inputs.speech, self._capacity, num_rows=num_rows)
+        draw = GpuSampler(
+            plain.sampling, self._layout.num_speech_tokens, self._capacity, self._device, num_rows=num_rows
+        )
+        logits = torch.zeros(num_rows, num_ids, device=self._device)
+        is_speaking = torch.zeros(num_rows, dtype=torch.long, device=self._device)
+        self._step, self._draw, self._logits, self._is_speaking = step, draw, logits, is_speaking
+        self._recorded: dict[int, CapturedGraph] = {}
 
 
 class GraphSpeechLM:
@@ -23,9 +199,9 @@ class GraphSpeechLM:
 
     def __init__(self, plain: TorchSpeechLM) -> None:
         self.config = plain.config
-        self.sampling: SamplingOptions = plain.sampling
+        self.sampling = plain.sampling
         self.engine = f"{plain.engine}, CUDA graph"
-        self.max_concurrent_lines = MOST_IN_BATCH
+        self.max_concurrent_lines = _NUM_ROWS[-1] - 1  # one row stays free for the line that plays next
         self._plain = plain
         self._batches: dict[int, ContinuousBatch] = {}
         self._lock = threading.Lock()

@@ -1,13 +1,18 @@
-"""One decoding step of the language model for several lines at any positions, in fixed memory."""
+"""One decoding step of the language model, and sampling, for several lines at any positions in fixed memory."""
 
 from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
 
-from studio.model.config import QwenConfig
+from studio.engines.device_sampling import draw_tokens
+from studio.model.config import QwenConfig, SamplingOptions
 from studio.model.speech_lm.decoder import Decoder, KVCache
 from studio.model.speech_lm.linear import Linear
+from studio.model.speech_lm.sampling import NEVER
+
+# The token for scores that are not finite. It must not index a table: that would invalidate the CUDA context.
+NOT_A_NUMBER = -1
 
 
 class RowCache(KVCache):
@@ -99,3 +104,58 @@ class StaticStep:
         keys, values = states[:, :num_kv], states[:, num_kv:]
         scores = torch.matmul(queries * config.head_size**-0.5, keys.transpose(2, 3)) + bias
         return torch.matmul(scores.softmax(dim=-1), values).view(len(states), config.hidden_size)
+
+
+class GpuSampler:
+    """Sampling state of several lines, one per row, in fixed memory; does not synchronise with the GPU.
+
+    A row's line may not end, with an id from ``first_end`` on, before it has ``min_tokens`` tokens.
+    """
+
+    def __init__(
+        self, options: SamplingOptions, first_end: int, capacity: int, device: torch.device, *, num_rows: int = 1
+    ) -> None:
+        self._options = options
+        self._first_end = first_end
+        self._points = torch.zeros(num_rows, capacity, dtype=torch.float64, device=device)
+        self._recent = torch.full((num_rows, options.window_tokens), -1, dtype=torch.long, device=device)
+        self._num_drawn = torch.zeros(num_rows, 1, dtype=torch.long, device=device)
+        self._min_tokens = torch.zeros(num_rows, 1, dtype=torch.long, device=device)
+
+    @property
+    def state(self) -> tuple[torch.Tensor, ...]:
+        """The tensors that sampling changes."""
+        return self._recent, self._num_drawn
+
+    @torch.inference_mode()
+    def begin(self, points: torch.Tensor, *, min_tokens: int, row: int = 0) -> None:
+        """Set up a row for a new line. ``points`` (tokens,) float64 are its random numbers in 0..1."""
+        self._points[row, : len(points)] = points.to(self._points.device)
+        self._recent[row].fill_(-1)
+        self._num_drawn[row].zero_()
+        self._min_tokens[row].fill_(min_tokens)
+
+    @torch.inference_mode()
+    def copy_rows(self, other: GpuSampler) -> None:
+        """Copy the rows of ``other``, which has fewer, into the first rows."""
+        for name in ("_points", "_recent", "_num_drawn", "_min_tokens"):
+            theirs = getattr(other, name)
+            getattr(self, name)[: len(theirs)] = theirs
+
+    @torch.inference_mode()
+    def draw(self, logits: torch.Tensor, token: torch.Tensor, *, first_row: int = 0) -> None:
+        """Sample the next token of each row of ``logits`` (rows, ids) into ``token`` (rows,), and record it.
+
+        Writes ``NOT_A_NUMBER`` for rows whose scores are not finite.
+        """
+        rows = slice(first_row, first_row + len(logits))
+        recent, num_drawn, points = self._recent[rows], self._num_drawn[rows], self._points[rows]
+        scores = logits.float().clone()
+        scores[:, self._first_end :].masked_fill_(num_drawn < self._min_tokens[rows], NEVER)
+        # Rows of finished lines are sampled as well, past their last point.
+        point = points.gather(1, num_drawn.clamp(max=points.shape[1] - 1))
+        drawn, is_number = draw_tokens(scores, point[:, 0], recent, self._options)
+        drawn = torch.where(is_number, drawn, NOT_A_NUMBER)
+        token.copy_(drawn)
+        recent.scatter_(1, num_drawn % self._options.window_tokens, drawn[:, None])
+        num_drawn += 1

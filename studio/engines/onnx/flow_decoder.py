@@ -16,9 +16,8 @@ from studio.model.flow.caches import (
     default_budget_bytes,
     max_concurrent_streams,
 )
-from studio.model.flow.decoder import as_mel, check_chunk_boundary
-from studio.model.flow.model import check_length
-from studio.model.stages import FlowPrompt, FlowPromptState
+from studio.model.flow.decoder import IncrementalFlowStream, as_mel, cacheable_tokens
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 
 # Bump when the meaning of a stored prompt state changes.
 _STATE_VERSION = 1
@@ -68,36 +67,33 @@ class GraphFlowDecoder:
         self.budget = CacheBudget(total)
         usual_line = runner.own_frames(USUAL_LINE_TOKENS)
         self.max_concurrent_lines = max_concurrent_streams(
-            runner.device, self.budget, _bytes_wanted(runner.empty_caches(), usual_line)
+            runner.device, self.budget, runner.empty_caches().missing_bytes(usual_line)
         )
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
         """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``, and ``ValueError`` if the mel does not match the tokens."""
         runner, voice = self._runner, self._runner.voice(prompt)
-        num_tokens = self._cacheable_tokens(voice)
-        caches: RunCaches | None = runner.empty_caches()
-        assert caches is not None
-        if _bytes_wanted(caches, runner.own_frames(num_tokens)) > self.budget.total_bytes:
-            caches = None
-        else:
-            grid = self.chunk_tokens
-            _make_room(caches, runner.own_frames(num_tokens))
-            for start in range(0, num_tokens, grid):
-                stop = start + grid
+        num_tokens = cacheable_tokens(len(voice.tokens), self)
+        caches, own = runner.empty_caches(), runner.own_frames(num_tokens)
+        has_room = caches.missing_bytes(own) <= self.budget.total_bytes
+        if has_room:
+            caches.make_room(own)
+            for start in range(0, num_tokens, self.chunk_tokens):
+                stop = start + self.chunk_tokens
                 lookahead = voice.tokens[stop : stop + self.lookahead_tokens]
                 runner.decode_blocks(voice, caches, voice.tokens[start:stop], lookahead, fine=True)
                 if progress is not None:
                     progress(stop / num_tokens)
         if progress is not None:
             progress(1.0)
-        return GraphPromptState(voice, caches)
+        return GraphPromptState(voice, caches if has_room else None)
 
     @torch.inference_mode()
     def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
         """See ``stages.FlowDecoder``."""
         voice = self._runner.voice(prompt)
-        num_tokens = self._cacheable_tokens(voice)
+        num_tokens = cacheable_tokens(len(voice.tokens), self)
         if not tensors:
             return GraphPromptState(voice, None if num_tokens else self._runner.empty_caches())
         caches, remaining = self._runner.empty_caches(), dict(tensors)
@@ -121,7 +117,7 @@ class GraphFlowDecoder:
     def open_stream(self, state: FlowPromptState) -> GraphFlowStream:
         """See ``stages.FlowDecoder``; ``state`` must come from this decoder."""
         assert isinstance(state, GraphPromptState), "a prompt state belongs to the decoder that made it"
-        return GraphFlowStream(self._runner, self.budget, state)
+        return GraphFlowStream(self, self._runner, self.budget, state)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raises ``SequenceTooLong``."""
@@ -129,20 +125,11 @@ class GraphFlowDecoder:
             mel = self._runner.decode_sequence(self._runner.voice(prompt), tokens, (), is_streaming=False)
         return as_mel(mel)
 
-    def _cacheable_tokens(self, voice: GraphVoice) -> int:
-        """Return the number of tokens in whole blocks whose look-ahead is also part of the prompt."""
-        grid = self.chunk_tokens
-        return max(0, (len(voice.tokens) - self.lookahead_tokens) // grid * grid)
 
+class GraphFlowStream(IncrementalFlowStream):
+    """The stream of a ``GraphFlowDecoder``."""
 
-class GraphFlowStream:
-    """Equal to one streaming run over all tokens, including the last call (SPECIFICATION.md, F8, J2 2 and 3).
-
-    If the budget cannot hold the caches of another call, each later call recomputes the utterance from its start:
-    slower, with the same mel.
-    """
-
-    def __init__(self, runner: FlowRunner, budget: CacheBudget, state: GraphPromptState) -> None:
+    def __init__(self, flow: FlowDecoder, runner: FlowRunner, budget: CacheBudget, state: GraphPromptState) -> None:
         self._runner = runner
         self._budget = budget
         self._voice = state.voice
@@ -150,52 +137,22 @@ class GraphFlowStream:
         self._caches: RunCaches | None = None
         if state.caches is not None and self._reserve(state.caches.num_bytes):
             self._caches = state.caches.fork()
-        self._uncached_prompt = state.voice.tokens[state.num_cached_tokens :] if self._caches is not None else ()
-        self._spoken: list[int] = []
-        self._is_open = True
+        super().__init__(flow, state.voice.tokens, state.num_cached_tokens)
 
     @property
     def is_recomputing(self) -> bool:
         return self._caches is None
 
-    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
-        """See ``stages.FlowStream``; also raises ``SequenceTooLong``. (mel_bins, frames) float32."""
-        assert self._is_open, "the stream has ended"
-        shapes = self._runner.shapes
-        num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        check_chunk_boundary(num_tokens, lookahead, shapes.chunk_tokens, shapes.lookahead_tokens)
-        check_length(shapes.frames_per_token * num_tokens)
-        pending = (*self._uncached_prompt, *tokens)
-        self._make_room(len(pending))
-        self._spoken += tokens
-        self._uncached_prompt = ()
-        self._is_open = False  # until the call succeeds: an interrupted run cannot be continued
-        with torch.inference_mode():
-            if self._caches is None:
-                mel = self._runner.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
-            else:
-                pieces = self._runner.decode_blocks(self._voice, self._caches, pending, lookahead, fine=False)
-                mel = torch.cat([*pieces, self._voice.mel[:0]])
-        self._is_open = bool(lookahead)
-        return as_mel(mel[mel.shape[0] - shapes.frames_per_token * len(tokens) :])
-
-    def close(self) -> None:
-        self._is_open = False
-        self._caches = None
-        self._reservations.clear()
-        self._spoken = []
-
     def _make_room(self, num_tokens: int) -> None:
         """Reserve memory for ``num_tokens``, and for another quarter of the state if possible: growing copies it."""
-        if self._caches is None or _bytes_wanted(self._caches, self._runner.own_frames(num_tokens)) == 0:
+        if self._caches is None or self._caches.missing_bytes(self._runner.own_frames(num_tokens)) == 0:
             return
         for ahead in (num_tokens + max(num_tokens, self._caches.num_tokens // 4), num_tokens):
             own = self._runner.own_frames(ahead)
-            if self._reserve(_bytes_wanted(self._caches, own)):
-                _make_room(self._caches, own)
+            if self._reserve(self._caches.missing_bytes(own)):
+                self._caches.make_room(own)
                 return
-        self._caches = None
-        self._reservations.clear()
+        self._release()
 
     def _reserve(self, num_bytes: int) -> bool:
         reservation = self._budget.reserve(num_bytes)
@@ -203,11 +160,14 @@ class GraphFlowStream:
             self._reservations.append(reservation)
         return reservation is not None
 
+    def _decode_next(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        assert self._caches is not None
+        pieces = self._runner.decode_blocks(self._voice, self._caches, tokens, lookahead, fine=False)
+        return torch.cat([*pieces, self._voice.mel[:0]])
 
-def _bytes_wanted(caches: RunCaches, own: Mapping[str, int]) -> int:
-    return sum(part.missing_bytes(own) for part in caches.parts().values())
+    def _decode_all(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        return self._runner.decode_sequence(self._voice, tokens, lookahead, is_streaming=True)
 
-
-def _make_room(caches: RunCaches, own: Mapping[str, int]) -> None:
-    for part in caches.parts().values():
-        part.make_room(own)
+    def _release(self) -> None:
+        self._caches = None
+        self._reservations.clear()

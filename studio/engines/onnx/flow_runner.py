@@ -51,12 +51,9 @@ class GraphCaches:
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return views of the state by port name."""
-        growing = {
-            port.name: self._growing[port.name][_BLANK_FRAMES : self._stop(port)]
-            for port in self._ports
-            if port.is_growing
+        return {
+            name: tensor if name in self._tails else tensor[_BLANK_FRAMES:] for name, tensor in self.inputs().items()
         }
-        return growing | self._tails
 
     def restore(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Copy the state that ``tensors`` returned. Raises ``ValueError`` if names, shapes or types do not match."""
@@ -165,6 +162,15 @@ class RunCaches:
 
     def parts(self) -> dict[str, GraphCaches]:
         return {"encoder": self.encoder} | {f"step{index}": step for index, step in enumerate(self.steps)}
+
+    def missing_bytes(self, own: Mapping[str, int]) -> int:
+        """Return the bytes that ``make_room`` would allocate."""
+        return sum(part.missing_bytes(own) for part in self.parts().values())
+
+    def make_room(self, own: Mapping[str, int]) -> None:
+        """Grow the buffers to hold ``own`` more frames on each clock."""
+        for part in self.parts().values():
+            part.make_room(own)
 
     def fork(self) -> RunCaches:
         return RunCaches(self.encoder.fork(), tuple(step.fork() for step in self.steps), self.num_tokens)

@@ -1,4 +1,6 @@
-"""Repetition-aware sampling for a batch of lines, with the rules and random numbers of ``RepetitionAwareSampler``.
+"""Repetition-aware sampling for a batch of lines, as a logits processor of vLLM.
+
+The processor masks all but one token of each row, which vLLM's greedy decoding then takes.
 
 Decision: a token depends only on the scores, the line's plan and its tokens so far. Reason: vLLM may remove a line from
 its batch, recompute it and put it back in another row, so there is no other state to keep in sync.
@@ -6,17 +8,21 @@ its batch, recompute it and put it back in another row, so there is no other sta
 
 from __future__ import annotations
 
+import importlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from studio.engines.device_sampling import draw_tokens
 from studio.model.config import SamplingOptions
+from studio.model.speech_lm.sampling import NEVER
 
-_NEVER = float("-inf")
+PLAN = "timbre_plan"  # in ``SamplingParams.extra_args``
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,46 +33,6 @@ class DrawPlan:
     min_tokens: int
     sampling: SamplingOptions
     points: npt.NDArray[np.float64] | None = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class DrawFacts:
-    """Inputs of each row: ``points`` (rows,) float64 in 0..1; ``recent`` (rows, window) tokens, padded with -1;
-    ``must_continue`` (rows,) bool: the line must not end.
-    """
-
-    points: torch.Tensor
-    recent: torch.Tensor
-    must_continue: torch.Tensor
-
-
-@torch.inference_mode()
-def draw_tokens(
-    scores: torch.Tensor, facts: DrawFacts, options: SamplingOptions, first_end: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the next token of each row (rows,), and whether its scores (rows, ids) are finite (rows,).
-
-    Any id >= ``first_end`` ends the line. Does not synchronise with the GPU.
-    """
-    num_ids = scores.shape[1]
-    ids = torch.arange(num_ids, device=scores.device)
-    scores = scores.float().masked_fill(facts.must_continue[:, None] & (ids >= first_end), _NEVER)
-    best = scores.softmax(dim=1).topk(min(options.top_k, num_ids), dim=1)
-    is_number = best.values[:, 0] > 0.0
-    shares = best.values.double()
-    before = shares.cumsum(1) - shares
-    shares = torch.where(before < options.top_p, shares, 0.0)  # up to and including the token that crosses top_p
-    ends = shares.cumsum(1)
-    position = facts.points[:, None] * ends[:, -1:]
-    last = (shares > 0).sum(1, keepdim=True) - 1
-    index = torch.minimum(torch.searchsorted(ends, position, right=True), last).clamp(min=0)
-    inside = ((position - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
-    first = best.indices.gather(1, index)
-
-    others = scores.masked_fill(ids == first, _NEVER).softmax(dim=1, dtype=torch.float64).cumsum(1)
-    second = torch.searchsorted(others, inside * others[:, -1:], right=True).clamp(max=num_ids - 1)
-    is_repeated = (facts.recent == first).sum(1, keepdim=True) >= options.window_tokens * options.repetition_ratio
-    return torch.where(is_repeated, second, first)[:, 0], is_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +81,7 @@ class BatchDraw:
         for index, row in present:
             if row.plan.points is None:
                 token = self._ask(row.plan.line, scores[index])
-                scores[index].fill_(_NEVER)[token] = 0.0
+                scores[index].fill_(NEVER)[token] = 0.0
         return scores
 
     def has_overflowed(self) -> bool:
@@ -124,21 +90,29 @@ class BatchDraw:
         return overflows is not None and bool(overflows)
 
     def _draw(self, scores: torch.Tensor, drawn: Sequence[tuple[int, Row]], sampling: SamplingOptions) -> None:
-        facts = draw_facts([row for _, row in drawn], sampling, scores.device)
         rows = torch.tensor([index for index, _ in drawn], device=scores.device)
         chosen = scores if len(drawn) == len(scores) else scores[rows]
-        tokens, is_number = draw_tokens(chosen, facts, sampling, self._first_end)
+        tokens, is_number = draw_rows(chosen, [row for _, row in drawn], sampling, self._first_end)
         overflow = ~is_number.all()
         self._overflows = overflow if self._overflows is None else self._overflows | overflow
-        scores.index_fill_(0, rows, _NEVER)
+        scores.index_fill_(0, rows, NEVER)
         scores[rows, tokens] = 0.0
 
 
-def draw_facts(rows: Sequence[Row], sampling: SamplingOptions, device: torch.device) -> DrawFacts:
-    """Return the inputs of ``rows``, transferred to ``device`` in one copy."""
-    window = sampling.window_tokens
-    table = torch.tensor([_numbers(row, window) for row in rows], dtype=torch.float64).to(device)
-    return DrawFacts(points=table[:, 0], recent=table[:, 2:].long(), must_continue=table[:, 1] > 0.0)
+@torch.inference_mode()
+def draw_rows(
+    scores: torch.Tensor, rows: Sequence[Row], sampling: SamplingOptions, first_end: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the next token of each of ``rows``, and whether its ``scores`` (rows, ids) are finite.
+
+    The rows' numbers are transferred to the device in one copy.
+    """
+    numbers = torch.tensor([_numbers(row, sampling.window_tokens) for row in rows], dtype=torch.float64)
+    table = numbers.to(scores.device)
+    must_continue = table[:, 1:2] > 0.0
+    scores = scores.float().clone()
+    scores[:, first_end:].masked_fill_(must_continue, NEVER)
+    return draw_tokens(scores, table[:, 0], table[:, 2:].long(), sampling)
 
 
 def _numbers(row: Row, window: int) -> list[float]:
@@ -148,3 +122,36 @@ def _numbers(row: Row, window: int) -> list[float]:
     recent = generated[max(0, len(generated) - window) :]
     point = float(plan.points[min(len(generated), len(plan.points) - 1)])
     return [point, float(len(generated) < plan.min_tokens), *recent, *([-1] * (window - len(recent)))]
+
+
+def make_processor(batch: BatchDraw) -> type[Any]:
+    """Return a class for ``EngineArgs.logits_processors`` that passes every batch to ``batch``. Imports vLLM."""
+    vllm: Any = importlib.import_module("vllm.v1.sample.logits_processor")
+
+    class RepetitionAwareProcessor(vllm.LogitsProcessor):  # type: ignore[misc]
+        @classmethod
+        def validate_params(cls, sampling_params: Any) -> None:
+            if not isinstance((sampling_params.extra_args or {}).get(PLAN), DrawPlan):
+                raise ValueError("the request has no sampling plan")  # noqa: TRY004 - vLLM's protocol for a rejection
+
+        def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
+            """The state is in ``batch``."""
+
+        def is_argmax_invariant(self) -> bool:
+            return False
+
+        def update_state(self, batch_update: Any) -> None:
+            if batch_update is None:
+                return
+            for index in batch_update.removed:
+                batch.place(index, None)
+            for index, params, _, spoken in batch_update.added:
+                plan = (params.extra_args or {}).get(PLAN)
+                batch.place(index, None if plan is None else Row(plan, spoken))
+            for source, target, direction in batch_update.moved:
+                batch.move(source, target, is_swap=direction is vllm.MoveDirectionality.SWAP)
+
+        def apply(self, logits: torch.Tensor) -> torch.Tensor:
+            return batch.choose(logits)
+
+    return RepetitionAwareProcessor

@@ -33,8 +33,8 @@ class VllmCandidate(EngineBackend):
         found = library_for(target.device)
         if isinstance(found, Message):
             return Unusable(found)
-        from studio.engines.vllm_lm.capacity import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
         from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
+        from studio.engines.vllm_lm.opening import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
 
         config, kind = target.checkpoint.speech_lm, target.device.kind
         head_size = config.backbone.head_size

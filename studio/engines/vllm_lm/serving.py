@@ -16,8 +16,7 @@ from typing import Any, NoReturn, Protocol
 import torch
 
 from studio.engines.library_errors import is_out_of_memory
-from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan
-from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
+from studio.engines.vllm_lm.batch_sampler import PLAN, BatchDraw, DrawPlan, make_processor
 from studio.engines.vllm_lm.messages import (
     Command,
     Ended,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from studio.engines.vllm_lm.batch_sampler import DrawPlan, Row, draw_facts, draw_tokens
+from studio.engines.vllm_lm.batch_sampler import DrawPlan, Row, draw_rows
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import SamplingOptions, SpeechLMConfig
@@ -161,7 +161,6 @@ class _ContinuingSampler:
     ) -> int:
         if len(history) < len(self._generated):
             return self._generated[len(history)]
-        sampling = self._plan.sampling
-        facts = draw_facts([Row(self._plan, list(history))], sampling, torch.device("cpu"))
-        token, _ = draw_tokens(logits.cpu()[None], facts, sampling, self._first_end)
+        row = Row(self._plan, list(history))
+        token, _ = draw_rows(logits.cpu()[None], [row], self._plan.sampling, self._first_end)
         return int(token)

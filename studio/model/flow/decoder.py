@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +28,7 @@ from studio.model.flow.caches import (
 from studio.model.flow.model import FlowModel, PromptTensors, check_length
 from studio.model.flow.network import FlowNetwork, build_network
 from studio.model.flow.packing import pack
-from studio.model.stages import FlowPrompt, FlowPromptState
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
 # Increase when the meaning of stored prompt states changes.
@@ -67,10 +68,9 @@ class PromptState:
         return named
 
 
-def cacheable_tokens(num_prompt_tokens: int, model: FlowModel) -> int:
+def cacheable_tokens(num_prompt_tokens: int, flow: FlowDecoder) -> int:
     """Return the length of the prompt's whole blocks whose look-ahead is within the prompt (specification M3)."""
-    chunk_tokens = model.config.chunk_tokens
-    return max(0, (num_prompt_tokens - model.config.lookahead_tokens) // chunk_tokens * chunk_tokens)
+    return max(0, (num_prompt_tokens - flow.lookahead_tokens) // flow.chunk_tokens * flow.chunk_tokens)
 
 
 def caches_from_tensors(
@@ -108,7 +108,7 @@ def caches_from_tensors(
     return caches
 
 
-class StreamingFlow:
+class IncrementalFlowStream(ABC):
     """A ``FlowStream`` whose mel equals that of one streaming run over all tokens, for any division into chunks.
 
     Each call computes only its own frames. If the caches would exceed the budget, each further call
@@ -116,65 +116,110 @@ class StreamingFlow:
     (Specification F8, J2 2 and 3.)
     """
 
+    def __init__(self, flow: FlowDecoder, prompt_tokens: Sequence[int], num_cached_tokens: int) -> None:
+        self._flow = flow
+        self._num_prompt_tokens = len(prompt_tokens)
+        # End of the prompt that cannot be cached because its look-ahead extends into the utterance.
+        self._uncached_prompt = tuple(prompt_tokens[num_cached_tokens:])
+        self._spoken: list[int] = []
+        self._is_open = True
+
+    @property
+    @abstractmethod
+    def is_recomputing(self) -> bool: ...
+
+    @abstractmethod
+    def _make_room(self, num_tokens: int) -> None:
+        """Grow the caches by ``num_tokens``, or discard them if the budget is too small."""
+
+    @abstractmethod
+    def _decode_next(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        """Return the mel (frames, mel_bins) of ``tokens``, from the caches."""
+
+    @abstractmethod
+    def _decode_all(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        """Return the mel (frames, mel_bins) of all ``tokens`` of the utterance, without caches."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Free the caches."""
+
+    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        """See ``stages.FlowStream``. The mel (mel_bins, frames) is float32. Also raise ``SequenceTooLong``."""
+        assert self._is_open, "the stream has ended"
+        num_tokens = self._num_prompt_tokens + len(self._spoken) + len(tokens)
+        self._check_chunk_boundary(num_tokens, lookahead)
+        check_length(self._flow.frames_per_token * num_tokens)
+        pending = (*self._uncached_prompt, *tokens)
+        self._make_room(len(pending))
+        self._spoken += tokens
+        self._uncached_prompt = ()
+        self._is_open = False  # until the call completes: an interrupted run cannot continue
+        with torch.inference_mode():
+            if self.is_recomputing:
+                mel = self._decode_all(self._spoken, lookahead)
+            else:
+                mel = self._decode_next(pending, lookahead)
+        self._is_open = bool(lookahead)
+        return as_mel(mel[mel.shape[0] - self._flow.frames_per_token * len(tokens) :])
+
+    def close(self) -> None:
+        self._is_open = False
+        self._release()
+        self._spoken = []
+
+    def _check_chunk_boundary(self, num_tokens: int, lookahead: Sequence[int]) -> None:
+        """Raise ``OffGridCut`` unless ``num_tokens`` of prompt and speech end on the grid or ``lookahead`` is empty.
+
+        Raise ``ValueError`` for a wrong number of look-ahead tokens.
+        """
+        if not lookahead:
+            return
+        if len(lookahead) != self._flow.lookahead_tokens:
+            raise ValueError(f"lookahead must have {self._flow.lookahead_tokens} tokens, not {len(lookahead)}")
+        if beyond := num_tokens % self._flow.chunk_tokens:
+            raise OffGridCut(
+                "A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.",
+                remedy="End chunks where the tokens of prompt and speech together are a multiple of it.",
+                beyond=beyond,
+                grid=self._flow.chunk_tokens,
+            )
+
+
+class StreamingFlow(IncrementalFlowStream):
+    """The stream of a ``CachedFlowDecoder``."""
+
     def __init__(
-        self, model: FlowModel, budget: CacheBudget, state: PromptState, left_context_frames: int | None
+        self,
+        flow: FlowDecoder,
+        model: FlowModel,
+        budget: CacheBudget,
+        state: PromptState,
+        left_context_frames: int | None,
     ) -> None:
+        super().__init__(flow, state.voice.tokens, state.num_cached_tokens)
         self._model = model
         self._budget = budget
         self._voice = state.voice
         self._caches: FlowCaches | None = None if state.caches is None else state.caches.fork(left_context_frames)
-        # End of the prompt that cannot be cached because its look-ahead extends into the utterance.
-        self._uncached_prompt = state.voice.tokens[state.num_cached_tokens :]
-        self._spoken: list[int] = []
-        self._is_open = True
 
     @property
     def is_recomputing(self) -> bool:
         return self._caches is None
 
-    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
-        """See ``stages.FlowStream``. The mel (mel_bins, frames) is float32. Also raise ``SequenceTooLong``."""
-        assert self._is_open, "the stream has ended"
-        config = self._model.config
-        num_tokens = len(self._voice.tokens) + len(self._spoken) + len(tokens)
-        check_chunk_boundary(num_tokens, lookahead, config.chunk_tokens, config.lookahead_tokens)
-        check_length(config.frames_per_token * num_tokens)
-        pending = (*self._uncached_prompt, *tokens)
-        if self._caches is not None and not self._caches.make_room(len(pending), self._model, self._budget):
+    def _make_room(self, num_tokens: int) -> None:
+        if self._caches is not None and not self._caches.make_room(num_tokens, self._model, self._budget):
             self._caches = None
-        self._spoken += tokens
-        self._uncached_prompt = ()
-        self._is_open = False  # until the call completes: an interrupted run cannot continue
-        with torch.inference_mode():
-            if self._caches is None:
-                mel = self._model.decode_sequence(self._voice, self._spoken, lookahead, is_streaming=True)
-            else:
-                mel = self._caches.decode_blocks(self._model, self._voice, pending, lookahead)
-        self._is_open = bool(lookahead)
-        return as_mel(mel[mel.shape[0] - config.frames_per_token * len(tokens) :])
 
-    def close(self) -> None:
-        self._is_open = False
+    def _decode_next(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        assert self._caches is not None
+        return self._caches.decode_blocks(self._model, self._voice, tokens, lookahead)
+
+    def _decode_all(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        return self._model.decode_sequence(self._voice, tokens, lookahead, is_streaming=True)
+
+    def _release(self) -> None:
         self._caches = None
-        self._spoken = []
-
-
-def check_chunk_boundary(num_tokens: int, lookahead: Sequence[int], chunk_tokens: int, lookahead_tokens: int) -> None:
-    """Raise ``OffGridCut`` unless ``num_tokens`` of prompt and speech end on the grid or ``lookahead`` is empty.
-
-    Raise ``ValueError`` for a wrong number of look-ahead tokens.
-    """
-    if not lookahead:
-        return
-    if len(lookahead) != lookahead_tokens:
-        raise ValueError(f"lookahead must have {lookahead_tokens} tokens, not {len(lookahead)}")
-    if beyond := num_tokens % chunk_tokens:
-        raise OffGridCut(
-            "A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.",
-            remedy="End chunks where the tokens of prompt and speech together are a multiple of it.",
-            beyond=beyond,
-            grid=chunk_tokens,
-        )
 
 
 def as_mel(frames: torch.Tensor) -> torch.Tensor:
@@ -255,7 +300,7 @@ class CachedFlowDecoder:
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
         """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``, and ``ValueError`` for a mel of the wrong length."""
         voice = self._model.voice(prompt)
-        num_tokens = cacheable_tokens(len(voice.tokens), self._model)
+        num_tokens = cacheable_tokens(len(voice.tokens), self)
         caches = self._empty_caches(num_tokens)
         if caches is not None:
             stop = num_tokens + self.lookahead_tokens
@@ -269,7 +314,7 @@ class CachedFlowDecoder:
     def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
         """See ``stages.FlowDecoder``. Tensors are used in place, so those of a mapped file stay mapped."""
         voice = self._model.voice(prompt)
-        num_tokens = cacheable_tokens(len(voice.tokens), self._model)
+        num_tokens = cacheable_tokens(len(voice.tokens), self)
         if not tensors:
             return PromptState(voice, None if num_tokens else self._empty_caches(0))
         return PromptState(
@@ -290,7 +335,7 @@ class CachedFlowDecoder:
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:
         """See ``stages.FlowDecoder``. ``state`` must come from this decoder."""
         assert isinstance(state, PromptState), "a prompt state belongs to the decoder that made it"
-        return StreamingFlow(self._model, self.budget, state, self.options.left_context_frames)
+        return StreamingFlow(self, self._model, self.budget, state, self.options.left_context_frames)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``."""

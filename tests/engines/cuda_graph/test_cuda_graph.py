@@ -18,10 +18,8 @@ from samplers import ForcedSampler, GreedySampler
 
 from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES
-from studio.engines.cuda_graph.continuous_batch import ContinuousBatch, Line
-from studio.engines.cuda_graph.device_sampling import GpuSampler
-from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
-from studio.engines.cuda_graph.static_step import StaticStep
+from studio.engines.cuda_graph.speech_lm import ContinuousBatch, GraphSpeechLM, Line
+from studio.engines.cuda_graph.static_step import GpuSampler, StaticStep
 from studio.engines.stage import Device, Stage
 from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
@@ -202,8 +200,8 @@ def test_draws_equal_the_plain_samplers() -> None:
     generator = torch.Generator().manual_seed(0)
     for min_tokens in (0, 30):
         plain, numbers = (RepetitionAwareSampler(options, seed=3) for _ in range(2))
-        draw, token = GpuSampler(options, 60, 1000, torch.device("cpu")), torch.zeros(1, dtype=torch.long)
-        draw.begin(numbers.draw_points(1000), min_tokens=min_tokens, first_forbidden=50)
+        draw, token = GpuSampler(options, 50, 1000, torch.device("cpu")), torch.zeros(1, dtype=torch.long)
+        draw.begin(numbers.draw_points(1000), min_tokens=min_tokens)
         history: list[int] = []
         num_repeated = 0
         for _ in range(1000):

@@ -8,8 +8,8 @@ import pytest
 import torch
 from graph_cases import checkpoint_of
 
-from studio.engines.cuda_graph.continuous_batch import ContinuousBatch, Line
-from studio.engines.cuda_graph.device_sampling import NOT_A_NUMBER, GpuSampler
+from studio.engines.cuda_graph.speech_lm import ContinuousBatch, Line
+from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler
 from studio.errors import ModelOverflow
 from studio.model.config import Precision, SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
@@ -44,10 +44,10 @@ def test_scores_that_are_no_numbers_are_drawn_as_such(value: float) -> None:
 
 def drawn(scores: torch.Tensor) -> torch.Tensor:
     """Three tokens of each of three lines, (tokens, rows)."""
-    draw, token = GpuSampler(SamplingOptions(), 60, 9, torch.device("cpu"), num_rows=3), torch.zeros(3).long()
+    draw, token = GpuSampler(SamplingOptions(), 50, 9, torch.device("cpu"), num_rows=3), torch.zeros(3).long()
     tokens = []
     for row in range(3):
-        draw.begin(torch.full((9,), 0.5, dtype=torch.float64), min_tokens=0, first_forbidden=50, row=row)
+        draw.begin(torch.full((9,), 0.5, dtype=torch.float64), min_tokens=0, row=row)
     for _ in range(3):
         draw.draw(scores, token)
         tokens.append(token.clone())

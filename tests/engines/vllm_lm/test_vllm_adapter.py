@@ -15,8 +15,7 @@ from fake_vllm_library import BatchUpdate, MoveDirectionality, SamplingParams
 from vllm_cases import CPU
 
 from studio.engines.vllm_lm import network
-from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan
-from studio.engines.vllm_lm.logits_processor import PLAN, make_processor
+from studio.engines.vllm_lm.batch_sampler import PLAN, BatchDraw, DrawPlan, make_processor
 from studio.engines.vllm_lm.opening import environment
 from studio.model.config import SamplingOptions
 

@@ -16,8 +16,7 @@ from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm import library
 from studio.engines.vllm_lm.candidates import CANDIDATES, VllmCandidate
-from studio.engines.vllm_lm.capacity import capacity_within, position_bytes, wanted_capacity
-from studio.engines.vllm_lm.opening import environment
+from studio.engines.vllm_lm.opening import capacity_within, environment, position_bytes, wanted_capacity
 from studio.errors import OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision

@@ -13,8 +13,7 @@ import pytest
 import torch
 from fake_vllm_library import FakeEngine
 
-from studio.engines.vllm_lm.batch_sampler import BatchDraw
-from studio.engines.vllm_lm.logits_processor import make_processor
+from studio.engines.vllm_lm.batch_sampler import BatchDraw, make_processor
 from studio.engines.vllm_lm.messages import (
     Ended,
     Event,
