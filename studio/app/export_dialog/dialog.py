@@ -1,4 +1,4 @@
-"""The dialog: a form with a preview, then progress, then the result."""
+"""Export dialog: a form with a preview of the file names, then the progress, then the result."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from studio.app.export_dialog.export_options import (
 )
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.pages import NamePreview, PendingLines, ProgressPage, ReplaceQuestion, ResultPage
+from studio.app.synthesis.queue import JobState, SynthesisJob
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
 from studio.export.exporter import Exporter, ExportResult, check_target
@@ -37,14 +38,10 @@ _DEFAULT_SIZE = (940, 440)
 
 
 class ExportDialog(QDialog):
-    """A non-modal dialog. An export writes the takes that are chosen when writing starts.
+    """A non-modal dialog. An export writes the takes that are chosen when writing starts."""
 
-    Signals: ``speak_wanted`` (ids of lines to synthesise first), ``speaking_unwanted`` (ids to remove from the queue),
-    ``exported``. Slots: ``on_lines_changed``, ``on_line_spoken``, ``on_line_failed``, ``on_line_cancelled``.
-    """
-
-    speak_wanted = Signal(list)  # of line ids
-    speaking_unwanted = Signal(list)  # of line ids
+    speak_wanted = Signal(list)  # ids of the lines to synthesise before the export
+    speaking_unwanted = Signal(list)  # ids of the lines to remove from the queue
     exported = Signal(object)  # ExportResult
     _progressed = Signal(object)  # ExportProgress, emitted on the thread of the export
 
@@ -101,21 +98,20 @@ class ExportDialog(QDialog):
         if self.pages.currentIndex() == 0:
             self._preview_timer.start()
 
-    def on_line_spoken(self, line_id: str) -> None:
-        if self._pending and line_id in self._pending:
-            self._pending.spoke(line_id)
-            self._wait_on(self._pending)
-
-    def on_line_failed(self, line_id: str, error: StudioError) -> None:
-        if self._pending and line_id in self._pending:
-            self._failures.append(error)
-            self._pending.failed(line_id)
-            self._wait_on(self._pending)
-
-    def on_line_cancelled(self, line_id: str) -> None:
-        """Cancel the export, because one of its lines was removed from the queue."""
-        if self._pending and line_id in self._pending:
+    def on_job_finished(self, job: SynthesisJob) -> None:
+        """Wait for the next pending line. Cancel the export if the line was removed from the queue."""
+        pending = self._pending
+        if pending is None or job.line_id not in pending:
+            return
+        if job.state is JobState.CANCELLED:
             self._cancel()
+            return
+        if job.error is not None:
+            self._failures.append(job.error)
+            pending.failed(job.line_id)
+        else:
+            pending.spoke(job.line_id)
+        self._wait_on(pending)
 
     # The form.
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.script.project_editor import ProjectEditor
-from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
+from studio.app.synthesis.queue import SynthesisQueue
 from studio.export.provenance import Provenance, licence_of_model
 from studio.settings_store import Settings
 
@@ -24,9 +24,9 @@ def open_export_dialog(
     *,
     selected_ids: Iterable[str] = (),
 ) -> ExportDialog:
-    """Show the dialog and return it at once. It deletes itself when closed.
+    """Show the dialog and return it at once. It deletes itself when it is closed.
 
-    ``model_folder``: folder of the current model, whose name and licence go into the files' metadata.
+    The name and licence of the model in ``model_folder`` are written into the metadata of the files.
     """
     dialog = ExportDialog(
         editor.project,
@@ -47,27 +47,10 @@ def open_export_dialog(
             if job.line_id in unwanted and not job.state.is_over:
                 queue.cancel(job)
 
-    def report(job: SynthesisJob) -> None:
-        if job.state is JobState.DONE:
-            dialog.on_line_spoken(job.line_id)
-        elif job.state is JobState.FAILED and job.error is not None:
-            dialog.on_line_failed(job.line_id, job.error)
-        elif job.state is JobState.CANCELLED:
-            dialog.on_line_cancelled(job.line_id)
-
-    def update_lines(*_: object) -> None:
-        dialog.on_lines_changed()
-
     dialog.speak_wanted.connect(speak)
     dialog.speaking_unwanted.connect(stop)
-    queue.job_finished.connect(report)
-    editor.script_changed.connect(update_lines)
+    queue.job_finished.connect(dialog.on_job_finished)
+    editor.script_changed.connect(dialog.on_lines_changed)
     editor.project_replaced.connect(dialog.reject)
-
-    def disconnect() -> None:
-        queue.job_finished.disconnect(report)
-        editor.script_changed.disconnect(update_lines)
-
-    dialog.finished.connect(disconnect)
     dialog.show()
     return dialog

@@ -17,8 +17,9 @@ from pytestqt.qtbot import QtBot
 from studio import settings as declared
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.export_options import REMEMBERED, default_folder
+from studio.app.synthesis.queue import JobState, SynthesisJob
 from studio.app.translation import use_language
-from studio.errors import DiskFull, NoSpeechMade, VoiceNotFound
+from studio.errors import DiskFull, NoSpeechMade, StudioError, VoiceNotFound
 from studio.export.exporter import Exporter
 from studio.export.provenance import Provenance
 from studio.pipeline.request import Mode, SynthesisReport
@@ -97,6 +98,11 @@ def choose(dialog: ExportDialog, setting: object, value: object) -> None:
 def export(qtbot: QtBot, dialog: ExportDialog) -> None:
     with qtbot.waitSignal(dialog.exported):
         dialog.export_button.click()
+
+
+def finish(dialog: ExportDialog, line_id: str, error: StudioError | None = None) -> None:
+    state = JobState.DONE if error is None else JobState.FAILED
+    dialog.on_job_finished(SynthesisJob(line_id, "", 1, state=state, error=error))
 
 
 def begin_synthesis(qtbot: QtBot, dialog: ExportDialog) -> None:
@@ -228,12 +234,12 @@ def test_lines_without_a_fresh_take_are_spoken_first(qtbot: QtBot, dialog: Expor
     assert dialog.pages.currentWidget() is dialog.progress
     assert dialog.progress.title.text() == "Speaking line 1 of 2"
     speak(project, "a")
-    dialog.on_line_spoken("a")
-    dialog.on_line_spoken("b")  # not a pending line
+    finish(dialog, "a")
+    finish(dialog, "b")  # not a pending line
     assert dialog.progress.title.text() == "Speaking line 2 of 2"
     speak(project, "c")
     with qtbot.waitSignal(dialog.exported):
-        dialog.on_line_spoken("c")
+        finish(dialog, "c")
     assert len(list(dialog.form.folder.iterdir())) == 3
 
 
@@ -271,8 +277,8 @@ def test_lines_that_cannot_be_spoken_are_listed(
 ) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}, "b": {"text": "Changed as well."}}))
     begin_synthesis(qtbot, dialog)
-    dialog.on_line_failed("a", NoSpeechMade("The model said nothing.", remedy="Try another seed."))
-    dialog.on_line_failed("b", VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Anna"))
+    finish(dialog, "a", NoSpeechMade("The model said nothing.", remedy="Try another seed."))
+    finish(dialog, "b", VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Anna"))
     assert dialog.pages.currentWidget() is dialog.outcome
     assert "could not be spoken" in dialog.outcome.title.text()
     shown = [dialog.outcome.failures.item(row).text() for row in range(dialog.outcome.failures.count())]
@@ -290,7 +296,7 @@ def test_a_line_that_changes_while_it_is_spoken_is_reported(
     begin_synthesis(qtbot, dialog)
     speak(project, "a")
     project.apply(EditLines({"a": {"text": "Changed again."}}))
-    dialog.on_line_spoken("a")
+    finish(dialog, "a")
     assert "changed while" in dialog.outcome.title.text()
 
 
@@ -514,7 +520,7 @@ def test_replacing_files_is_confirmed_before_lines_are_synthesized(
         qtbot.waitUntil(lambda: requested == [["y"]])
         speak(other, "y")
         with qtbot.waitSignal(second.exported):  # without another question
-            second.on_line_spoken("y")
+            finish(second, "y")
         assert (tmp_path / "target" / "002 Anna Not spoken yet.wav").exists()
     other.close()
 
@@ -528,7 +534,7 @@ def test_replacing_files_that_appear_during_synthesis_is_confirmed(
     target.mkdir()
     (target / "001 Anna Changed.wav").write_bytes(b"mine")
     speak(project, "a")
-    dialog.on_line_spoken("a")
+    finish(dialog, "a")
     assert "001 Anna Changed.wav" in answer_question(qtbot, dialog, "Cancel")
     qtbot.waitUntil(lambda: dialog.pages.currentWidget() is dialog.outcome)
     assert (target / "001 Anna Changed.wav").read_bytes() == b"mine"
