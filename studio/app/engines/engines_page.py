@@ -234,7 +234,7 @@ class EnginesPage(QDialog):
         self._show_text()
 
     def show_overview(self, overview: EngineStatus | None) -> None:
-        """Show ``overview``, None if no model is loaded."""
+        """Show ``overview``, which is None if no model is loaded."""
         self._overview = overview
         if self.isVisible():
             self._show_text()
@@ -318,7 +318,7 @@ class EnginesController(QObject):
         self.page.activateWindow()
 
     def show(self, overview: EngineStatus | None) -> None:
-        """Show ``overview``, None if no model is loaded."""
+        """Show ``overview``, which is None if no model is loaded."""
         self._overview = overview
         if overview is None:
             self.panel.hide()

@@ -33,7 +33,7 @@ from studio.pipeline.control import Cancelled, RequestControl
 from studio.project.project import Project
 from studio.settings_store import Settings
 
-_PREVIEW_DELAY_MS = 120  # debounces typing
+_PREVIEW_DELAY_MS = 120  # avoids an update for each typed letter
 _DEFAULT_SIZE = (940, 440)
 
 
@@ -59,9 +59,11 @@ class ExportDialog(QDialog):
         self._settings = settings
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
-        self._lines: tuple[ExportLine, ...] | None = None  # None after a change
-        self._checked_plan: ExportPlan | None = None  # while a thread looks for files of other scripts
-        self._replaceable: frozenset[PurePosixPath] = frozenset()  # files of other scripts, confirmed by the user
+        self._lines: tuple[ExportLine, ...] | None = None  # None if the project has changed
+        self._checked_plan: ExportPlan | None = None  # set while the target folder is checked
+        self._replaceable: frozenset[PurePosixPath] = (
+            frozenset()
+        )  # files of other scripts that the user allowed to replace
         self._pending: PendingLines | None = None
         self._failures: list[StudioError] = []
         self._exporter: Exporter | None = None
@@ -261,7 +263,7 @@ class ExportDialog(QDialog):
             # The default folder is derived from the remembered one.
             values[declared.EXPORT_FOLDER] = self._settings[declared.EXPORT_FOLDER]
         elif self._project.path and values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "", "")):
-            values[declared.EXPORT_FOLDER] = ""  # stays beside the project file
+            values[declared.EXPORT_FOLDER] = ""  # the default: beside the project file
         try:
             self._settings.change(values)
         except StudioError as error:  # the export is still possible
@@ -364,7 +366,7 @@ class ExportDialog(QDialog):
         return any(work is not None for work in (self._checked_plan, self._pending, self._exporter))
 
     def reject(self) -> None:
-        """Close on Esc or the close button. A running export is cancelled first; the dialog closes when it has ended."""
+        """Close the dialog. A running export is cancelled first, and the dialog closes when it has ended."""
         if not self.is_busy:
             super().reject()
             return

@@ -79,7 +79,7 @@ def export_settings(
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A line with text."""
+    """A line that can be exported, because it has text."""
 
     id: str
     item: ExportItem
@@ -87,7 +87,7 @@ class ExportLine:
 
 
 def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
-    """Return the non-empty lines in order. Too slow to call on every keystroke."""
+    """Return the non-empty lines in order. This is too slow for every keystroke."""
     return tuple(
         ExportLine(line.id, item_of_line(line, index, line.id, take), take is not None)
         for index, line in enumerate(project.lines, 1)

@@ -30,7 +30,7 @@ from studio.setting_kinds import Setting
 
 
 class ExportForm(QWidget):
-    """Emits ``changed`` on every edit."""
+    """Form with the options of an export. Emits ``changed`` on every edit."""
 
     changed = Signal()
 
@@ -88,7 +88,7 @@ class ExportForm(QWidget):
         self.joined_name.setText(joined_name)
 
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
-        """Show the numbers of lines. ``num_unspoken``: exported lines without an up-to-date take."""
+        """Show the numbers of lines. ``num_unspoken`` lines of the export have no up-to-date take."""
         self.all_lines.setText(self.tr("All lines ({count})").format(count=num_lines))
         self.selected_lines.setText(self.tr("Selected lines ({count})").format(count=num_selected))
         self.selected_lines.setEnabled(num_selected > 0)
@@ -150,7 +150,7 @@ class ExportForm(QWidget):
     def _add(self, rows: QFormLayout, setting: Setting[Any]) -> None:
         control = self._editors[setting].control
         control.setToolTip(translated(setting.help))
-        if isinstance(control, QCheckBox):  # has its own label
+        if isinstance(control, QCheckBox):  # a check box contains its label
             rows.addRow(control)
         else:
             rows.addRow(self._label(setting), control)

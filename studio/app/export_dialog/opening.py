@@ -1,4 +1,4 @@
-"""Opens the export dialog and connects it to the project and the synthesis queue."""
+"""Function that opens the export dialog and connects it to the project and the synthesis queue."""
 
 from __future__ import annotations
 

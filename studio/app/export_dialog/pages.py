@@ -1,4 +1,4 @@
-"""Pages of the export dialog after the form (progress and result), the name preview and the question about files."""
+"""Parts of the export dialog besides the form: name preview, progress, result, and the question about other files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MAX_NAMES = 5
 
 @paints_safely
 class _Names(QStringListModel):
-    """File names, with the full name as the tool tip of one that is cut."""
+    """List of file names that are also their tool tips, because long ones are cut."""
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         return super().data(index, Qt.ItemDataRole.DisplayRole if role == Qt.ItemDataRole.ToolTipRole else role)
@@ -81,7 +81,7 @@ class NamePreview(QWidget):
 
 
 class PendingLines:
-    """Lines that an export waits for until they are synthesised, in any order."""
+    """The lines that must be synthesised before an export. They may finish in any order."""
 
     def __init__(
         self, project: Project, line_ids: Sequence[str], *, clock: Callable[[], float] = time.monotonic
@@ -105,7 +105,7 @@ class PendingLines:
 
     @property
     def speed(self) -> float | None:
-        """Seconds of audio synthesised per second; None while unknown."""
+        """Seconds of audio synthesised per second, or None if the speed is not known yet."""
         elapsed = self._pace.elapsed_seconds
         return self._audio_seconds / elapsed if elapsed > _LEAST_SECONDS and self._audio_seconds else None
 
@@ -160,7 +160,7 @@ class ProgressPage(QWidget):
         self.figures.setText("")
 
     def show_speaking(self, lines: PendingLines) -> None:
-        """Show the synthesis of missing lines."""
+        """Show the progress of the synthesis of missing lines."""
         num_done, num_lines = lines.num_done, lines.num_lines
         self.cancel.setEnabled(True)
         self.title.setText(self.tr("Speaking line {number} of {count}").format(number=num_done + 1, count=num_lines))

@@ -47,7 +47,10 @@ def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...],
 
 
 async def synthesize_preview(bridge: WorkerBridge, voice: VoiceReference) -> ModelPreview | None:
-    """Speak ``SENTENCE`` with the model of ``bridge``; return None if the request is cancelled. Raise ``StudioError``."""
+    """Speak ``SENTENCE`` with the model of ``bridge``, or return None if the request is cancelled.
+
+    Raises ``StudioError``.
+    """
     description = await bridge.ready()
     # Prepared beforehand, so that the measured time does not include it.
     await bridge.prepare_voice(voice)

@@ -42,7 +42,7 @@ from studio.setting_kinds import Page
 
 
 class ModelsPage(QDialog):
-    """``model_chosen`` carries the name of the model to load; ``source_wanted`` requests the model settings."""
+    """Models page. ``model_chosen`` carries the name of the model to load, ``source_wanted`` requests the model settings."""
 
     model_chosen = Signal(str)
     source_wanted = Signal()

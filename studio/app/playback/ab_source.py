@@ -12,7 +12,7 @@ import numpy as np
 
 from studio.audio.resampling import Samples
 
-# Long enough to avoid a click, short enough not to be noticed as a fade.
+# Long enough to avoid a click, and too short to be noticed as a fade.
 _FADE_SECONDS = 0.02
 _PAUSE_SECONDS = 0.5
 _SILENT_BELOW_PEAK = 10 ** (-40 / 20)
@@ -53,7 +53,7 @@ class ABSource:
         self._pause_samples = 0
         # The requested track, and whether to play it from its beginning.
         self._requested: tuple[int, bool] | None = None
-        # Owned by the device's thread.
+        # Used on the device's thread only.
         self._index = 0
         self._position = 0
         self._level = 0.0
@@ -62,7 +62,7 @@ class ABSource:
         self._is_over = False  # whether the last track of a sequence has just ended
 
     def load(self, tracks: tuple[ABTrack, ...], sample_rate: int) -> None:
-        """Set the tracks for a newly opened device; a pending request stays valid."""
+        """Set the tracks for a newly opened device. A pending request stays valid."""
         self._tracks = ()  # the device's thread must not read while the fields below change
         self._fade_samples = max(1, round(_FADE_SECONDS * sample_rate))
         self._pause_samples = round(_PAUSE_SECONDS * sample_rate)
@@ -153,7 +153,7 @@ class ABSource:
         return output if self._outgoing is None else self._crossfade(output, *self._outgoing)
 
     def _next_track(self) -> bool:
-        """Start the next track or repeat this one; return False at the end of a sequence."""
+        """Start the next track or repeat this one. Return False at the end of a sequence."""
         self._position = 0
         if not self.is_in_turn:
             return True
@@ -165,7 +165,7 @@ class ABSource:
         return False
 
     def _crossfade(self, output: Samples, before: int, position: int) -> Samples:
-        """Crossfade with equal power, since two takes are uncorrelated."""
+        """Crossfade with equal power, because two takes are uncorrelated."""
         count = min(len(output), self._fade_samples - self._num_faded)
         share = (self._num_faded + np.arange(1, count + 1)) / self._fade_samples
         old = self._tracks[before].samples[position : position + count]

@@ -1,4 +1,4 @@
-"""Player of takes and clips on the GUI thread, with the notices and figures about playback."""
+"""Qt interface to the audio player, and the notices and figures about playback."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ class PlaybackStats:
 
 
 class AudioPlayer(QObject):
-    """Plays one take or clip at a time; a take may still be being generated.
+    """Plays one take or clip at a time, also a take that is being generated.
 
-    Belongs to the GUI thread; ``Player`` plays the audio on another one. ``device`` returns the name of the selected
-    output device, None for the system default.
+    It belongs to the GUI thread, while ``Player`` plays the audio on another thread. ``device`` returns the name of the
+    selected output device, or None for the system default.
     """
 
-    started = Signal(object)  # NowPlaying: playback was requested, and may still have to wait
+    started = Signal(object)  # NowPlaying: playback was requested, but may have to wait before it starts
     moved = Signal(float)  # position in seconds
     ended = Signal(object)  # PlaybackEnd
     failed = Signal(object)  # StudioError: playback ends because no output device can be opened
-    device_lost = Signal(object)  # StudioError: the default device is tried next
-    buffer_grown = Signal()  # once per session: the device needs a longer buffer
+    device_lost = Signal(object)  # StudioError: playback continues on the default device if possible
+    buffer_grown = Signal()  # emitted once per session: the device needs a longer buffer
     _device_failed = Signal(object, object)
     _player_ended = Signal(object, object)
 
@@ -79,7 +79,9 @@ class AudioPlayer(QObject):
         self._now_playing: NowPlaying | None = None
         self._player: Player | None = None
         self._synthesis: TakeSynthesis | None = None
-        self._prepared_player: Player | None = None  # for ``_synthesis`` until its first chunk; has an open device
+        self._prepared_player: Player | None = (
+            None  # has an open device, until the first chunk of ``_synthesis`` arrives
+        )
         self._start_at: float | None = None
         self._device_error: StudioError | None = None
         self._underruns_before = 0
@@ -96,12 +98,12 @@ class AudioPlayer(QObject):
 
     @property
     def device(self) -> str | None:
-        """The selected device, connected or not; None is the system default."""
+        """Name of the selected device, even if it is disconnected. None is the system default."""
         return self._device()
 
     @property
     def now_playing(self) -> NowPlaying | None:
-        """What is being played, or was played last."""
+        """The audio that is being played, or that was played last."""
         return self._now_playing
 
     @property
@@ -115,14 +117,14 @@ class AudioPlayer(QObject):
 
     @property
     def buffered_seconds(self) -> float | None:
-        """Generated audio that has not been played; None unless the take is being generated."""
+        """Duration of the audio not yet played while the take is being generated, otherwise None."""
         if self._player is None or self._player.audio.is_complete:
             return None
         return self._player.buffered_seconds
 
     @property
     def starts_in_seconds(self) -> float | None:
-        """Time until playback starts; None if it has started or the time is unknown."""
+        """Time until playback starts, or None if it has started or the time is unknown."""
         if self._player is None or self._player.has_started or self._start_at is None:
             return None
         return max(0.0, self._start_at - asyncio.get_event_loop().time())
@@ -168,7 +170,7 @@ class AudioPlayer(QObject):
             self._on_audio_started(synthesis)
 
     def synthesis_ended(self, synthesis: TakeSynthesis) -> None:
-        """Start playback now, since no more audio will be generated."""
+        """Start playback without further delay, because no more audio will be generated."""
         if synthesis is self._synthesis:
             self._synthesis = None
             self._close_prepared_player()
@@ -292,7 +294,7 @@ class AudioDeviceNotifier(QObject):
         self._player = player
         self._notices = notices
         self._is_lost = False
-        self._last_hint = ""  # not repeated for every take
+        self._last_hint = ""  # the same hint is not repeated for every take
         player.started.connect(self._on_started)
         player.device_lost.connect(self._on_device_lost)
         player.ended.connect(self._on_ended)

@@ -18,10 +18,10 @@ from studio.audio.waveform import Waveform
 from studio.errors import NoAudioDevice, StudioError
 from studio.project.takes import Take
 
-# One letter each, and one key.
+# Each take has one letter, which is also its key.
 LETTERS = "ABCDEFGHI"
 MOST_TAKES = len(LETTERS)
-# A take that is quieter than this has failed: do not attenuate the others to its level.
+# If a take is more than this much quieter than another, it has failed, and the others are not attenuated to its level.
 _MOST_ATTENUATION_DB = 12.0
 _TICK_MILLISECONDS = 40
 _LONGEST_FADE_SECONDS = 0.3
@@ -50,10 +50,10 @@ def matching_gains(loudnesses: list[float | None]) -> list[float]:
 
 
 class Comparison(QObject):
-    """One comparison, from ``open`` to ``close``. Belongs to the GUI thread; does not change the takes."""
+    """One comparison, from ``open`` to ``close``. Belongs to the GUI thread and does not change the takes."""
 
     ready = Signal()
-    changed = Signal()  # the current take, or whether it plays
+    changed = Signal()  # another take became current, or playback started or paused
     moved = Signal(float)  # playback position, 0..1
     failed = Signal(object)  # StudioError
 
@@ -69,7 +69,7 @@ class Comparison(QObject):
         is_blind: bool = True,
         random: np.random.Generator | None = None,
     ) -> None:
-        """``waveform_of`` is called on another thread; ``run`` starts a coroutine."""
+        """``waveform_of`` is called on another thread, and ``run`` starts a coroutine."""
         super().__init__(parent)
         assert 2 <= len(takes) <= MOST_TAKES, "one letter per take"
         self._takes = sorted(takes, key=lambda take: take.number)
@@ -207,9 +207,9 @@ class Comparison(QObject):
             self._run(self._open_device())
 
     async def _open_device(self) -> None:
-        """Open the device; the source keeps requests made before it is open."""
+        """Open the device. The source keeps the requests that arrive before it is open."""
         if self._fading is not None:
-            await self._fading  # some devices can be opened only once at a time
+            await self._fading  # some devices cannot be opened twice at the same time
         previous, self._output = self._output, None
         source = self._source
         rate = max(each.sample_rate for each in self._waveforms.values())

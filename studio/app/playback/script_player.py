@@ -104,14 +104,14 @@ class ScriptPlayer(QObject):
         if job is self._job and self._was_played(job):
             self._start_pause()
         elif job is self._job or (self._is_waiting and self._queue.job_of(job.line_id) is None):
-            self._next()  # it failed or was cancelled before it was played
+            self._next()  # the job failed or was cancelled before its audio was played
 
     def _on_ended(self, end: PlaybackEnd) -> None:
         if self._line_id is None:
             return
         playing = self._transport.now_playing
         if end is PlaybackEnd.FINISHED and playing is not None and playing.line_id == self._line_id:
-            # Otherwise the job may be retried: wait for its end.
+            # A job that is not over may be retried, so wait for its end.
             if self._job is None or self._job.state.is_over:
                 self._start_pause()
         elif end is PlaybackEnd.NO_DEVICE:

@@ -20,7 +20,7 @@ _LEVEL_PIXELS = 160
 
 
 class WaveformPanel(QWidget):
-    """Shows one take; ``seek_requested`` is the clicked position, in seconds."""
+    """Shows one take. ``seek_requested`` carries the clicked position in seconds."""
 
     seek_requested = Signal(float)
 
@@ -29,7 +29,7 @@ class WaveformPanel(QWidget):
         self._audio: StreamingAudio | None = None
         self._num_shown = 0
         self._number: int | None = None
-        self._text = ""  # of the line
+        self._text = ""  # text of the line
         self._title = ElidedLabel()
         self._time = QLabel()
         self._time.setProperty("role", "quiet")
@@ -62,16 +62,16 @@ class WaveformPanel(QWidget):
 
     @property
     def sound(self) -> StreamingAudio | None:
-        """The audio shown."""
+        """The audio that the panel shows."""
         return self._audio
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """In a narrow panel, leave more space for the title."""
+        """Leave more space for the title in a narrow panel."""
         self._level.setMaximumWidth(min(_LEVEL_PIXELS, self.width() // 5))
         super().resizeEvent(event)
 
     def show_sound(self, audio: StreamingAudio | None, number: int | None = None, text: str = "") -> None:
-        """Show audio, complete or growing, of the line with this ``number``; None clears the panel."""
+        """Show the audio of the line with this ``number``, even while it grows. None clears the panel."""
         self._number, self._text = number, " ".join(text.split())
         self._show_title()
         if audio is self._audio:

@@ -74,7 +74,7 @@ class QueuePanel(QWidget):
         layout.setContentsMargins(8, 6, 8, 8)
         layout.addWidget(self._list, 1)
         layout.addLayout(buttons)
-        self._update_timer = QTimer(self)  # one update for many changes
+        self._update_timer = QTimer(self)  # combines many changes into one update
         self._update_timer.setSingleShot(True)
         self._update_timer.timeout.connect(self._show_summary)
         queue.jobs_added.connect(self._on_added)

@@ -37,11 +37,11 @@ from studio.project.takes import Take
 if TYPE_CHECKING:
     from studio.worker.request_handle import RequestHandle
 
-# Estimate for the first line, until the rate is measured.
+# Used until the rate has been measured.
 _LETTERS_PER_SECOND = 14.0
-# Weight of the earlier lines: one short or foreign line must not distort the estimate.
+# Weight of the earlier lines. One short or foreign line must not distort the estimate.
 _DECAY = 0.9
-# For files whose length is not known before they are decoded, such as videos.
+# Assumed for files whose length is unknown until they are decoded, such as videos.
 _TYPICAL_RECORDING_SECONDS = 10.0
 _LARGEST_SHARE_BEFORE_END = 0.97
 
@@ -87,7 +87,7 @@ class TakeSynthesis(QObject):
     prepared = Signal()  # ``audio`` exists and is still empty
     audio_started = Signal()  # the first chunk has arrived
     progressed = Signal(str, float)  # stage ("load", "voice", "speech"), progress 0..1
-    start_time_known = Signal(object)  # StartTime; the last one counts
+    start_time_known = Signal(object)  # StartTime: replaces the previous one
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class TakeSynthesis(QObject):
         return (time.monotonic() - self._began) / self.audio.seconds
 
     async def run(self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice) -> Take | None:
-        """Generate the take, add it to the project and return it; None if stopped before the first audio.
+        """Generate the take, add it to the project and return it, or return None if stopped before the first audio.
 
         Raises ``StudioError``.
         """
@@ -202,7 +202,7 @@ class TakeSynthesis(QObject):
                 self._request = bridge.convert(request, hooks)
             else:
                 self._request = bridge.speak(request, hooks, in_batch=self._in_batch)
-            if self.is_stopped:  # while the recording was measured
+            if self.is_stopped:  # ``stop`` was called while there was no request
                 self._request.cancel()
             self.report = await self._request.finished()
         except BaseException as error:  # noqa: BLE001 - raised again after the audio is saved
@@ -250,7 +250,7 @@ class TakeSynthesis(QObject):
         return take
 
     def _on_audio(self, chunk: AudioChunk) -> None:
-        """Runs on the worker's reader thread."""
+        """Store a chunk. Runs on the worker's reader thread."""
         assert self.audio is not None and self._recorder is not None  # noqa: PT018
         is_first = not self.audio.num_samples
         self.audio.append(chunk.samples)
@@ -269,12 +269,12 @@ class TakeSynthesis(QObject):
 
 
 def _has_odd_take(project: Project, line: Line) -> bool:
-    """Return whether the chosen take has an odd length; the new one is then checked before playback starts."""
+    """Return whether the chosen take has an odd length, so that the new one is checked before it is played."""
     chosen = project.chosen_take(line.id) if project.has_line(line.id) else None
     return chosen is not None and chosen.parameters.odd_length is not None
 
 
 def _ignore_failure(loaded: asyncio.Future[EngineDescription]) -> None:
-    """Mark a failed load as handled; the bridge reports it."""
+    """Mark the error of a failed load as handled, because the bridge reports it."""
     if not loaded.cancelled():
         loaded.exception()

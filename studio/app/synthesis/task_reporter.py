@@ -17,7 +17,9 @@ _COUNTDOWN_MILLISECONDS = 250
 class TaskReporter(QObject):
     """Reports the most important task of the session."""
 
-    task_changed = Signal(str, object, bool)  # text or "", progress 0..1 or None, whether it can be cancelled
+    task_changed = Signal(
+        str, object, bool
+    )  # text (may be empty), progress (0..1 or None), whether it can be cancelled
     message_changed = Signal(str)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -32,7 +34,7 @@ class TaskReporter(QObject):
         self._countdown = QTimer(self)
         self._countdown.setInterval(_COUNTDOWN_MILLISECONDS)
         self._countdown.timeout.connect(self.show)
-        self._update_timer = QTimer(self)  # one update for many changes
+        self._update_timer = QTimer(self)  # combines many changes into one update
         self._update_timer.setSingleShot(True)
         self._update_timer.timeout.connect(self.show)
         session.queue.job_changed.connect(lambda _: self._update_timer.start())
@@ -54,7 +56,7 @@ class TaskReporter(QObject):
         self.show()
 
     def show_model_task(self, words: str | None, share: float | None) -> None:
-        """Show a task of the Models page, where alone it can be cancelled."""
+        """Show a task of the Models page. It can be cancelled only on that page."""
         self._model_task = (words, share) if words is not None else None
         self.show()
 
@@ -104,9 +106,9 @@ class TaskReporter(QObject):
 
 
 class LengthNotices(QObject):
-    """Offers to speak a line again if the take just played does not fit its text in length.
+    """Offers to speak a line again if the length of the take that was played does not fit its text.
 
-    The script table marks the takes that were not played.
+    Takes that were not played are only marked in the script table.
     """
 
     def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:

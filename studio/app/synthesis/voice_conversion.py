@@ -1,4 +1,4 @@
-"""Voice conversion of recordings: each becomes a new line."""
+"""Voice conversion of recordings into new lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.project.lines import Line, new_id
 
 
 class VoiceConversionController(QObject):
-    """Adds a line named after the recording; undo removes the line with its take."""
+    """Adds a line named after the recording. Undo removes the line together with its take."""
 
     failed = Signal(object)  # StudioError
 

@@ -277,12 +277,12 @@ def test_lines_that_cannot_be_spoken_are_listed(
 ) -> None:
     project.apply(EditLines({"a": {"text": "Changed."}, "b": {"text": "Changed as well."}}))
     begin_synthesis(qtbot, dialog)
-    finish(dialog, "a", NoSpeechMade("The model said nothing.", remedy="Try another seed."))
+    finish(dialog, "a", NoSpeechMade("The model produced no speech.", remedy="Try another seed."))
     finish(dialog, "b", VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Anna"))
     assert dialog.pages.currentWidget() is dialog.outcome
     assert "could not be spoken" in dialog.outcome.title.text()
     shown = [dialog.outcome.failures.item(row).text() for row in range(dialog.outcome.failures.count())]
-    assert shown == ["The model said nothing. Try another seed.", "There is no voice Anna. Add it."]
+    assert shown == ["The model produced no speech. Try another seed.", "There is no voice Anna. Add it."]
     assert report_of(dialog).startswith("error: no-speech-made\n")
     dialog.outcome.failures.setCurrentRow(1)
     assert report_of(dialog).startswith("error: voice-not-found\n")
@@ -455,15 +455,15 @@ def test_unsaved_scripts_are_exported_into_separate_folders(
     first = make(qtbot, project, settings)
     choose(first, declared.EXPORT_FILES, "both")
     export(qtbot, first)
-    made = {path: path.read_bytes() for path in first.form.folder.rglob("*.wav")}
-    assert len(made) == 3
+    exported = {path: path.read_bytes() for path in first.form.folder.rglob("*.wav")}
+    assert len(exported) == 3
     other = other_project(tmp_path)
     monkeypatch.setattr(Project, "begun", project.begun)  # created in the same second
     second = make(qtbot, other, settings)
     choose(second, declared.EXPORT_FILES, "both")
     assert second.form.folder != first.form.folder
     export(qtbot, second)
-    assert {path: path.read_bytes() for path in made} == made
+    assert {path: path.read_bytes() for path in exported} == exported
     assert settings[declared.EXPORT_FOLDER] == ""
     assert make(qtbot, project, settings).form.folder == first.form.folder
     other.close()

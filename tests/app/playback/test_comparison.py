@@ -49,18 +49,18 @@ class Listener:
 
 @pytest.fixture
 def compare(bench: Bench) -> Any:
-    made: list[Comparison] = []
+    comparisons: list[Comparison] = []
 
     def make(takes: list[Take], **options: Any) -> Comparison:
         outputs = options.pop("outputs", bench.outputs)
         comparison = Comparison(takes, bench.session.waveform_of, outputs, bench.session.bridge.run, **options)
-        made.append(comparison)
+        comparisons.append(comparison)
         comparison.open()
         bench.until(lambda: comparison.is_ready, 60)
         return comparison
 
     yield make
-    for comparison in made:
+    for comparison in comparisons:
         bench.run(comparison.close())
 
 
