@@ -1449,10 +1449,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请先加载模型。</translation>
     </message>
     <message>
-        <source>Make it, or choose another.</source>
-        <translation>请先创建，或另选一个。</translation>
-    </message>
-    <message>
         <source>No folder is chosen.</source>
         <translation>未选择文件夹。</translation>
     </message>
@@ -1641,10 +1637,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>磁盘已满：无法保存音色。</translation>
     </message>
     <message>
-        <source>The disk is full: {file} could not be completed.</source>
-        <translation>磁盘已满：{file} 未能写完。</translation>
-    </message>
-    <message>
         <source>The disk is full: {file} could not be written.</source>
         <translation>磁盘已满：无法写入 {file}。</translation>
     </message>
@@ -1783,6 +1775,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>No GPU that PyTorch can use matches “{wish}”.</source>
         <translation>没有与“{wish}”匹配且 PyTorch 可用的 GPU。</translation>
+    </message>
+    <message>
+        <source>Create it, or choose another.</source>
+        <translation>请创建该文件夹，或另选一个。</translation>
     </message>
     <message>
         <source>There is no model folder {folder}.</source>

@@ -1,9 +1,8 @@
-"""Reading of audio files as mono, and incremental writing of speech."""
+"""Reading audio files as mono, and writing speech while it is synthesised."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import os
 from collections.abc import Iterator, Mapping
@@ -18,17 +17,18 @@ from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, WAV_FLOAT, S
 from studio.audio.media import clip_too_long, read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
-from studio.errors import BrokenClip, CannotWrite, DiskFull, StudioError, UnreadableClip
+from studio.errors import BrokenClip, CannotWrite, StudioError, UnreadableClip
 from studio.messages import wording
 from studio.storage.atomic_file import commit, new_part
+from studio.storage.disk import write_error
 
-# The highest rate of common recorders; files above it are resampled while they are read.
+# The highest rate of common recorders. Files with a higher rate are resampled while they are read.
 HIGHEST_SAMPLE_RATE = 192_000
 _IMPOSSIBLE_RATE = 10_000_000
 _BLOCK_VALUES = 1 << 19  # of all channels together
 _MOST_CHANNELS = 64
 _MOST_SAMPLES = 1 << 29  # 2 GB of mono samples, three hours at 48 kHz
-# A recorder that cannot seek back to the header leaves one of these as the length.
+# Lengths in the header of a recorder that could not seek back to write the real one.
 _UNKNOWN_DATA_SIZES = (0, 0x7FFFFFFF, 0xFFFFFFFF)
 _LARGEST_MISSING_SHARE = 0.01
 
@@ -38,10 +38,12 @@ def read_audio(
 ) -> Waveform:
     """Read a file as mono (mean of the channels), at its own sample rate or at most ``highest_rate``.
 
-    Decodes in blocks, so that memory holds only the mono samples. Reads WAV, FLAC, OGG and MP3; m4a, mp4, webm and
-    more with the ``media`` extra or ffmpeg. Raises ``UnreadableClip`` (missing, a folder, damaged, truncated,
-    without audio, an impossible sample rate), ``BrokenClip`` (NaN or infinity) and ``ClipTooLong`` (more than
-    ``longest_seconds``, or more samples than fit in memory).
+    The file is decoded in blocks, so that memory holds only the mono samples. WAV, FLAC, OGG and MP3 are always
+    supported; m4a, mp4, webm and more with the ``media`` extra or ffmpeg.
+
+    Raise ``UnreadableClip`` if the file is missing, a folder, damaged, truncated, without audio, or has an impossible
+    sample rate; ``BrokenClip`` if it contains NaN or infinity; ``ClipTooLong`` if it is longer than ``longest_seconds``
+    or has more samples than fit in memory.
     """
     _require_file(path)
     blocks: list[Samples] = []
@@ -166,10 +168,10 @@ _ENCODING_OF_SUFFIX = {each.suffix: each for each in (WAV_16, FLAC_16, OGG_VORBI
 
 
 class AudioWriter:
-    """Writer of a mono audio file that appears under its name only when complete.
+    """Writer of a mono audio file that appears under its name only when it is complete.
 
-    The suffix selects the format: .wav, .flac, .ogg or .mp3. As a context manager it closes the file, or discards
-    it after an exception. All methods raise ``DiskFull`` and ``CannotWrite``.
+    The suffix selects the format: .wav, .flac, .ogg or .mp3. On leaving a ``with`` block the file is closed, or
+    discarded if the block raised. All methods raise ``DiskFull`` and ``CannotWrite``.
     """
 
     def __init__(
@@ -181,10 +183,10 @@ class AudioWriter:
         encoding: SoundEncoding | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
-        """``is_float`` writes 32-bit floats instead of 16-bit integers; WAV only.
+        """Create the file.
 
-        ``encoding`` overrides the suffix. ``tags`` are by libsndfile's names (title, artist, comment ...); formats
-        without one omit it.
+        With ``is_float``, a WAV file has 32-bit floats instead of 16-bit integers. ``encoding`` overrides the suffix.
+        ``tags`` have libsndfile's names (title, artist, comment ...); a format omits the tags that it does not support.
         """
         self._path = path.resolve()  # write to the target of a link instead of replacing the link
         self._part = new_part(self._path.parent)
@@ -196,7 +198,7 @@ class AudioWriter:
             self._require_place()
             self._file = _ErrorTrackingFile(self._part, preface)
         except OSError as error:
-            raise self._sentence(error) from error
+            raise self._disk_error(error) from error
         self._is_open = True
         self._is_finished = False
         try:
@@ -214,7 +216,7 @@ class AudioWriter:
         except soundfile.LibsndfileError as error:
             self._discard_part()
             if self._file.failure is not None:
-                raise self._sentence(self._file.failure) from error
+                raise self._disk_error(self._file.failure) from error
             raise CannotWrite(
                 "A {suffix} file does not support a sample rate of {sample_rate} Hz.",
                 remedy="Write a .wav file.",
@@ -223,7 +225,7 @@ class AudioWriter:
             ) from error
 
     def write(self, samples: Samples) -> None:
-        """Append ``samples`` (n,) in -1..1; integer formats clip at full scale."""
+        """Append ``samples`` of shape (n,) in -1..1. Integer formats clip at full scale."""
         with self._reporting():
             self._sound.write(np.clip(samples, -1.0, 1.0) if self._clips else samples)
 
@@ -247,7 +249,7 @@ class AudioWriter:
         self._is_open = False
 
     def discard(self) -> None:
-        """Remove the unfinished file; an existing file under the final name stays."""
+        """Remove the unfinished file. An existing file under the final name is kept."""
         if self._is_open:
             self._file.close()
             with contextlib.suppress(soundfile.SoundFileError):
@@ -285,12 +287,12 @@ class AudioWriter:
             raise CannotWrite("{path} is write-protected.", remedy="Choose another name.", path=self._path)
         if not self._path.parent.is_dir():
             raise CannotWrite(
-                "There is no folder {folder}.", remedy="Make it, or choose another.", folder=self._path.parent
+                "There is no folder {folder}.", remedy="Create it, or choose another.", folder=self._path.parent
             )
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Raise the ``OSError`` the file recorded, since libsndfile reports failures without a reason."""
+        """Raise the ``OSError`` that the file recorded, because libsndfile reports failures without a reason."""
         reason: OSError | None = None
         try:
             yield
@@ -303,7 +305,7 @@ class AudioWriter:
         reason = reason or self._file.failure
         if reason is not None:
             self.discard()
-            raise self._sentence(reason) from reason
+            raise self._disk_error(reason) from reason
 
     def _discard_part(self) -> None:
         self._is_open = False
@@ -311,23 +313,20 @@ class AudioWriter:
         with contextlib.suppress(OSError):
             self._part.unlink()
 
-    def _sentence(self, error: OSError) -> StudioError:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return DiskFull(
-                "The disk is full: {file} could not be completed.",
-                remedy="Free some space and try again.",
-                file=self._path.name,
-            )
-        return CannotWrite(
-            "{path} cannot be written ({reason}).", remedy="Choose another folder.", path=self._path, reason=error
+    def _disk_error(self, error: OSError) -> StudioError:
+        return write_error(
+            error,
+            self._path,
+            if_full=wording("Free some space and try again."),
+            if_refused=wording("Choose another folder."),
         )
 
 
 class _ErrorTrackingFile:
-    """New file for libsndfile that records why a write failed, since libsndfile swallows exceptions in callbacks.
+    """New file for libsndfile that records why a write failed, because libsndfile ignores exceptions in callbacks.
 
-    After ``close`` it accepts and drops writes, because libsndfile still writes when it closes. Positions do not
-    count ``preface``, the bytes before libsndfile's own.
+    After ``close`` it accepts and drops writes, because libsndfile still writes when it closes. Positions are relative
+    to the end of ``preface``, the bytes before libsndfile's own.
     """
 
     def __init__(self, path: Path, preface: bytes = b"") -> None:

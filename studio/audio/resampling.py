@@ -1,6 +1,6 @@
-"""Resampling, with the filter the networks were trained with.
+"""Resampling with the filter that the networks were trained with.
 
-Decision: the windowed sinc of the official implementation. Reason: with a better resampler a quarter of the
+Decision: use the windowed sinc of the official implementation. Reason: with a better resampler, a quarter of the
 reference clip's speech tokens change. Alternative: soxr, which is used only for ratios of large numbers.
 """
 
@@ -24,7 +24,7 @@ _BLOCK_ROWS = 8192
 
 
 def resample(samples: Samples, from_rate: int, to_rate: int) -> Samples:
-    """Resample ``samples`` (n,) to (ceil(n x to_rate / from_rate),)."""
+    """Resample ``samples`` of shape (n,) to shape (ceil(n x to_rate / from_rate),)."""
     common = gcd(from_rate, to_rate)
     step_in, step_out = from_rate // common, to_rate // common
     if step_in == step_out or len(samples) == 0:
@@ -37,7 +37,7 @@ def resample(samples: Samples, from_rate: int, to_rate: int) -> Samples:
 
 
 def resample_steeply(samples: Samples, from_rate: int, to_rate: int) -> Samples:
-    """Resample with soxr: any ratio, with a steeper filter than the networks were trained with."""
+    """Resample with soxr, at any ratio and with a steeper filter than the networks were trained with."""
     num_out = -(-len(samples) * to_rate // from_rate)
     resampled = soxr.resample(samples, from_rate, to_rate, quality="VHQ")[:num_out]
     # soxr rounds the length; code that counts frames expects it rounded up.
@@ -45,7 +45,7 @@ def resample_steeply(samples: Samples, from_rate: int, to_rate: int) -> Samples:
 
 
 def resample_blocks(blocks: Iterable[Samples], from_rate: int, to_rate: int) -> Iterator[Samples]:
-    """Resample with soxr block by block; the concatenation equals ``resample_steeply`` of all the input."""
+    """Resample with soxr block by block. The concatenated output equals ``resample_steeply`` of the whole input."""
     stream = soxr.ResampleStream(from_rate, to_rate, 1, dtype="float32", quality="VHQ")
     for block in blocks:
         yield stream.resample_chunk(block)
@@ -58,7 +58,7 @@ def _reach(step_in: int, step_out: int) -> int:
 
 
 def _windowed_sinc(samples: Samples, step_in: int, step_out: int) -> Samples:
-    """Resample by a polyphase filter (SPECIFICATION.md, C1): each ``step_in`` samples give ``step_out``."""
+    """Resample with a polyphase filter (SPECIFICATION.md, C1): each ``step_in`` samples give ``step_out`` samples."""
     weights = _sinc_weights(step_in, step_out)
     num_rows = -(-len(samples) // step_in)
     reach = _reach(step_in, step_out)
@@ -73,7 +73,7 @@ def _windowed_sinc(samples: Samples, step_in: int, step_out: int) -> Samples:
 
 @lru_cache(maxsize=8)
 def _sinc_weights(step_in: int, step_out: int) -> npt.NDArray[np.float64]:
-    """Return the Hann-windowed sinc for each output phase, (step_in + 2 x reach, step_out)."""
+    """Return the Hann-windowed sinc for each output phase, of shape (step_in + 2 x reach, step_out)."""
     cutoff = min(step_in, step_out) * _ROLLOFF
     reach = _reach(step_in, step_out)
     input_times = np.arange(-reach, step_in + reach) / step_in

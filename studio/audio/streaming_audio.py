@@ -1,4 +1,4 @@
-"""Audio that may still be growing: appended to on one thread, played and drawn on others."""
+"""Audio that may still be growing: one thread appends to it, others play and draw it."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ class StreamingAudio:
             self._grown.notify_all()
 
     def complete(self) -> None:
-        """Mark the end: no samples follow."""
+        """Declare that no more samples follow."""
         with self._grown:
             self._is_complete = True
             self._grown.notify_all()
 
     def wait_beyond(self, position: int, timeout_seconds: float) -> bool:
-        """Wait for samples after ``position``; return False at the end of the audio or after the timeout."""
+        """Wait for samples after ``position``. Return False at the end of the audio or after the timeout."""
         with self._grown:
             self._grown.wait_for(lambda: self._num_samples > position or self._is_complete, timeout_seconds)
             return self._num_samples > position
 
     def piece_from(self, position: int) -> Samples:
-        """Return the rest of the appended chunk that contains ``position``; empty beyond the end."""
+        """Return the rest of the appended chunk that contains ``position``. It is empty beyond the end."""
         with self._grown:
             if position >= self._num_samples:
                 return _NO_SAMPLES
@@ -73,7 +73,7 @@ class StreamingAudio:
             return self._pieces[index][position - self._starts[index] :]
 
     def between(self, start: int, end: int) -> Samples:
-        """Return a copy of samples ``start`` to ``end``, as far as they exist."""
+        """Return a copy of the samples from ``start`` to ``end``, as far as they exist."""
         found = []
         position = max(0, start)
         while position < end and len(piece := self.piece_from(position)):

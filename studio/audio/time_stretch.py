@@ -16,14 +16,15 @@ SLOWEST_SPEED = 0.5
 FASTEST_SPEED = 2.0
 
 _WINDOW_SECONDS = 0.032
-# Search range to each side; both together are one period of the deepest voices (62 Hz).
+# Search range to each side. Both sides together are one period of the deepest voices (62 Hz).
 _SEARCH_SECONDS = 0.008
-# Prefers the nearer of two equally good positions, so that silence and noise are stretched evenly.
+# Weight of the distance from the centre: of two equally good positions the nearer one is chosen, so that silence and
+# noise are stretched evenly.
 _PULL_TO_CENTRE = 1e-3
 
 
 class TimeStretch:
-    """Time stretch of one stream: ``round(n / speed)`` samples of output for ``n`` samples of input."""
+    """Time stretch of one stream. ``n`` samples of input give ``round(n / speed)`` samples of output."""
 
     def __init__(self, speed: float, sample_rate: int) -> None:
         assert SLOWEST_SPEED <= speed <= FASTEST_SPEED
@@ -40,14 +41,14 @@ class TimeStretch:
         self._window_start = 0
 
     def process(self, samples: Samples) -> Samples:
-        """Add ``samples`` (n,) and return the output that is final by now, often empty."""
+        """Add ``samples`` of shape (n,) and return the output that is now final, which is often empty."""
         if self._speed == 1.0:
             return samples
         self._input.append(samples)
         return self._emit()
 
     def finish(self) -> Samples:
-        """Return the rest of the output. Last call."""
+        """Return the rest of the output. This must be the last call."""
         if self._speed == 1.0:
             return np.zeros(0, np.float32)
         num_left = round(self._input.end / self._speed) - self._num_emitted
@@ -56,7 +57,7 @@ class TimeStretch:
         return self._emit()[:num_left]
 
     def _emit(self) -> Samples:
-        """Place all windows that can be placed; each completes one hop of output."""
+        """Place all windows that can be placed. Each of them completes one hop of output."""
         pieces = [np.zeros(0, np.float32)]
         while self._can_place():
             if self._num_windows == 0:
@@ -74,7 +75,7 @@ class TimeStretch:
         return output
 
     def _centre(self) -> int:
-        """Return where the next window would start without the search, in input samples."""
+        """Return the position where the next window would start without the search, in input samples."""
         return round(self._num_windows * self._hop * self._speed)
 
     def _can_place(self) -> bool:
@@ -94,11 +95,11 @@ class TimeStretch:
 def _normalised_correlation(
     signal: npt.NDArray[np.float64], template: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return the correlation -1..1 at each offset, (len(signal) - len(template) + 1,); 0 for silence."""
+    """Return the correlation in -1..1 at each of the len(signal) - len(template) + 1 offsets. It is 0 for silence."""
     size = 1 << (len(signal) + len(template)).bit_length()
     product = np.fft.irfft(np.fft.rfft(signal, size) * np.fft.rfft(template[::-1], size), size)
     dot = product[len(template) - 1 : len(signal)]
-    # Sums by cumsum: its order of addition does not depend on the alignment of the array in memory.
+    # The sums use cumsum, whose order of addition does not depend on the alignment of the array in memory.
     energy_until = np.cumsum(np.concatenate([[0.0], signal**2]))
     energies = np.maximum(energy_until[len(template) :] - energy_until[: -len(template)], 0.0)
     correlation: npt.NDArray[np.float64] = dot / np.sqrt(energies * np.cumsum(template**2)[-1] + 1e-12)

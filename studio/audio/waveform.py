@@ -11,10 +11,10 @@ from studio.audio.resampling import Samples, resample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waveform:
-    """Mono audio: ``samples`` (n,) float32, nominally in -1..1; ``sample_rate`` in hertz."""
+    """Mono audio."""
 
-    samples: Samples = field(repr=False)
-    sample_rate: int
+    samples: Samples = field(repr=False)  # shape (n,), float32, nominally in -1..1
+    sample_rate: int  # in hertz
 
     def __post_init__(self) -> None:
         assert self.samples.ndim == 1, "a waveform is mono"
@@ -26,7 +26,7 @@ class Waveform:
         return len(self.samples) / self.sample_rate
 
     def resampled(self, sample_rate: int) -> Waveform:
-        """Return the audio at another rate, ``ceil(n x sample_rate / self.sample_rate)`` samples."""
+        """Return the audio at another rate, with ``ceil(n x sample_rate / self.sample_rate)`` samples."""
         if sample_rate == self.sample_rate:
             return self
         return Waveform(resample(self.samples, self.sample_rate, sample_rate), sample_rate)

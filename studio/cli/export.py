@@ -1,4 +1,4 @@
-"""`timbre export`: a whole script to audio files, subtitles and a table."""
+"""`timbre export`: export of a whole script as audio files, subtitles and a table."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ async def _export(
 
 
 async def _run(exporter: Exporter, control: RequestControl, messages: _Messages) -> ExportResult:
-    """Run the export on a thread. A cancellation waits for its end, so that no partial file is left."""
+    """Run the export on a thread. A cancellation waits until it has ended, so that no partial file is left."""
     work = asyncio.create_task(asyncio.to_thread(exporter.run))
     try:
         return await asyncio.shield(work)
@@ -269,7 +269,7 @@ def _length_warnings(plan: ExportPlan, odd_lengths: Mapping[str, tuple[LengthFin
 
 
 def _as_json(result: ExportResult, plan: ExportPlan, warnings: Sequence[str]) -> str:
-    """One JSON object. Keys are never removed or renamed."""
+    """Return one JSON object. Keys are never removed or renamed."""
     values = {
         "folder": str(plan.folder),
         "files": [str(path) for path in result.files],

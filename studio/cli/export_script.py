@@ -28,28 +28,28 @@ from studio.text.styles import load_styles
 from studio.voices.library import VoiceLibrary
 
 PROJECT_SUFFIX = ".timbre"
-_MAX_LINE_NUMBER = 1_000_000  # bounds ranges whose end is far beyond the last line
+_MAX_LINE_NUMBER = 1_000_000  # limits ranges whose end is far beyond the last line
 READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenScript:
-    """``project`` is None for a document. ``lines``: the non-empty lines to export, with their numbers."""
+    """A script to export."""
 
     name: str
     folder: Path
-    lines: tuple[tuple[int, Line], ...]
+    lines: tuple[tuple[int, Line], ...]  # the lines to export that are not empty, with their numbers
     dictionary: PronunciationDictionary
-    project: Project | None = None
+    project: Project | None = None  # None for a document
 
 
 @contextlib.contextmanager
 def open_script(
     path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, breaks: SplitMode = SplitMode.SENTENCE
 ) -> Iterator[OpenScript]:
-    """Open a document or project. ``wanted``: line numbers from 1; ``breaks``: how a text is split into lines.
+    """Open the ``wanted`` lines, counted from 1, of a document or project. ``breaks`` tells how to split a text into lines.
 
-    Raises ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``.
+    Raise ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``.
     """
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
@@ -85,7 +85,7 @@ def line_numbers(words: str) -> frozenset[int]:
 
 
 class Speaking:
-    """Builds the requests of lines without a take. Voices and styles are looked up before synthesis starts."""
+    """Builds the requests of the lines without a take. Voices and styles are looked up before synthesis starts."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Speaking:
         self._voices: dict[str | None, VoiceReference] = {}
 
     def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines]:
-        """Return all lines, the requests of lines to synthesise by key, and the takes of the others.
+        """Return all lines, the requests of the lines to synthesise by key, and the takes of the other lines.
 
         Raises the errors of unknown voices and styles.
         """

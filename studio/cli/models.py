@@ -187,7 +187,7 @@ def _is_downloadable(name: str) -> bool:
 
 
 def _known(name: str) -> KnownModel:
-    """Raises ``ModelNotFound``, which suggests similar names."""
+    """Raise ``ModelNotFound``, which suggests similar names."""
     known = known_models()
     if name in known and known[name].can_be_downloaded:
         return known[name]

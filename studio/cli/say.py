@@ -1,4 +1,4 @@
-"""`timbre say`: a text in a voice."""
+"""`timbre say`: speak a text in a voice."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ async def _stored_voices(
 
 
 def _add_stored(written: StoredVoicesWritten, library: VoiceLibrary, name: str | None) -> int:
-    """Add every voice that can be added; return the exit status of the last failure, or 0."""
+    """Add every voice that can be added. Return the exit status of the last failure, or 0."""
     status = 0
     for sentence in written.refused:
         print_message(str(sentence))
@@ -162,7 +162,7 @@ def _add_stored(written: StoredVoicesWritten, library: VoiceLibrary, name: str |
 
 
 def _folder_of(path: Path) -> Path:
-    """Return the model folder that contains a spk2info.pt, whose tokenizer and generation apply to it."""
+    """Return the model folder that contains the spk2info.pt and thus has the matching tokenizer and generation."""
     try:
         detect_generation(path.parent)
     except ModelNotFound as error:

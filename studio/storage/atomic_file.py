@@ -32,12 +32,12 @@ _ABANDONED_SECONDS = 24 * 3600.0
 def new_part(folder: Path) -> Path:
     """Return an unused path for a part file in ``folder``, after removing stale ones once in each process."""
     _sweep_once(folder)
-    # Omits the name of the target, which may be as long as the file system allows.
+    # The name of the target is omitted, because it may be as long as the file system allows.
     return folder / f".timbre.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part"
 
 
 def sweep_parts(folder: Path) -> None:
-    """Remove part files whose process has ended, and those of other computers unmodified for a day."""
+    """Remove part files whose process has ended, and those of other computers that have not changed for a day."""
     with contextlib.suppress(OSError):
         for path in folder.glob(".timbre.*.part"):
             match = _PART_NAME.fullmatch(path.name)
@@ -91,7 +91,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def atomic_write(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` as :func:`atomic_file` does."""
+    """Write ``content`` to ``path``, like :func:`atomic_file`."""
     with atomic_file(path) as file:
         file.write(content)
 

@@ -15,9 +15,9 @@ from studio.messages import Message
 
 
 class NotRegularFile(OSError):
-    """Raised for a pipe, socket or device where a file is expected. ``reason``: a translatable clause for messages."""
+    """Raised for a pipe, socket or device where a file is expected."""
 
-    reason = Message("it is not an ordinary file")
+    reason = Message("it is not an ordinary file")  # a translatable clause for messages
 
 
 def require_regular_file(path: Path) -> None:
@@ -42,7 +42,7 @@ def free_bytes(folder: Path) -> int:
 
 
 def write_error(error: OSError, path: Path, *, if_full: Message, if_refused: Message) -> DiskFull | CannotWrite:
-    """Return the error for a failed write to ``path``; the remedies depend on whether the disk is full."""
+    """Return the error for a failed write to ``path``. The remedy depends on whether the disk is full."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull("The disk is full: {file} could not be written.", remedy=if_full, file=path.name)
     return CannotWrite("{path} cannot be written ({reason}).", remedy=if_refused, path=path, reason=error)

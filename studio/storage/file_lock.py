@@ -1,4 +1,4 @@
-"""File lock that the system releases when its process ends, so that a lock never outlives a crash."""
+"""File lock that the system releases when the process ends, so that no lock remains after a crash."""
 
 from __future__ import annotations
 

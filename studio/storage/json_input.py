@@ -28,7 +28,7 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(content: str | bytes) -> Any:
-    """Return the value ``content`` describes; bytes are UTF-8. Raise ``ValueError`` if it is not valid JSON."""
+    """Return the value of ``content``; bytes are UTF-8. Raise ``ValueError`` if it is not valid JSON."""
     text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
     try:
         value = json.loads(text, parse_float=_finite, parse_constant=_refuse)

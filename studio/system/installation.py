@@ -69,10 +69,10 @@ def how_to_show_window() -> Message:
 
 
 def _is_package() -> bool:
-    """Whether pip or uv installed the program: the resources are then inside the package, not beside it."""
+    """Return whether pip or uv installed the program. The resources are then inside the package, not beside it."""
     return paths.resources().parent == Path(paths.__file__).resolve().parent
 
 
 def _is_frozen() -> bool:
-    """Whether PyInstaller built the program."""
+    """Return whether PyInstaller built the program."""
     return bool(getattr(sys, "frozen", False))

@@ -88,7 +88,7 @@ def write_voice_file(path: Path, clip: Path, details: VoiceDetails) -> None:
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     if not os.path.isdir(path.parent):
-        raise CannotWrite("There is no folder {folder}.", remedy="Make it, or choose another.", folder=path.parent)
+        raise CannotWrite("There is no folder {folder}.", remedy="Create it, or choose another.", folder=path.parent)
     with atomic_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo(_MANIFEST, _DATE), json.dumps(manifest, ensure_ascii=False, indent=1))
         archive.writestr(zipfile.ZipInfo(str(manifest["clip"]), _DATE), content)

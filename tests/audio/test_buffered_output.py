@@ -134,7 +134,7 @@ def test_a_dropout_is_counted_faded_and_refilled(card: SoundCard) -> None:
     assert not end[100:].any()
     player.play(np.ones(11_999, np.float32))
     assert not card.ask(480).any()
-    assert player.num_underruns == 0  # perhaps that was all
+    assert player.num_underruns == 0  # the audio may have ended
     player.play(np.ones(1, np.float32))
     start = card.ask(480)
     assert np.array_equal(start[:240], np.linspace(0.0, 1.0, 240, dtype=np.float32))
@@ -143,7 +143,7 @@ def test_a_dropout_is_counted_faded_and_refilled(card: SoundCard) -> None:
 
     card.ask(24_000)
     player.play(np.ones(23_999, np.float32))
-    assert not card.ask(480).any()  # the second time twice as much is collected
+    assert not card.ask(480).any()  # twice as much is buffered after the second dropout
     player.play(np.ones(1, np.float32))
     assert card.ask(480)[240:].all()
     assert player.num_underruns == 2
@@ -255,7 +255,7 @@ def test_unread_makes_samples_readable_again() -> None:
     ring.write(np.arange(1, 4, dtype=np.float32))
     ring.read_into(np.zeros(3, np.float32))
     ring.write(np.float32([4, 5]))
-    assert ring.unread(3) == 2  # the others are written over
+    assert ring.unread(3) == 2  # the others have been overwritten
     again = np.zeros(4, np.float32)
     assert ring.read_into(again) == 4
     assert list(again) == [2, 3, 4, 5]
@@ -275,7 +275,7 @@ def test_stop_is_immediate_with_a_short_fade(card: SoundCard) -> None:
     assert not card.ask(480).any()
     stopping.join(60)
     assert not card.is_running
-    player.play(sound(10))  # what still arrives is dropped
+    player.play(sound(10))  # later samples are dropped
     player.finish()
     player.stop()
 

@@ -24,7 +24,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="programs here are sc
 
 @pytest.fixture
 def without_pyav(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Hide PyAV from now on; the test files are written with it before."""
+    """Return a function that hides PyAV. The test files are written with PyAV before that."""
     return lambda: monkeypatch.setitem(sys.modules, "av", None)
 
 
@@ -74,7 +74,7 @@ def test_phone_recordings_and_videos_read_the_same_as_with_pyav(
     ours = read_audio(path)
     assert ours.sample_rate == theirs.sample_rate == rate
     assert ours.seconds == pytest.approx(theirs.seconds, abs=0.06)
-    # One of the two may keep what a codec puts before the beginning.
+    # One of the two decoders may keep the padding that a codec puts at the beginning.
     middle, around = ours.samples[rate : rate + 8192], theirs.samples[rate - 4096 : rate + 16_384]
     start = int(np.correlate(around, middle, mode="valid").argmax())
     np.testing.assert_allclose(around[start : start + len(middle)], middle, atol=1e-3)
@@ -103,7 +103,7 @@ def test_a_video_without_audio_differs_from_a_damaged_file(tmp_path: Path, witho
 @pytest.mark.parametrize("has_pyav", [True, False])
 @pytest.mark.usefixtures("ffmpeg_on_path")
 def test_an_unknown_codec_is_reported(tmp_path: Path, without_pyav: Callable[[], None], has_pyav: bool) -> None:
-    """As in copy-protected videos and music."""
+    """Copy-protected videos and music have such codecs."""
     write_media(tmp_path / "clip.m4a", "aac", tone(1.0)[None], RATE)
     content = (tmp_path / "clip.m4a").read_bytes()
     (tmp_path / "bought.m4a").write_bytes(content.replace(b"mp4a", b"drms").replace(b"esds", b"free"))
@@ -156,7 +156,7 @@ def test_the_command_allows_one_file_and_no_network(pretended, tmp_path: Path) -
         list(read_with_ffmpeg(program, Path("-y;`rm`.m4a")))
     asked = (tmp_path / "asked").read_text().split("\n")
     assert asked[asked.index("-i") + 1] == f"file:{Path.cwd()}/-y;`rm`.m4a"
-    before = asked[: asked.index("-i")]  # what stands behind is for what it writes
+    before = asked[: asked.index("-i")]  # the options after the input apply to the output
     assert before[before.index("-protocol_whitelist") + 1] == "file"
     assert {"hls", "concat", "dash", "sdp"}.isdisjoint(before[before.index("-format_whitelist") + 1].split(","))
     assert "-nostdin" in asked

@@ -18,7 +18,7 @@ from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import NoAudioDevice, StudioError
 
 RATE = 24_000
-SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # every sample is another: what is heard tells where it was
+SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # every sample is different, so the output shows the position
 
 
 class Listener:

@@ -121,7 +121,7 @@ def test_a_full_disk_is_reported_and_leaves_no_file(
             for piece in np.array_split(noise, 10):
                 writer.write(piece)
 
-    with pytest.raises(DiskFull, match=rf"disk is full: a{suffix} could not be completed"):
+    with pytest.raises(DiskFull, match=rf"disk is full: a{suffix} could not be written"):
         speak()
     assert list(tmp_path.iterdir()) == []
     assert "Traceback" not in capfd.readouterr().err

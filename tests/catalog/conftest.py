@@ -59,7 +59,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     for variable in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # nobody cuts the power, and disks take their time
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)  # syncing is slow and not tested here
     files = small_files()
     model = small_model(files)
     for module in ("known", "checking", "transfer"):

@@ -22,7 +22,7 @@ def flip_a_byte(place: Any, name: str) -> None:
     path.write_bytes(content)
 
 
-def test_a_sound_model_is_found_sound(place: Any) -> None:
+def test_an_undamaged_model_passes_verification(place: Any) -> None:
     place.installation().run()
     result = check_model(place.model.name)
     assert result.is_intact
@@ -30,7 +30,7 @@ def test_a_sound_model_is_found_sound(place: Any) -> None:
     assert result.num_files == len(place.files) - 1
 
 
-def test_one_flipped_bit_is_found_and_the_model_not_offered_any_more(place: Any) -> None:
+def test_a_damaged_file_is_found_and_the_model_is_not_loaded(place: Any) -> None:
     place.installation().run()
     flip_a_byte(place, "flow.pt")
     assert check_model(place.model.name).damaged == ("flow.pt",)
@@ -41,7 +41,7 @@ def test_one_flipped_bit_is_found_and_the_model_not_offered_any_more(place: Any)
     assert "flow.pt must be repaired" in str(why_not_loadable(place.model.name))
 
 
-def test_mending_fetches_what_is_broken_and_nothing_else(place: Any) -> None:
+def test_a_repair_downloads_only_damaged_files(place: Any) -> None:
     place.installation().run()
     flip_a_byte(place, "flow.pt")
     (place.model_folder / "hift.pt").unlink()
@@ -53,20 +53,20 @@ def test_mending_fetches_what_is_broken_and_nothing_else(place: Any) -> None:
     assert place.model.name in installed_models()
 
 
-def test_a_file_that_is_cut_off_is_seen_without_reading_it(place: Any) -> None:
+def test_a_truncated_file_is_found_by_its_size(place: Any) -> None:
     place.installation().run()
     path = place.model_folder / "llm.pt"
     path.write_bytes(path.read_bytes()[:-1])
     assert place.model.name not in installed_models()
 
 
-def test_a_folder_that_somebody_put_there_is_compared_with_its_release(place: Any) -> None:
+def test_a_copied_folder_is_compared_with_its_release(place: Any) -> None:
     write_folder(place.model_folder, place.files | {"llm.pt": b"x" * len(place.files["llm.pt"])})
     assert installed_models()[place.model.name] == place.model_folder
     assert check_model(place.model.name).damaged == ("llm.pt",)
 
 
-def test_a_model_of_ones_own_is_learned_and_compared_from_then_on(place: Any) -> None:
+def test_checksums_of_an_unknown_model_are_recorded_by_the_first_check(place: Any) -> None:
     write_folder(place.folder / "mine", place.files)
     assert check_model("mine").is_learned
     path = place.folder / "mine" / "llm.pt"
@@ -75,17 +75,17 @@ def test_a_model_of_ones_own_is_learned_and_compared_from_then_on(place: Any) ->
     assert (result.is_learned, result.damaged) == (False, ("llm.pt",))
 
 
-def test_a_bundled_model_is_read_and_never_written(place: Any) -> None:
+def test_a_bundled_model_can_be_verified(place: Any) -> None:
     assert check_model("studio-mini").is_intact
 
 
-def test_half_a_model_is_told_apart(place: Any) -> None:
+def test_an_incomplete_model_is_reported(place: Any) -> None:
     write_folder(place.folder / "mine", {name: place.files[name] for name in ("cosyvoice3.yaml", "llm.pt")})
     with pytest.raises(MissingModelFile, match=r"flow\.pt"):
         check_model("mine")
 
 
-def test_checking_can_be_stopped(place: Any) -> None:
+def test_verification_can_be_cancelled(place: Any) -> None:
     place.installation().run()
     stop = CancelToken()
     stop.cancel()
@@ -93,19 +93,19 @@ def test_checking_can_be_stopped(place: Any) -> None:
         check_model(place.model.name, stop=stop)
 
 
-def test_removing_leaves_nothing_behind(place: Any) -> None:
+def test_removing_a_model_leaves_no_files(place: Any) -> None:
     place.installation().run()
     assert remove_model(place.model.name)
     assert not [path for path in place.folder.rglob("*") if path.is_file()]
     assert not remove_model(place.model.name)
 
 
-def test_what_ships_with_the_program_stays(place: Any) -> None:
+def test_a_bundled_model_cannot_be_removed(place: Any) -> None:
     with pytest.raises(ModelNotFound, match="is part of the program"):
         remove_model("studio-mini")
 
 
-def test_an_abandoned_download_is_cleaned_up(place: Any) -> None:
+def test_an_unfinished_download_can_be_discarded(place: Any) -> None:
     installation = place.installation()
     place.on_progress = lambda p: installation.stop.cancel() if p.file == "llm.pt" else None
     with pytest.raises(DownloadCancelled):
@@ -114,7 +114,7 @@ def test_an_abandoned_download_is_cleaned_up(place: Any) -> None:
     assert not [path for path in place.folder.rglob("*") if path.is_file()]
 
 
-def test_two_programs_do_not_work_on_the_same_model(place: Any) -> None:
+def test_a_locked_model_cannot_be_changed(place: Any) -> None:
     with lock_model(place.model.name):
         for work in (place.installation().run, lambda: remove_model(place.model.name)):
             with pytest.raises(ModelBusy, match="another program"):
@@ -122,7 +122,7 @@ def test_two_programs_do_not_work_on_the_same_model(place: Any) -> None:
     place.installation().run()
 
 
-def test_two_installations_at_once_make_one_sound_model(place: Any) -> None:
+def test_concurrent_installations_give_one_undamaged_model(place: Any) -> None:
     errors: list[Exception] = []
 
     def install() -> None:
@@ -141,7 +141,7 @@ def test_two_installations_at_once_make_one_sound_model(place: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ".hidden", "CON", "x" * 81, "ends.", "", "a\nb"])
-def test_names_that_lead_elsewhere_are_refused(place: Any, name: str) -> None:
+def test_unsafe_model_names_are_refused(place: Any, name: str) -> None:
     with pytest.raises((BadModelName, ModelNotFound)):
         remove_model(name)
     with pytest.raises((BadModelName, ModelNotFound)):

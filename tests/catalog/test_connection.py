@@ -34,7 +34,7 @@ def secure_place(place: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))
-def test_both_hubs_are_reached_through_the_proxy_with_the_certificates_the_system_trusts(
+def test_both_hubs_are_reached_through_the_proxy_with_trusted_certificates(
     secure_place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "authority.pem"))
@@ -43,24 +43,22 @@ def test_both_hubs_are_reached_through_the_proxy_with_the_certificates_the_syste
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))
-def test_a_certificate_nobody_vouches_for_is_a_sentence(secure_place: Any, kind: SourceKind) -> None:
+def test_an_untrusted_certificate_raises(secure_place: Any, kind: SourceKind) -> None:
     with pytest.raises(SourceUnreachable, match="presented a certificate that this computer does not trust"):
         secure_place.installation(kind).run()
     assert secure_place.hub.asked == []
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))
-def test_an_ordinary_address_goes_through_the_proxy_too(
-    place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_http_address_goes_through_the_proxy(place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", place.hub.url)
     place.hub.url = "http://hub.invalid"
     assert place.installation(kind).run().is_dir()
-    # The hub leads on to an address that belongs to nobody: without the proxy it could not have been asked.
+    # The host does not exist, so these requests can only have gone through the proxy.
     assert all(asked.path.startswith("http://hub.invalid/") for asked in place.hub.asked)
 
 
-def test_a_proxy_that_lets_nobody_out_is_told_as_such(secure_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_refuses_the_connection_is_named(secure_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     secure_place.hub.url = "https://elsewhere.invalid"
     with pytest.raises((SourceUnreachable, SourceRefused), match="proxy"):
         secure_place.installation().run()
@@ -68,9 +66,7 @@ def test_a_proxy_that_lets_nobody_out_is_told_as_such(secure_place: Any, monkeyp
 
 @pytest.mark.parametrize("kind", list(SourceKind))
 @pytest.mark.parametrize("address", ["socks5://127.0.0.1:9", "http://[::1", "127.0.0.1:port"])
-def test_a_proxy_that_cannot_be_used_is_a_sentence(
-    place: Any, kind: SourceKind, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unusable_proxy_raises(place: Any, kind: SourceKind, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", address)
     with pytest.raises(SourceUnreachable, match="proxy type is not supported") as caught:
         place.installation(kind).run()
@@ -79,7 +75,7 @@ def test_a_proxy_that_cannot_be_used_is_a_sentence(
 
 
 @pytest.mark.parametrize("name", ["nowhere.pem", "no.pem"])
-def test_a_file_of_certificates_that_cannot_be_used_is_a_sentence(
+def test_an_unusable_certificate_file_raises(
     secure_place: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "no.pem").write_text("no certificate")
@@ -90,7 +86,7 @@ def test_a_file_of_certificates_that_cannot_be_used_is_a_sentence(
     assert "SSL_CERT_FILE" in caught.value.remedy
 
 
-def test_a_proxy_for_everything_else_is_in_nobodys_way(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_all_proxy_is_ignored_if_others_are_set(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """ALL_PROXY is set as well, as proxy programs recommend."""
     for name in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(name, place.hub.url)
@@ -99,15 +95,15 @@ def test_a_proxy_for_everything_else_is_in_nobodys_way(place: Any, monkeypatch: 
     assert place.installation().run().is_dir()
 
 
-def test_addresses_the_proxy_is_not_for_are_asked_directly(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_obeyed(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert place.installation().run().is_dir()
 
 
 @pytest.mark.parametrize("system", ["Windows", "Darwin"])
-def test_where_the_system_has_a_store_of_certificates_it_decides(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
-    """truststore asks the system; on Linux its store is OpenSSL's files."""
+def test_the_certificate_store_of_the_system_is_used(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    """truststore uses the certificate store of the system. On Linux that is OpenSSL's files."""
     import truststore
 
     for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR"):

@@ -15,7 +15,7 @@ from studio.catalog.progress import DownloadCancelled, Phase, Progress
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 
-def test_a_connection_cut_in_mid_file_is_taken_up_where_it_ended(place: Any) -> None:
+def test_an_interrupted_file_is_resumed(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(cut_at=120_000), Fault(cut_at=60_000)]
     place.installation().run()
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
@@ -25,10 +25,10 @@ def test_a_connection_cut_in_mid_file_is_taken_up_where_it_ended(place: Any) -> 
     assert 0 < begins[0] <= 120_000
     assert begins[0] < begins[1] <= begins[0] + 60_000
     with_range = [asked for asked in place.hub.asked if "if-range" in asked.headers]
-    assert len(with_range) >= 2  # asked for only if it still is the same file
+    assert len(with_range) >= 2  # the server checks that the file is unchanged
 
 
-def test_being_asked_to_slow_down_is_obeyed(place: Any) -> None:
+def test_retry_after_is_obeyed(place: Any) -> None:
     place.hub.faults["flow.pt"] = [Fault(429, {"Retry-After": "0.2"})]
     begun = time.monotonic()
     place.installation().run()
@@ -37,27 +37,27 @@ def test_being_asked_to_slow_down_is_obeyed(place: Any) -> None:
     assert waits == [pytest.approx(0.2)]
 
 
-def test_a_signed_address_that_expired_is_asked_for_again(place: Any) -> None:
+def test_an_expired_signed_address_is_requested_again(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(cut_at=100_000), Fault(403)]
     place.installation().run()
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
-def test_a_hub_that_forbids_is_not_pestered(place: Any) -> None:
+def test_a_forbidden_file_is_not_retried(place: Any) -> None:
     place.hub.faults["llm.pt"] = 10 * [Fault(403, at_hub=True)]
     with pytest.raises(SourceRefused, match="restricts access"):
         place.installation().run()
-    # Once with the first plan; a plan is not tried twice.
+    # Only one request: the plan is not tried again.
     assert len(place.hub.faults["llm.pt"]) == 9
 
 
-def test_wrong_bytes_are_fetched_again_once(place: Any) -> None:
+def test_wrong_bytes_are_downloaded_again_once(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(is_corrupt=True)]
     place.installation().run()
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
-def test_bytes_that_stay_wrong_are_refused_and_nothing_is_installed(place: Any) -> None:
+def test_wrong_bytes_twice_are_an_error(place: Any) -> None:
     place.hub.faults["llm.pt"] = 10 * [Fault(is_corrupt=True)]
     with pytest.raises(WrongDownload, match=r"llm\.pt differs from the published file"):
         place.installation().run()
@@ -65,25 +65,25 @@ def test_bytes_that_stay_wrong_are_refused_and_nothing_is_installed(place: Any) 
     assert not place.model_folder.exists()
 
 
-def test_wrong_bytes_of_a_small_file_are_found_by_gits_name_for_it(place: Any) -> None:
+def test_a_small_file_is_verified_by_its_git_blob_id(place: Any) -> None:
     place.hub.faults["CosyVoice-BlankEN/vocab.json"] = 10 * [Fault(is_corrupt=True, at_hub=True)]
     with pytest.raises(WrongDownload, match=r"vocab\.json"):
         place.installation().run()
 
 
-def test_a_server_without_ranges_sends_everything_again(place: Any) -> None:
+def test_a_server_without_ranges_restarts_the_file(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(cut_at=120_000), Fault(ignores_range=True)]
     place.installation().run()
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
-def test_a_login_page_in_place_of_a_file_is_not_kept(place: Any) -> None:
+def test_a_login_page_is_not_kept_as_a_file(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(cut_at=120_000), Fault(page=b"<html>Please log in</html>")]
     place.installation().run()
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
-def test_a_server_that_breaks_off_every_time_is_given_up_and_what_came_is_kept(place: Any) -> None:
+def test_repeated_interruptions_raise_and_keep_the_received_bytes(place: Any) -> None:
     place.hub.faults["llm.pt"] = 20 * [Fault(cut_at=8192)]
     with pytest.raises(SourceUnreachable, match="closed the connection"):
         place.installation().run()
@@ -107,7 +107,7 @@ def stop_at(place: Any, num_bytes: int, **options: Any) -> None:
     place.on_progress = None
 
 
-def test_a_pause_keeps_every_byte_that_came(place: Any) -> None:
+def test_cancelling_keeps_the_received_bytes(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     stop_at(place, 100_000)
     served = sum(place.hub.served_bytes.values())
@@ -115,13 +115,13 @@ def test_a_pause_keeps_every_byte_that_came(place: Any) -> None:
     place.installation().run()
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
     total = sum(len(content) for path, content in place.files.items() if path != "llm.rl.pt")
-    # What was on the way when it stopped is all that came twice.
+    # Only the bytes in transit at the cancellation are downloaded twice.
     assert sum(place.hub.served_bytes.values()) < total + 100_000
     assert served < total
     assert not [asked for asked in place.hub.asked if "/api/" in asked.path]  # the plan was kept
 
 
-def test_a_pause_takes_effect_while_a_server_is_silent(place: Any) -> None:
+def test_cancelling_works_while_a_server_is_silent(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=5_000)]
     installation = place.installation()
     threading.Timer(0.5, installation.stop.cancel).start()
@@ -131,7 +131,7 @@ def test_a_pause_takes_effect_while_a_server_is_silent(place: Any) -> None:
     assert time.monotonic() - begun < 30
 
 
-def test_a_pause_takes_effect_while_waiting_for_another_attempt(place: Any) -> None:
+def test_cancelling_works_while_waiting_for_another_attempt(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(503, {"Retry-After": "200"})]
     installation = place.installation()
     threading.Timer(0.3, installation.stop.cancel).start()
@@ -141,8 +141,8 @@ def test_a_pause_takes_effect_while_waiting_for_another_attempt(place: Any) -> N
     assert time.monotonic() - begun < 30
 
 
-def test_a_file_that_changed_during_a_pause_is_begun_anew(place: Any) -> None:
-    """ModelScope pins no revision: the same address may return another file later."""
+def test_a_file_that_changed_since_is_restarted(place: Any) -> None:
+    """ModelScope has no fixed revisions, so the same address may return another file later."""
     from studio.catalog.known import SourceKind
 
     place.model = small_model_without_sums(place)
@@ -160,7 +160,7 @@ def small_model_without_sums(place: Any) -> Any:
     return replace(place.model, files=tuple(replace(file, sha256=None) for file in place.model.files))
 
 
-def test_what_a_loss_of_power_left_behind_is_cut_off(place: Any) -> None:
+def test_bytes_that_were_not_synced_are_discarded(place: Any) -> None:
     """The file may have grown before its bytes reached the disk, so the rest reads as zeros."""
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     stop_at(place, 100_000)
@@ -171,7 +171,7 @@ def test_what_a_loss_of_power_left_behind_is_cut_off(place: Any) -> None:
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
-def test_other_hub_goes_on_with_what_the_first_one_brought(place: Any) -> None:
+def test_another_hub_resumes_the_download(place: Any) -> None:
     from studio.catalog.known import SourceKind
 
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
@@ -182,10 +182,10 @@ def test_other_hub_goes_on_with_what_the_first_one_brought(place: Any) -> None:
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
-def test_what_was_begun_goes_on_whole_and_leaves_no_parts_behind(place: Any) -> None:
+def test_a_resumed_download_includes_the_planned_variants(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     stop_at(place, 50_000, variants=frozenset({"rl"}))
-    (place.folder / ".incoming" / place.model.name / "old.pt.part").write_bytes(b"of a plan nobody has any more")
+    (place.folder / ".incoming" / place.model.name / "old.pt.part").write_bytes(b"of an older plan")
     place.installation().run()
     assert place.installed_files() == place.files
     found = {
@@ -207,9 +207,7 @@ _PERMANENT = {
 
 
 @pytest.mark.parametrize(("fault", "error"), _PERMANENT.values(), ids=_PERMANENT)
-def test_what_another_attempt_does_not_change_is_reported_at_once(
-    place: Any, fault: Fault, error: type[StudioError]
-) -> None:
+def test_permanent_failures_are_not_retried(place: Any, fault: Fault, error: type[StudioError]) -> None:
     place.hub.faults["llm.pt"] = 50 * [fault]
     with pytest.raises(error):
         place.installation().run()
@@ -226,7 +224,7 @@ _WRONG = {
 
 
 @pytest.mark.parametrize("fault", _WRONG.values(), ids=_WRONG)
-def test_a_wrong_answer_is_asked_for_once_more_and_then_reported(place: Any, fault: Fault) -> None:
+def test_a_wrong_response_is_retried_once(place: Any, fault: Fault) -> None:
     place.hub.faults["llm.pt"] = 50 * [fault]
     with pytest.raises((WrongDownload, SourceRefused)):
         place.installation().run()

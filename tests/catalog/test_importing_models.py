@@ -1,4 +1,4 @@
-"""Import of models from folders and archives, complete, damaged and hostile ones."""
+"""Import of models from complete, damaged and hostile folders and archives."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def zip_of(files: dict[str, bytes], target: Path) -> Path:
     return target
 
 
-def nothing_came_in(place: Any) -> bool:
+def has_no_models(place: Any) -> bool:
     return not [path for path in place.folder.rglob("*") if path.is_file()]
 
 
-def test_a_folder_as_released_becomes_the_model_of_its_release(place: Any, tmp_path: Path) -> None:
+def test_a_released_folder_is_imported_under_its_name(place: Any, tmp_path: Path) -> None:
     released = write_folder(tmp_path / "snapshots" / "29e01c", place.files | {"asset/dingding.png": b"x"})
     folder = import_model(released)
     assert folder == place.model_folder
@@ -62,16 +62,14 @@ def test_a_folder_as_released_becomes_the_model_of_its_release(place: Any, tmp_p
     "make",
     [tar_of, lambda f, t: tar_of(f, t, "w"), lambda f, t: Path(shutil.make_archive(str(t), "zip", f.parent, f.name))],
 )
-def test_archives_of_a_folder_come_in_too(place: Any, tmp_path: Path, make: Any) -> None:
+def test_archives_are_imported(place: Any, tmp_path: Path, make: Any) -> None:
     folder = write_folder(tmp_path / "mine-v2", place.files | {"llm.pt": b"tuned"})
     archive = make(folder, tmp_path / "model.archive")
     assert import_model(archive).name == "mine-v2"
     assert installed_models()["mine-v2"] == place.folder / "mine-v2"
 
 
-def test_a_tar_archive_that_ends_with_weights_is_not_taken_for_the_zip_archive_these_are(
-    place: Any, tmp_path: Path
-) -> None:
+def test_a_tar_archive_that_ends_with_weights_is_not_read_as_zip(place: Any, tmp_path: Path) -> None:
     weights = zip_of({"llm/data.pkl": b"x"}, tmp_path / "weights").read_bytes()
     folder = write_folder(tmp_path / "mine-v2", place.files | {"llm.pt": weights})
     with tarfile.open(tmp_path / "model.tar", "w") as archive:
@@ -80,7 +78,7 @@ def test_a_tar_archive_that_ends_with_weights_is_not_taken_for_the_zip_archive_t
     assert (import_model(tmp_path / "model.tar") / "llm.pt").read_bytes() == weights
 
 
-def test_an_export_is_the_same_model_on_the_other_computer(place: Any, tmp_path: Path) -> None:
+def test_an_export_can_be_imported_elsewhere(place: Any, tmp_path: Path) -> None:
     place.installation().run()
     target = tmp_path / "model.zip"
     export_model(place.model.name, place.model_folder, target)
@@ -92,7 +90,7 @@ def test_an_export_is_the_same_model_on_the_other_computer(place: Any, tmp_path:
     assert sorted(tmp_path.glob(".*.part")) == []
 
 
-def test_damage_on_the_way_to_the_other_computer_is_found(place: Any, tmp_path: Path) -> None:
+def test_damage_after_the_export_is_found(place: Any, tmp_path: Path) -> None:
     place.installation().run()
     export_model(place.model.name, place.model_folder, tmp_path / "model.zip")
     shutil.rmtree(place.folder)
@@ -102,7 +100,7 @@ def test_damage_on_the_way_to_the_other_computer_is_found(place: Any, tmp_path: 
     files[name] = files[name][::-1]
     with pytest.raises(DamagedModelFile, match=r"flow\.pt was damaged"):
         import_model(zip_of(files, tmp_path / "bad.zip"))
-    assert nothing_came_in(place)
+    assert has_no_models(place)
 
 
 def test_a_damaged_model_is_not_exported(place: Any, tmp_path: Path) -> None:
@@ -149,7 +147,7 @@ def hostile_tar(target: Path, files: dict[str, bytes]) -> Path:
     return target
 
 
-def test_names_links_and_devices_of_an_archive_lead_nowhere(place: Any, tmp_path: Path) -> None:
+def test_unsafe_members_of_a_tar_are_skipped(place: Any, tmp_path: Path) -> None:
     inside = {f"model/{path}": content for path, content in place.files.items() if path != "campplus.onnx"}
     outside = {
         "../escaped.pt": b"x",
@@ -158,13 +156,13 @@ def test_names_links_and_devices_of_an_archive_lead_nowhere(place: Any, tmp_path
         "model/sub/../llm.rl.pt": b"x",
     }
     archive = hostile_tar(tmp_path / "model.tar", inside | outside)
-    with pytest.raises(MissingModelFile, match=r"campplus\.onnx"):  # the link is no file
+    with pytest.raises(MissingModelFile, match=r"campplus\.onnx"):  # the link is not imported
         import_model(archive)
     assert not list(tmp_path.rglob("escaped*"))
-    assert nothing_came_in(place)
+    assert has_no_models(place)
 
 
-def test_a_zip_with_hostile_names_brings_only_what_is_a_model(place: Any, tmp_path: Path) -> None:
+def test_unsafe_names_in_a_zip_are_skipped(place: Any, tmp_path: Path) -> None:
     inside = {f"mine/{path}": content for path, content in place.files.items() if path != "llm.rl.pt"}
     hostile = {"../../evil.pt": b"x", "C:\\evil.pt": b"x", "mine/run.sh": b"rm -rf", "mine/llm.py": b"import os"}
     folder = import_model(zip_of(inside | hostile, tmp_path / "m.zip"), name="mine")
@@ -180,11 +178,11 @@ def test_a_zip_with_hostile_names_brings_only_what_is_a_model(place: Any, tmp_pa
         ("nul.md", False), ("a/Com1", False), ("LPT².txt", False), ("aux .md", False), ("nulls.md", True),
     ],
 )  # fmt: skip
-def test_paths_that_stay_where_they_are_put(path: str, is_safe: bool) -> None:
+def test_safe_paths_are_recognised(path: str, is_safe: bool) -> None:
     assert is_safe_path(path) is is_safe
 
 
-def test_a_file_that_is_no_archive_is_reported(place: Any, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_reported(place: Any, tmp_path: Path) -> None:
     (tmp_path / "model.zip").write_bytes(b"PK\x03\x04 not really")
     with pytest.raises(BadModelArchive, match="cannot be read as an archive"):
         import_model(tmp_path / "model.zip")
@@ -220,7 +218,7 @@ def test_cancelling_works_while_an_archive_is_listed(place: Any, tmp_path: Path,
 def test_a_zip_with_undecodable_names_is_reported(place: Any, tmp_path: Path, name: str, damaged: bytes) -> None:
     archive = zip_of({"m/cosyvoice3.yaml": b"x", name: b"x"}, tmp_path / "m.zip")
     archive.write_bytes(archive.read_bytes().replace(name.encode(), damaged))
-    # Python 3.14 leaves a member without a name out; the settings beside it are none.
+    # Python 3.14 leaves out a member without a name, so that the settings are missing.
     with pytest.raises((BadModelArchive, BadModelSettings), match=r"cannot be read as an archive|holds no settings"):
         import_model(archive)
 
@@ -246,19 +244,19 @@ def test_a_pipe_is_rejected_without_blocking(place: Any, tmp_path: Path) -> None
         import_model(tmp_path / "model.zip")
 
 
-def test_an_archive_that_ends_too_early_leaves_nothing(place: Any, tmp_path: Path) -> None:
+def test_a_truncated_archive_leaves_no_files(place: Any, tmp_path: Path) -> None:
     archive = tar_of(write_folder(tmp_path / "mine", place.files), tmp_path / "m.tar.gz")
     archive.write_bytes(archive.read_bytes()[:-40_000])
     with pytest.raises(BadModelArchive):
         import_model(archive)
-    assert nothing_came_in(place)
+    assert has_no_models(place)
 
 
 def test_another_model_cannot_take_the_name_of_a_release(place: Any, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "x", place.files | {"llm.pt": b"tuned"})
     with pytest.raises(BadModelName, match="differs from the release"):
         import_model(folder, name=place.model.name)
-    assert nothing_came_in(place)
+    assert has_no_models(place)
     assert import_model(folder, name="tuned by me").name == "tuned by me"
 
 
@@ -271,14 +269,14 @@ def test_an_existing_model_is_never_overwritten(place: Any, tmp_path: Path) -> N
         import_model(folder, name="studio-mini")
 
 
-def test_room_is_asked_for_and_a_stop_leaves_nothing(
+def test_import_checks_the_free_space_and_cancelling_leaves_no_files(
     place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_folder(tmp_path / "x", place.files)
     stop = CancelToken()
     with pytest.raises(DownloadCancelled):
         import_model(folder, stop=stop, on_progress=lambda p: stop.cancel() if p.file == "flow.pt" else None)
-    assert nothing_came_in(place)
+    assert has_no_models(place)
     monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull):
         import_model(folder)

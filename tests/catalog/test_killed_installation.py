@@ -26,8 +26,8 @@ Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE, sy
 """
 
 
-def begin_elsewhere(place: Any, num_bytes: int) -> subprocess.Popen[bytes]:
-    """Yield a process that has received part of the language model."""
+def install_in_another_process(place: Any, num_bytes: int) -> subprocess.Popen[bytes]:
+    """Start a process that installs the model, and wait until it has received part of the language model."""
     fakes = Path(__file__).parent.parent / "fakes"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(fakes), str(fakes.parent.parent)])}
     child = subprocess.Popen([sys.executable, "-c", _CHILD, place.hub.url], env=environment)
@@ -37,9 +37,9 @@ def begin_elsewhere(place: Any, num_bytes: int) -> subprocess.Popen[bytes]:
     return child
 
 
-def test_an_installation_that_was_killed_goes_on(place: Any) -> None:
+def test_a_killed_installation_is_resumed(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
-    child = begin_elsewhere(place, 40_000)
+    child = install_in_another_process(place, 40_000)
     assert place.model.name not in installed_models()
     child.kill()
     child.wait()
@@ -49,9 +49,9 @@ def test_an_installation_that_was_killed_goes_on(place: Any) -> None:
     assert check_model(place.model.name).is_intact
 
 
-def test_of_two_programs_that_install_the_same_model_one_does_and_the_other_says_so(place: Any) -> None:
+def test_a_second_installation_of_the_same_model_raises(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
-    child = begin_elsewhere(place, 40_000)
+    child = install_in_another_process(place, 40_000)
     try:
         for work in (place.installation().run, lambda: remove_model(place.model.name)):
             with pytest.raises(ModelBusy, match="by another program"):

@@ -18,14 +18,14 @@ MODELS = [model for model in known_models().values() if model.can_be_downloaded]
 BUNDLED = Path(__file__).parents[2] / "resources" / "models"
 
 
-def test_the_family_is_known_newest_first() -> None:
+def test_known_models_are_ordered_by_rank() -> None:
     assert list(known_models()) == [
         "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M", "CosyVoice-300M-SFT", "CosyVoice-300M-Instruct",
         "studio-mini",
     ]  # fmt: skip
 
 
-def test_what_comes_with_the_program_is_described_as_the_others_are() -> None:
+def test_the_bundled_model_is_described_in_the_catalog() -> None:
     """It is never downloaded, so its files are those on disk, and an export keeps all of them."""
     bundled = {model.name: model for model in known_models().values() if not model.can_be_downloaded}
     assert list(bundled) == [DEFAULT_MODEL]
@@ -40,30 +40,26 @@ def test_what_comes_with_the_program_is_described_as_the_others_are() -> None:
     assert (status.state, status.known) == (ModelState.BUNDLED, mini)
 
 
-def test_what_comes_with_the_program_is_not_offered_for_download_where_it_is_gone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_bundled_model_is_not_offered_for_download(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(installed, "bundled_folder", lambda: tmp_path)
     monkeypatch.setattr(installed, "models_folder", lambda: tmp_path)
     assert DEFAULT_MODEL not in {status.name for status in model_statuses()}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_every_entry_can_be_installed_by_its_name_from_both_hubs(model: KnownModel) -> None:
+def test_every_known_model_can_be_installed_from_both_hubs(model: KnownModel) -> None:
     assert check_model_name(model.name) == model.name
     assert set(model.repositories) == set(SourceKind)
     assert model.licence
     assert model.languages
     for file in model.files:
         assert is_safe_path(file.path)
-        assert is_allowed_file(file.path), "an export would leave it behind"
+        assert is_allowed_file(file.path), "an export would omit it"
         assert file.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", file.sha256)
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if model.is_supported], ids=lambda model: model.name)
-def test_a_usable_model_has_every_file_the_program_opens_and_publishes_its_sums(
-    model: KnownModel, tmp_path: Path
-) -> None:
+def test_a_supported_model_has_all_required_files_and_checksums(model: KnownModel, tmp_path: Path) -> None:
     generation = next(generation for generation in GENERATIONS if generation.name == model.generation)
     yaml = Path(__file__).parents[1] / "models" / f"noise-{generation.name}" / generation.yaml_name
     for file in model.files_of():
@@ -74,7 +70,7 @@ def test_a_usable_model_has_every_file_the_program_opens_and_publishes_its_sums(
     assert require_complete(tmp_path) == model.generation
 
 
-def test_the_reinforced_variant_is_a_choice_of_its_own() -> None:
+def test_the_rl_variant_is_optional() -> None:
     model = known_models()["Fun-CosyVoice3-0.5B-2512"]
     assert model.variants == ("rl",)
     assert model.size_bytes(frozenset({"rl"})) - model.size_bytes() == 2_024_682_701

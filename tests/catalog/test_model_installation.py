@@ -18,7 +18,7 @@ from studio.storage.disk import free_bytes
 
 
 @pytest.mark.parametrize("kind", list(SourceKind))
-def test_a_model_is_installed_whole_from_either_hub(place: Any, kind: SourceKind) -> None:
+def test_a_model_is_installed_from_either_hub(place: Any, kind: SourceKind) -> None:
     folder = place.installation(kind).run()
     assert folder == place.model_folder
     wanted = {path: content for path, content in place.files.items() if path != "llm.rl.pt"}
@@ -33,7 +33,7 @@ def test_a_model_is_installed_whole_from_either_hub(place: Any, kind: SourceKind
     assert not (place.folder / ".incoming" / place.model.name).exists()
 
 
-def test_the_hub_is_asked_for_the_released_revision_and_for_nothing_else(place: Any) -> None:
+def test_only_the_released_revision_is_requested(place: Any) -> None:
     place.installation().run()
     paths = [asked.path for asked in place.hub.asked]
     assert paths[0].startswith(f"/api/models/{REPOSITORY}/revision/{COMMIT}")
@@ -41,7 +41,7 @@ def test_the_hub_is_asked_for_the_released_revision_and_for_nothing_else(place: 
     assert len(paths) < 3 * len(place.files)
 
 
-def test_the_reinforced_language_model_comes_only_when_it_is_wanted_and_alone(place: Any) -> None:
+def test_the_rl_variant_is_downloaded_only_if_chosen(place: Any) -> None:
     place.installation().run()
     place.hub.asked.clear()
     place.installation(variants=frozenset({"rl"})).run()
@@ -52,9 +52,7 @@ def test_the_reinforced_language_model_comes_only_when_it_is_wanted_and_alone(pl
     assert status.variants == {"rl"}
 
 
-def test_a_wish_of_the_environment_to_stay_offline_does_not_forbid_what_a_person_asks_for(
-    place: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_installation_works_with_hf_hub_offline(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -62,7 +60,7 @@ def test_a_wish_of_the_environment_to_stay_offline_does_not_forbid_what_a_person
     assert place.installation().run().is_dir()
 
 
-def test_a_mirror_with_only_the_newest_revision_serves_the_same_files(place: Any) -> None:
+def test_a_mirror_with_only_the_newest_revision_is_used(place: Any) -> None:
     place.hub.repositories[REPOSITORY] = Repository(place.files, revision="ab" * 20)
     folder = place.installation().run()
     record = read_record(folder)
@@ -70,7 +68,7 @@ def test_a_mirror_with_only_the_newest_revision_serves_the_same_files(place: Any
     assert record.revision == "ab" * 20
 
 
-def test_another_release_under_the_same_name_is_refused_before_it_is_downloaded(place: Any) -> None:
+def test_another_release_is_refused_before_the_download(place: Any) -> None:
     changed = place.files | {"llm.pt": b"x" * len(place.files["llm.pt"])}
     place.hub.repositories[REPOSITORY] = Repository(changed)
     with pytest.raises(WrongDownload, match=r"llm\.pt at .* differs from the release"):
@@ -79,24 +77,24 @@ def test_another_release_under_the_same_name_is_refused_before_it_is_downloaded(
     assert place.model.name not in installed_models()
 
 
-def test_room_on_the_disk_is_asked_for_before_the_first_byte(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_space_is_checked_before_the_download(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.catalog.folders.free_bytes", lambda _folder: 1000)
     with pytest.raises(DiskFull, match="needs"):
         place.installation().run()
     assert place.hub.served_bytes == {}
 
 
-def test_free_room_is_that_of_the_disk_where_the_folder_will_be(tmp_path: Any) -> None:
+def test_free_space_of_a_missing_folder_is_that_of_its_disk(tmp_path: Any) -> None:
     assert free_bytes(tmp_path / "not" / "yet") > 0
 
 
-def test_a_disk_that_is_gone_has_no_room(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_removed_disk_has_no_free_space(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Models on a removed disk: on Windows even its root does not exist."""
     monkeypatch.setattr("os.path.exists", lambda _path: False)
     assert free_bytes(tmp_path / "models") == 0
 
 
-def test_progress_never_goes_back_and_ends_with_everything(place: Any) -> None:
+def test_progress_increases_to_the_total(place: Any) -> None:
     place.installation().run()
     done = [progress.done_bytes for progress in place.received]
     total = sum(len(content) for path, content in place.files.items() if path != "llm.rl.pt")
@@ -104,10 +102,10 @@ def test_progress_never_goes_back_and_ends_with_everything(place: Any) -> None:
     assert done[-1] == total
     assert {progress.total_bytes for progress in place.received} == {total}
     assert place.seen[0].phase is Phase.LISTING
-    assert place.seen[0].share is None  # never a 0 % that means nothing
+    assert place.seen[0].share is None  # unknown, not 0 %
 
 
-def test_a_model_this_version_cannot_speak_with_is_not_downloaded(place: Any) -> None:
+def test_an_unsupported_model_is_not_downloaded(place: Any) -> None:
     from dataclasses import replace
 
     place.model = replace(place.model, generation="cosyvoice9")
@@ -116,7 +114,7 @@ def test_a_model_this_version_cannot_speak_with_is_not_downloaded(place: Any) ->
     assert place.hub.asked == []
 
 
-def test_a_busy_hub_is_asked_again_for_its_list(place: Any) -> None:
+def test_listing_the_files_is_retried(place: Any) -> None:
     place.hub.list_faults = [Fault(503), Fault(429, {"Retry-After": "0.05"})]
     place.installation().run()
     waits = [progress for progress in place.seen if progress.phase is Phase.WAITING]
@@ -145,7 +143,7 @@ _SIBLINGS = b'{"id": "x", "sha": "c0ffee", "siblings": %s}'
     ],
     ids=lambda page: repr(page[:60]),
 )
-def test_an_answer_that_is_no_list_of_files_is_refused_at_once(place: Any, kind: SourceKind, page: bytes) -> None:
+def test_a_malformed_list_of_files_is_refused_without_retry(place: Any, kind: SourceKind, page: bytes) -> None:
     place.hub.list_faults = 20 * [Fault(200, page=page)]
     with pytest.raises(SourceRefused, match="something other than a list of files"):
         place.installation(kind).run()
@@ -153,20 +151,20 @@ def test_an_answer_that_is_no_list_of_files_is_refused_at_once(place: Any, kind:
     assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]
 
 
-def test_nobody_there_is_a_sentence(place: Any) -> None:
+def test_an_unreachable_hub_raises(place: Any) -> None:
     place.hub.url = "http://127.0.0.1:9"
     with pytest.raises(SourceUnreachable, match="connected to the internet"):
         place.installation().run()
     assert place.model.name not in installed_models()
 
 
-def test_a_mirror_gets_no_token(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_is_not_sent_to_a_mirror(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     place.installation().run()
     assert not [asked for asked in place.hub.asked if "authorization" in asked.headers]
 
 
-def test_an_unfinished_download_is_no_model(place: Any) -> None:
+def test_an_unfinished_download_is_not_an_installed_model(place: Any) -> None:
     place.hub.faults["llm.pt"] = 20 * [Fault(cut_at=8192)]
     with pytest.raises(SourceUnreachable):
         place.installation().run()

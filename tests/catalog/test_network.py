@@ -23,7 +23,7 @@ class Clock:
         return self.now
 
 
-def test_speed_is_unknown_until_it_was_measured_for_a_moment() -> None:
+def test_speed_is_unknown_for_the_first_seconds() -> None:
     clock = Clock()
     meter = SpeedMeter(clock)
     meter.restart()
@@ -37,7 +37,7 @@ def test_speed_is_unknown_until_it_was_measured_for_a_moment() -> None:
     assert meter.remaining_seconds(8_000_000) == pytest.approx(2.0)
 
 
-def test_speed_is_that_of_the_last_seconds_and_a_pause_does_not_count() -> None:
+def test_speed_is_a_recent_average_without_pauses() -> None:
     clock = Clock()
     meter = SpeedMeter(clock)
     meter.restart()
@@ -55,7 +55,7 @@ def test_speed_is_that_of_the_last_seconds_and_a_pause_does_not_count() -> None:
     assert meter.bytes_per_second == pytest.approx(10)
 
 
-def test_a_share_of_an_unknown_whole_is_none() -> None:
+def test_the_share_of_an_unknown_total_is_none() -> None:
     assert Progress(Phase.LISTING).share is None
     assert Progress(Phase.RECEIVING, done_bytes=1, total_bytes=4).share == 0.25
 
@@ -69,7 +69,7 @@ def test_retry_delays_grow_reset_after_success_and_end() -> None:
     assert patience.next_delay_seconds(1e9) == 60
 
 
-def test_a_server_may_wish_for_seconds_or_a_date() -> None:
+def test_retry_after_is_seconds_or_a_date() -> None:
     assert retry_after({"Retry-After": "12"}) == 12
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert 50 < (retry_after({"Retry-After": soon}) or 0) <= 60
@@ -86,7 +86,7 @@ def test_an_untrusted_certificate_is_reported() -> None:
     assert "certificate that this computer does not trust (" in str(unreachable("hub.example", error))
 
 
-def test_endpoints_come_from_the_person_then_the_environment_then_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_endpoint_is_chosen_or_from_the_environment_or_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
     assert endpoint_of(SourceKind.HUGGING_FACE) == "https://huggingface.co"
     monkeypatch.setenv("HF_ENDPOINT", "https://hf-mirror.com/")

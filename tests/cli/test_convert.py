@@ -14,7 +14,7 @@ from studio.pipeline.request import ConversionRequest, VoiceReference
 pytestmark = pytest.mark.timeout(60)
 
 
-def test_a_recording_is_said_by_another_voice(timbre: Terminal, clip: Path) -> None:
+def test_a_recording_is_converted(timbre: Terminal, clip: Path) -> None:
     ran = timbre(
         "convert", clip, "--voice", clip, "--speed", "0.8", "--seed", "5", "--whole", "-o", "out.wav", "--json"
     )

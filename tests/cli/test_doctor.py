@@ -1,4 +1,4 @@
-"""`timbre doctor`: finds problems, gives remedies, and never fails itself."""
+"""`timbre doctor`: problems are found and have a remedy, and no check raises."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ pytestmark = pytest.mark.timeout(120)
 
 def check(ran: Ran, subject: str) -> dict[str, str]:
     (found,) = (check for check in ran.json["checks"] if check["subject"] == subject)
-    assert (found["verdict"] == "fine") == (found["remedy"] == ""), "a remedy for what is not fine, and only for that"
+    assert (found["verdict"] == "fine") == (found["remedy"] == ""), "exactly the checks that are not fine have a remedy"
     return dict(found)
 
 
 @pytest.fixture
 def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading torch takes seconds, and most tests ask about something else."""
+    """Replace the probe of the engines, because loading torch takes seconds."""
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')'))
 
 
-def test_a_machine_in_good_order(timbre: Terminal) -> None:
+def test_the_report_of_a_working_installation(timbre: Terminal) -> None:
     timbre.with_sound_card()
     ran = timbre("doctor", "--json")
     assert ran.status == 0
@@ -45,7 +45,7 @@ def test_a_machine_in_good_order(timbre: Terminal) -> None:
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_for_people_it_is_a_list(timbre: Terminal) -> None:
+def test_the_report_as_text(timbre: Terminal) -> None:
     ran = timbre("doctor")
     assert ran.status == 0
     assert ran.out.startswith("ok    program: Timbre Studio ")
@@ -58,7 +58,7 @@ def test_for_people_it_is_a_list(timbre: Terminal) -> None:
 
 
 @pytest.mark.parametrize("code", ["import a_library_that_is_not_there", "import os; os.abort()", "print('what?')"])
-def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+def test_engines_that_do_not_load_are_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", code))
     ran = timbre("doctor", "--json")
     assert ran.status == 1
@@ -67,14 +67,14 @@ def test_engines_that_do_not_load(timbre: Terminal, monkeypatch: pytest.MonkeyPa
     assert "packaging/run.py" in check(ran, "engine")["remedy"]
 
 
-def test_engines_that_take_forever(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_do_not_respond_are_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", "import time; time.sleep(60)"))
     monkeypatch.setattr(checks, "_ENGINE_SECONDS", 0.2)
     assert check(timbre("doctor", "--json"), "engine")["finding"] == "PyTorch does not start."
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_folders_that_are_no_models_and_models_that_are_gone(
+def test_invalid_and_missing_models_are_reported(
     timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert check(timbre("doctor", "--json"), "model quiet")["verdict"] == "limited"
@@ -85,20 +85,20 @@ def test_folders_that_are_no_models_and_models_that_are_gone(
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_a_folder_that_cannot_be_written(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path / "a-file"))
     assert "is not writable" in check(timbre("doctor", "--json"), "cache")["finding"]
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_a_disk_that_is_full(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "_LEAST_DISK_BYTES", 1 << 60)
     assert "almost full" in check(timbre("doctor", "--json"), "data")["remedy"]
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_voices_without_their_recordings(timbre: Terminal, clip: Path) -> None:
+def test_voices_without_recordings_are_reported(timbre: Terminal, clip: Path) -> None:
     voice = timbre.library.add(clip, "Anna").voice
     assert check(timbre("doctor", "--json"), "voices")["finding"] == "1 in the library"
     voice.clip.unlink()
@@ -108,13 +108,13 @@ def test_voices_without_their_recordings(timbre: Terminal, clip: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_a_python_of_the_future(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsupported_python_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 99, 0))
     assert check(timbre("doctor", "--json"), "Python")["verdict"] == "broken"
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_errors_that_were_shown_are_told_by_their_codes(timbre: Terminal) -> None:
+def test_recent_errors_are_listed_by_code(timbre: Terminal) -> None:
     assert check(timbre("doctor", "--json"), "last errors")["finding"] == "none in the log"
     assert timbre("say", "Something private.", "--voice", "nobody").status == 7
     found = check(timbre("doctor", "--json"), "last errors")["finding"]
@@ -123,7 +123,7 @@ def test_errors_that_were_shown_are_told_by_their_codes(timbre: Terminal) -> Non
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_a_damaged_and_a_half_downloaded_model_are_told_with_their_remedy(timbre: Terminal, tmp_path: Path) -> None:
+def test_damaged_and_partly_downloaded_models_are_reported(timbre: Terminal, tmp_path: Path) -> None:
     folder = tmp_path / "data" / "models" / "mine"
     folder.mkdir()
     write_record(folder, InstallRecord("mine", "a folder", "", (RecordedFile("llm.pt", 10, "0" * 64),)))
@@ -133,7 +133,9 @@ def test_a_damaged_and_a_half_downloaded_model_are_told_with_their_remedy(timbre
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_the_report_does_not_name_the_person(timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_report_does_not_contain_the_user_name(
+    timbre: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     ran = timbre("doctor")
     assert str(tmp_path) not in ran.out
@@ -141,7 +143,7 @@ def test_the_report_does_not_name_the_person(timbre: Terminal, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_pytorch_cannot_use_is_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     card = Gpu("NVIDIA GeForce RTX 4070", 12 << 30, "580.1")
     facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
     monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
@@ -150,7 +152,7 @@ def test_a_card_that_the_libraries_do_not_see(timbre: Terminal, monkeypatch: pyt
     assert "build of PyTorch" in found["remedy"]
 
 
-def test_every_code_is_explained(timbre: Terminal) -> None:
+def test_the_error_codes_are_explained(timbre: Terminal) -> None:
     ran = timbre("doctor", "--codes")
     assert ran.status == 0
     assert "voice-not-found (status 7)\n  There is no voice or file with that name.\n  Add the voice" in ran.out
@@ -160,10 +162,8 @@ def test_every_code_is_explained(timbre: Terminal) -> None:
 
 
 @pytest.mark.usefixtures("without_engines")
-def test_folders_that_cannot_even_be_looked_for_do_not_break_it(
-    timbre: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As those of somebody else; a name that is too long fails in the same way for everybody."""
+def test_inaccessible_folders_are_reported(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with too long a name fails like one without permission, also for the root user."""
     for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS"):
         monkeypatch.setenv(variable, str(timbre.folder / (300 * "x")))
     timbre.change(open_library=VoiceLibrary)
@@ -176,7 +176,7 @@ def test_folders_that_cannot_even_be_looked_for_do_not_break_it(
     assert (ran.status, ran.out) == (10, ""), "not as if there had never been any voices"
 
 
-def test_a_disk_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under Windows even the root of a stick that was pulled out is not there."""
+def test_a_removed_disk_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows, even the root folder of a removed disk does not exist."""
     monkeypatch.setattr("os.path.exists", lambda _path: False)
     assert all("is not writable" in str(check.finding) for check in checks.check_folders())

@@ -16,7 +16,7 @@ HOUSE = Path(__file__).parent.parent.parent
 CLIP = HOUSE / "tests" / "reference" / "inputs" / "prompt_a.wav"
 
 
-def test_from_a_clip_and_a_text_to_a_sound_file(tmp_path: Path) -> None:
+def test_a_text_is_spoken_with_the_bundled_model(tmp_path: Path) -> None:
     places = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CACHE", "LOGS")}
     words = ["say", "Good morning.", "--voice", CLIP, "-o", tmp_path / "out.wav", "--json", "--precision", "float32"]
     said = subprocess.run(

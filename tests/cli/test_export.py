@@ -23,7 +23,7 @@ WORD_SAMPLES = 2_400
 
 @pytest.fixture
 def spoken(timbre, clip: Path):  # type: ignore[no-untyped-def]
-    """Texts that the models were asked for, in order."""
+    """Return the texts of all requests, in order."""
     timbre.library.add(clip, "Anna", "What is said.")
     timbre.library.add(clip, "Ben")
     return lambda: [request.text for model in timbre.opened for request in model.requests]
@@ -41,7 +41,7 @@ def frames(name: str, folder: str = "out") -> int:
     return int(soundfile.info(Path(folder) / name).frames)
 
 
-def test_a_text_becomes_a_file_for_each_sentence(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_each_sentence_of_a_text_becomes_a_file(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet. Nobody spoke.\n\nThen the bell rang.", "utf-8")
     ran = export(timbre, "story.txt", "--voice", "Anna", "--seed", "5")
     assert ran.status == 0, ran.err
@@ -56,7 +56,7 @@ def test_a_text_becomes_a_file_for_each_sentence(timbre, spoken) -> None:  # typ
     assert re.search(r"wrote 3 files in .* s \(\d+\.\dx real time\)", ran.err)
 
 
-def test_a_text_becomes_a_file_for_each_paragraph_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_each_paragraph_becomes_a_file_with_split_paragraph(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet. Nobody spoke.\n\nThen the bell rang.", "utf-8")
     ran = export(timbre, "story.txt", "--voice", "Anna", "--split", "paragraph")
     assert ran.status == 0, ran.err
@@ -64,13 +64,13 @@ def test_a_text_becomes_a_file_for_each_paragraph_if_asked(timbre, spoken) -> No
     assert len(names()) == 2
 
 
-def test_another_split_is_refused(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_an_unknown_split_is_refused(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet.", "utf-8")
     assert export(timbre, "story.txt", "--voice", "Anna", "--split", "word").status == 2
     assert not spoken()
 
 
-def test_lines_whose_speech_does_not_fit_their_text_are_named(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_implausible_lengths_are_reported_by_line(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     """A line is not flagged if the repeated attempt succeeds before playback."""
     Path("story.txt").write_text("The mumble was quiet. I only heard babble.", "utf-8")
     ran = export(timbre, "story.txt", "--voice", "Anna", "--json")
@@ -80,7 +80,7 @@ def test_lines_whose_speech_does_not_fit_their_text_are_named(timbre, spoken) ->
     assert "line 2: “I only heard babble.” is longer" in ran.err
 
 
-def test_leading_silence_is_kept_only_where_that_is_asked_for(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_leading_silence_is_kept_only_with_the_option(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet.", "utf-8")
     assert export(timbre, "story.txt", "--voice", "Anna").status == 0
     assert export(timbre, "story.txt", "--voice", "Anna", "--keep-leading-silence").status == 0
@@ -88,7 +88,7 @@ def test_leading_silence_is_kept_only_where_that_is_asked_for(timbre, spoken) ->
     assert (trimmed, raw) == (True, False), "another sound: it is spoken again"
 
 
-def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_a_repeated_export_synthesises_nothing(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
     export(timbre, "story.txt", "--voice", "Anna")
     num_spoken = len(spoken())
@@ -107,7 +107,7 @@ def test_a_second_time_nothing_is_spoken_or_made(timbre, spoken) -> None:  # typ
     assert len(spoken()) == num_spoken + 2
 
 
-def test_a_table_has_voices_styles_and_names_of_its_own(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_a_table_sets_voices_styles_and_file_names(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("script.csv").write_text(
         "text,voice,style,file name\nHello there.,Ben,,greeting\nGood evening.,,speak softly,\n", "utf-8"
     )
@@ -119,7 +119,7 @@ def test_a_table_has_voices_styles_and_names_of_its_own(timbre, spoken) -> None:
     assert (second.voice.name, second.instruct) == ("Anna", "speak softly")
 
 
-def test_the_joined_file_with_subtitles_and_table(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_a_joined_file_with_subtitles_and_manifest(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.md").write_text("# Title here\n\nThe harbour was quiet.", "utf-8")
     ran = export(
         timbre, "story.md", "--voice", "Anna", "--joined-only", "--pause", "0.5", "--subtitles", "srt", "vtt", "--manifest",
@@ -137,7 +137,7 @@ def test_the_joined_file_with_subtitles_and_table(timbre, spoken) -> None:  # ty
     ]
 
 
-def test_only_some_lines_keep_their_numbers(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_chosen_lines_keep_their_numbers(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("One line here. Two lines here. Three lines here. Four lines here.", "utf-8")
     assert export(timbre, "story.txt", "--voice", "Anna", "--lines", "2,4-9", "--pattern", "{index}").status == 0
     assert names() == ["002.wav", "004.wav"]
@@ -151,7 +151,7 @@ def test_only_some_lines_keep_their_numbers(timbre, spoken) -> None:  # type: ig
 
 
 def project_with_takes(path: Path) -> dict[str, np.ndarray]:
-    """Three lines: one with a fresh take, one that was changed since, one never spoken."""
+    """A project of three lines: one with a fresh take, one that was changed since, and one without a take."""
     sounds = {}
     with Project.create(path.parent / "drafts-of-test") as project:
         lines = (
@@ -180,7 +180,7 @@ def project_with_takes(path: Path) -> dict[str, np.ndarray]:
     return sounds
 
 
-def test_lines_of_a_project_with_a_fresh_take_are_not_spoken_again(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_fresh_takes_of_a_project_are_reused(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     sounds = project_with_takes(Path("talk.timbre").absolute())
     ran = export(timbre, "talk.timbre", "--format", "wav32f", "--pattern", "{index}", "--manifest")
     assert ran.status == 0, ran.err
@@ -200,7 +200,7 @@ def test_lines_of_a_project_with_a_fresh_take_are_not_spoken_again(timbre, spoke
     assert len(spoken()) == 2
 
 
-def test_lines_that_fail_are_named_and_the_others_are_made(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_failed_lines_are_reported_and_the_others_exported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("script.csv").write_text("text\nGood words.\nnothing\nMore words.\n", "utf-8")
     ran = export(timbre, "script.csv", "--voice", "Anna", "--pattern", "{index}", "--joined", "--json")
     assert ran.status == 6
@@ -230,7 +230,7 @@ def test_a_model_that_cannot_be_loaded_is_tried_once(timbre, spoken) -> None:  #
         ("text\n", ("--voice", "Anna"), 6, "nothing that can be spoken"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_spoken(  # type: ignore[no-untyped-def]
+def test_invalid_options_are_reported_before_synthesis(  # type: ignore[no-untyped-def]
     timbre, spoken, script: str, arguments: tuple[str, ...], status: int, sentence: str
 ) -> None:
     Path("script.csv").write_text(script, "utf-8")
@@ -241,7 +241,7 @@ def test_mistakes_are_told_before_anything_is_spoken(  # type: ignore[no-untyped
     assert not Path("out").exists()
 
 
-def test_files_of_another_script_are_replaced_only_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_files_of_another_script_are_replaced_only_with_the_option(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("one.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
     Path("two.txt").write_text("The harbour was quiet.", "utf-8")
     joined = ("--voice", "Anna", "--joined-only", "--name", "story")
@@ -256,7 +256,7 @@ def test_files_of_another_script_are_replaced_only_if_asked(timbre, spoken) -> N
     assert frames("story.wav") < before
 
 
-def test_files_that_are_there_are_replaced_only_if_asked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+def test_existing_files_are_replaced_only_with_the_option(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("script.csv").write_text("text\nHello\n", "utf-8")
     Path("out").mkdir()
     Path("out/001.wav").write_bytes(b"mine")
@@ -267,7 +267,7 @@ def test_files_that_are_there_are_replaced_only_if_asked(timbre, spoken) -> None
     assert frames("001.wav") == WORD_SAMPLES
 
 
-def test_a_voice_may_lie_beside_the_script(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_voice_file_is_found_beside_the_script(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
     folder = Path("scripts")
     folder.mkdir()
     (folder / "someone.wav").write_bytes(clip.read_bytes())
@@ -276,7 +276,7 @@ def test_a_voice_may_lie_beside_the_script(timbre, clip: Path) -> None:  # type:
     assert names() == ["001 someone Hello there.wav"]
 
 
-def test_requests_with_one_key_sound_alike(tmp_path: Path, clip: Path) -> None:
+def test_equal_cache_keys_mean_equal_audio(tmp_path: Path, clip: Path) -> None:
     from dataclasses import replace
 
     from studio.export.cached_source import request_cache_key

@@ -51,12 +51,12 @@ def wait_for(program: subprocess.Popen[str], path: Path) -> None:
 
 
 def names(folder: Path) -> list[str]:
-    """Hidden ones too."""
+    """Return the names of all files, including hidden ones."""
     return sorted(path.name for path in (folder / "out").iterdir())
 
 
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_in_mid_export(tmp_path: Path, how: signal.Signals, status: int) -> None:
+def test_an_interrupted_export_can_be_resumed(tmp_path: Path, how: signal.Signals, status: int) -> None:
     with start(tmp_path, SLOW) as program:
         wait_for(program, tmp_path / "out" / "002.wav")
         children = psutil.Process(program.pid).children(recursive=True)
@@ -78,7 +78,7 @@ def test_stopped_in_mid_export(tmp_path: Path, how: signal.Signals, status: int)
     assert soundfile.info(tmp_path / "out" / "script.wav").frames == round(24_000 * seconds)
 
 
-def test_a_worker_that_dies_costs_one_line(tmp_path: Path) -> None:
+def test_a_worker_crash_fails_one_line(tmp_path: Path) -> None:
     with start(tmp_path, ["One line.", "then exit", "Three words here."]) as program:
         _, err = program.communicate(timeout=60)
     assert program.returncode == 9

@@ -40,7 +40,7 @@ def start(folder: Path, text: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def worker_of(program: subprocess.Popen[str], folder: Path) -> psutil.Process:
-    """The worker, once speech has begun to be written."""
+    """Wait until speech is being written, and return the worker."""
     give_up = time.monotonic() + 60
     while not any(path.stat().st_size > 0 for path in (folder / "work").iterdir()):
         assert program.poll() is None, program.communicate()
@@ -52,7 +52,7 @@ def worker_of(program: subprocess.Popen[str], folder: Path) -> psutil.Process:
 
 
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_in_mid_speech(tmp_path: Path, how: signal.Signals, status: int) -> None:
+def test_an_interruption_stops_playback_and_leaves_no_file(tmp_path: Path, how: signal.Signals, status: int) -> None:
     with start(tmp_path, "breathe " * 500 + "wait") as program:
         worker = worker_of(program, tmp_path)
         program.send_signal(how)
@@ -64,7 +64,7 @@ def test_stopped_in_mid_speech(tmp_path: Path, how: signal.Signals, status: int)
     assert not worker.is_running()
 
 
-def test_killed_worker_in_mid_speech(tmp_path: Path) -> None:
+def test_a_killed_worker_is_reported(tmp_path: Path) -> None:
     with start(tmp_path, "breathe " * 500 + "wait") as program:
         worker_of(program, tmp_path).kill()
         out, err = program.communicate(timeout=30)

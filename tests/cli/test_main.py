@@ -22,7 +22,7 @@ _LONG = 300 * "a"  # longer than any file system allows: asking whether it is th
 COMMANDS = ["say", "convert", "voices", "styles", "doctor", "bench"]
 
 
-def test_alone_it_helps(timbre: Terminal) -> None:
+def test_without_arguments_the_help_is_printed(timbre: Terminal) -> None:
     ran = timbre()
     assert ran.status == 0
     assert "begin with:" in ran.out
@@ -31,14 +31,14 @@ def test_alone_it_helps(timbre: Terminal) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS[:-1])
-def test_every_command_teaches_with_examples(timbre: Terminal, command: str) -> None:
+def test_the_help_of_every_command_has_examples(timbre: Terminal, command: str) -> None:
     ran = timbre(command, "--help")
     assert ran.status == 0
     assert "examples:" in ran.out
     assert f"timbre {command}" in ran.out.partition("examples:")[2]
 
 
-def test_the_version(timbre: Terminal) -> None:
+def test_the_version_is_printed(timbre: Terminal) -> None:
     assert timbre("--version").out == f"Timbre Studio {studio.__version__}\n"
 
 
@@ -63,7 +63,7 @@ def test_the_version(timbre: Terminal) -> None:
         (["say", "Hello.", "--threads", "100000"], "argument --threads: 100000 is above 1024"),
     ],
 )
-def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: str) -> None:
+def test_wrong_usage_exits_with_status_2(timbre: Terminal, arguments: list[str], words: str) -> None:
     ran = timbre(*arguments)
     assert (ran.status, ran.out) == (2, "")
     assert words in ran.err
@@ -105,7 +105,7 @@ def test_wrong_usage_is_status_2(timbre: Terminal, arguments: list[str], words: 
         (["voices", "import", "no.pt"], 3, "model-not-found", "is not in a model folder"),
     ],
 )
-def test_bad_input_is_a_sentence_a_remedy_a_code_and_a_status(
+def test_an_error_has_a_message_a_remedy_a_code_and_a_status(
     timbre: Terminal, clip: Path, arguments: list[str], status: int, code: str, words: str
 ) -> None:
     Path("good.wav").write_bytes(clip.read_bytes())
@@ -124,7 +124,7 @@ def test_bad_input_is_a_sentence_a_remedy_a_code_and_a_status(
     assert timbre.files() == before, "something is left behind"
 
 
-def test_what_nobody_thought_of_is_a_sentence_too_and_the_log_has_the_rest(timbre: Terminal) -> None:
+def test_an_unexpected_exception_is_reported_and_logged(timbre: Terminal) -> None:
     def fail() -> VoiceLibrary:
         raise KeyError("notes")
 
@@ -139,13 +139,13 @@ def test_what_nobody_thought_of_is_a_sentence_too_and_the_log_has_the_rest(timbr
     assert 'KeyError("notes")' in log
 
 
-def test_the_command_needs_no_engine_to_start() -> None:
+def test_the_command_line_imports_no_engine_libraries() -> None:
     engines = "('torch', 'onnxruntime', 'sounddevice')"
     code = f"import sys; from studio.cli.main import main; main([]); sys.exit(any(e in sys.modules for e in {engines}))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
-def test_ctrl_c_while_the_command_is_being_imported_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_during_the_import_prints_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(ModuleType):
         def __getattr__(self, _name: str) -> object:
             raise KeyboardInterrupt
@@ -154,15 +154,15 @@ def test_ctrl_c_while_the_command_is_being_imported_is_no_error(monkeypatch: pyt
     assert start.main(["doctor"]) == 130
 
 
-def test_a_closed_pipe_is_no_error() -> None:
-    """As in `timbre | head -0`."""
+def test_a_closed_pipe_is_not_an_error() -> None:
+    """For example `timbre | head -0`."""
     command = f"{sys.executable} -m studio.cli.main | true; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.slow
-def test_bench_gets_its_words_as_they_are(capfd: pytest.CaptureFixture[str]) -> None:
+def test_arguments_of_bench_are_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as usage:
         sys.exit(main(["bench", "--random", "cosyvoice1", "--json"]))
     assert usage.value.code == 2

@@ -15,7 +15,7 @@ from studio.catalog.known import known_models
 
 @pytest.fixture
 def hub(timbre: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
-    """A hub whose model is the only one known."""
+    """A hub with the only known model."""
     model = small_model(small_files())
     for module in ("cli.models", "catalog.known", "catalog.checking", "catalog.transfer"):
         monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})
@@ -31,7 +31,7 @@ def hub(timbre: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         yield server
 
 
-def test_the_list_says_what_each_model_can_and_asks_nobody(timbre: Terminal, hub: HubServer) -> None:
+def test_the_list_describes_each_model_without_requests(timbre: Terminal, hub: HubServer) -> None:
     ran = timbre("models", "list")
     assert ran.status == 0
     assert f"{NAME}: not installed, 1 MB" in ran.out
@@ -42,7 +42,7 @@ def test_the_list_says_what_each_model_can_and_asks_nobody(timbre: Terminal, hub
     assert hub.asked == []
 
 
-def test_the_model_that_comes_with_the_program_is_described_and_not_downloaded(timbre: Terminal) -> None:
+def test_the_bundled_model_is_described_and_not_downloaded(timbre: Terminal) -> None:
     ran = timbre("models", "list")
     described = ran.out.partition("studio-mini: ")[2].partition("\n\n")[0]
     assert "languages: en" in described
@@ -52,7 +52,7 @@ def test_the_model_that_comes_with_the_program_is_described_and_not_downloaded(t
     assert (ran.status, "is bundled with the program and is not downloaded" in ran.err) == (3, True)
 
 
-def test_what_cannot_be_used_yet_says_why(timbre: Terminal) -> None:
+def test_a_model_that_is_not_usable_has_a_reason(timbre: Terminal) -> None:
     unusable = [model.name for model in known_models().values() if not model.is_supported]
     states = {entry["name"]: entry["state"] for entry in timbre("models", "list", "--json").json}
     assert {states[name] for name in unusable} <= {"unsupported"}
@@ -74,7 +74,7 @@ def test_install_say_verify_and_remove(timbre: Terminal, hub: HubServer) -> None
     assert (ran.status, "model-not-found" in ran.err) == (3, True)
 
 
-def test_another_source_and_variant_can_be_chosen(timbre: Terminal, hub: HubServer) -> None:
+def test_the_source_and_the_variant_can_be_chosen(timbre: Terminal, hub: HubServer) -> None:
     ran = timbre("models", "install", NAME, "--source", "modelscope", "--variant", "rl")
     assert ran.status == 0
     assert all(asked.path.startswith("/api/v1/models/") for asked in hub.asked)
@@ -92,7 +92,7 @@ def test_the_source_of_the_settings_is_used(timbre: Terminal, hub: HubServer, mo
     assert (Path(elsewhere) / NAME / "llm.pt").is_file()
 
 
-def test_damage_ends_with_a_status_and_is_mended_when_asked(timbre: Terminal, hub: HubServer) -> None:
+def test_damage_sets_the_exit_status_and_can_be_repaired(timbre: Terminal, hub: HubServer) -> None:
     timbre("models", "install", NAME)
     path = timbre.folder / "data" / "models" / NAME / "flow.pt"
     path.write_bytes(path.read_bytes()[::-1])
@@ -106,7 +106,7 @@ def test_damage_ends_with_a_status_and_is_mended_when_asked(timbre: Terminal, hu
     assert timbre("models", "verify", NAME).status == 0
 
 
-def test_who_imported_a_model_is_not_sent_to_a_hub_that_has_it_not(timbre: Terminal, hub: HubServer) -> None:
+def test_a_damaged_imported_model_has_its_own_remedy(timbre: Terminal, hub: HubServer) -> None:
     timbre("models", "install", NAME)
     timbre("models", "export", NAME)
     timbre("models", "import", f"{NAME}.zip", "--name", "mine")
@@ -121,16 +121,14 @@ def test_who_imported_a_model_is_not_sent_to_a_hub_that_has_it_not(timbre: Termi
     assert "models install" not in ran.err
 
 
-def test_a_model_that_is_not_installed_says_how_to_get_it(timbre: Terminal, hub: HubServer) -> None:
+def test_a_missing_model_has_the_install_command_as_remedy(timbre: Terminal, hub: HubServer) -> None:
     ran = timbre("say", "Hello.", "--model", NAME)
     assert (ran.status, f"timbre models install {NAME}" in ran.err) == (3, True)
     ran = timbre("models", "install", NAME.lower())
     assert (ran.status, f"Did you mean {NAME}" in ran.err) == (3, True)
 
 
-def test_trouble_is_told_once_and_ends_with_its_status(
-    timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_failure_is_reported_once(timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.catalog.network._MAX_SECONDS", 0.01)
     hub.faults["llm.pt"] = 50 * [Fault(cut_at=5000)]
     ran = timbre("models", "install", NAME)
@@ -152,5 +150,5 @@ def test_export_and_import_move_a_model(timbre: Terminal, hub: HubServer) -> Non
     assert timbre("models", "import", "nowhere").status == 3
 
 
-def test_an_address_that_is_none_is_refused(timbre: Terminal, hub: HubServer) -> None:
+def test_an_invalid_endpoint_is_refused(timbre: Terminal, hub: HubServer) -> None:
     assert timbre("models", "install", NAME, "--endpoint", "hf-mirror").status == 2

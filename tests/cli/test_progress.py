@@ -1,4 +1,4 @@
-"""The changing line is only for terminals; messages are for pipes, too."""
+"""The changing line is shown only on terminals. Messages are also written to pipes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_REDRAW_SECONDS", 0.0)
 
 
-def test_a_terminal_sees_one_line_that_changes() -> None:
+def test_a_terminal_shows_one_changing_line() -> None:
     screen = Screen()
     line = ProgressLine(screen)
     line.stage("load", 0.0)
@@ -34,7 +34,7 @@ def test_a_terminal_sees_one_line_that_changes() -> None:
     ]  # fmt: skip
 
 
-def test_a_sentence_stays_above_the_line() -> None:
+def test_a_message_is_printed_above_the_line() -> None:
     screen = Screen()
     line = ProgressLine(screen)
     line.show("working")
@@ -43,7 +43,7 @@ def test_a_sentence_stays_above_the_line() -> None:
     assert screen.getvalue() == "\r\x1b[Kworking\r\x1b[KBy the way.\n\r\x1b[Kworking on"
 
 
-def test_a_file_gets_the_sentences_only() -> None:
+def test_a_file_receives_only_messages() -> None:
     file = io.StringIO()
     line = ProgressLine(file)
     line.show("working")
@@ -52,7 +52,7 @@ def test_a_file_gets_the_sentences_only() -> None:
     assert file.getvalue() == "By the way.\n"
 
 
-def test_a_busy_line_is_not_drawn_for_every_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_line_is_redrawn_at_a_limited_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_REDRAW_SECONDS", 60.0)
     screen = Screen()
     line = ProgressLine(screen)

@@ -36,7 +36,7 @@ def asked(timbre: Terminal) -> SynthesisRequest:
     return request
 
 
-def test_speech_is_written_complete_and_nothing_else_is_left(timbre: Terminal, clip: Path) -> None:
+def test_speech_is_written_to_one_file(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "one two three", "--voice", clip, "-o", "out.wav", "--model", "quiet")
     assert ran.status == 0
     samples, rate = soundfile.read("out.wav")
@@ -68,7 +68,7 @@ def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None
     assert ran.json["play_start_seconds"] is None
 
 
-def test_leading_silence_is_kept_only_where_that_is_asked_for(timbre: Terminal, clip: Path) -> None:
+def test_leading_silence_is_kept_only_with_the_option(timbre: Terminal, clip: Path) -> None:
     assert timbre("say", "one", "--voice", clip, "-o", "o.wav").status == 0
     assert asked(timbre).trims_leading_silence
     assert timbre("say", "one", "--voice", clip, "-o", "p.wav", "--keep-leading-silence").status == 0
@@ -94,7 +94,7 @@ def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     assert options.flow_left_context_frames == 100
 
 
-def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
+def test_the_default_request_has_no_options(timbre: Terminal, clip: Path) -> None:
     timbre("say", "text", "--voice", clip, "-o", "o.wav")
     request = asked(timbre)
     assert request == SynthesisRequest("text", request.voice, trims_leading_silence=True)
@@ -102,7 +102,7 @@ def test_the_usual_request_is_plain(timbre: Terminal, clip: Path) -> None:
     assert request.voice.transcript is None
 
 
-def test_speech_that_does_not_fit_its_text_is_made_once_more(timbre: Terminal, clip: Path) -> None:
+def test_an_implausible_length_is_retried_once(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "mumble two", "--voice", clip, "-o", "o.wav", "--json", "--seed", "4")
     assert ran.status == 0, ran.err
     first, second = timbre.opened[-1].requests
@@ -113,7 +113,7 @@ def test_speech_that_does_not_fit_its_text_is_made_once_more(timbre: Terminal, c
     assert timbre.files() == {"o.wav"}
 
 
-def test_a_second_time_in_vain_is_a_warning(timbre: Terminal, clip: Path) -> None:
+def test_an_implausible_length_after_the_retry_is_a_warning(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "babble two", "--voice", clip, "-o", "o.wav", "--json")
     assert len(timbre.opened[-1].requests) == 2
     words = "“babble two” is longer than plausible; listen to it, or choose another --seed."
@@ -121,7 +121,7 @@ def test_a_second_time_in_vain_is_a_warning(timbre: Terminal, clip: Path) -> Non
     assert ran.json["warnings"] == [f"implausible-length: {words}"]
 
 
-def test_what_has_been_heard_is_not_made_again(timbre: Terminal, clip: Path) -> None:
+def test_played_speech_is_not_retried(timbre: Terminal, clip: Path) -> None:
     timbre.with_sound_card()
     ran = timbre("say", "mumble two", "--voice", clip, "--play", "-o", "o.wav", "--json")
     assert len(timbre.opened[-1].requests) == 1
@@ -130,14 +130,14 @@ def test_what_has_been_heard_is_not_made_again(timbre: Terminal, clip: Path) -> 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
 def test_a_text_file_is_read(timbre: Terminal, clip: Path, encoding: str) -> None:
-    """However it is encoded, as scripts are."""
+    """Text files may have any encoding that scripts may have."""
     Path("text.txt").write_bytes("Zeile eins\nZeile zwei ü\n".encode(encoding))
     assert timbre("say", "--file", "text.txt", "--voice", clip, "-o", "o.wav").status == 0
     assert asked(timbre).text == "Zeile eins\nZeile zwei ü\n"
 
 
 def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: Path) -> None:
-    """The second half is only written once the first has been heard."""
+    """The second half is written only after the first has been played."""
     card = timbre.with_sound_card()
     reading, writing = os.pipe()
     timbre.change(text_input=reading)
@@ -161,7 +161,7 @@ def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: 
     assert asked(timbre).text == ""
 
 
-def test_speech_is_played_from_the_promised_moment(timbre: Terminal, clip: Path) -> None:
+def test_speech_is_played_from_the_predicted_start(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
     begun = time.monotonic()
     ran = timbre("say", "one " + "breathe " * 7, "--voice", clip, "--play", "-o", "out.wav", "--json")
@@ -172,7 +172,7 @@ def test_speech_is_played_from_the_promised_moment(timbre: Terminal, clip: Path)
     assert 0.0 < ran.json["play_start_seconds"] < time.monotonic() - begun
 
 
-def test_a_long_wait_is_announced_and_kept(timbre: Terminal, clip: Path) -> None:
+def test_a_long_wait_is_announced(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
     FakeModel.estimated_seconds = 2.0
     try:
@@ -185,7 +185,7 @@ def test_a_long_wait_is_announced_and_kept(timbre: Terminal, clip: Path) -> None
     assert card.first_sound is not None
 
 
-def test_without_a_destination_it_is_played_where_that_is_possible(timbre: Terminal, clip: Path) -> None:
+def test_without_a_destination_speech_is_played(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
     assert timbre("say", "one", "--voice", clip).status == 0
     assert len(card.heard) == CHUNK_SAMPLES
@@ -200,7 +200,7 @@ def test_without_a_destination_and_a_sound_card_a_new_file_is_written(timbre: Te
     assert timbre.files() == {"timbre.wav", "timbre-2.wav"}
 
 
-def test_a_model_that_makes_noise_is_called_that(timbre: Terminal, clip: Path) -> None:
+def test_a_model_with_random_weights_is_reported(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "noise-cosyvoice3")
     assert "noise-cosyvoice3 produces noise instead of speech" in ran.err
     assert "makes noise" not in timbre("say", "one", "--voice", clip, "-o", "o.wav", "--model", "quiet").err
@@ -215,7 +215,7 @@ def test_a_voice_of_the_library_is_found_by_name(timbre: Terminal, clip: Path) -
     assert asked(timbre).voice.transcript == "Other."
 
 
-def test_the_only_voice_and_then_the_programs_own_need_no_name(timbre: Terminal, clip: Path) -> None:
+def test_the_default_voice_is_the_only_one_or_a_bundled_one(timbre: Terminal, clip: Path) -> None:
     timbre.library.add(clip, "Anna")
     timbre("say", "one", "-o", "o.wav")
     assert asked(timbre).voice.name == "Anna"
@@ -229,7 +229,7 @@ def test_the_only_voice_and_then_the_programs_own_need_no_name(timbre: Terminal,
     assert asked(timbre).voice.name == "Harbour"
 
 
-def test_warnings_about_the_voice_are_told(timbre: Terminal, clip: Path) -> None:
+def test_warnings_about_the_voice_are_printed(timbre: Terminal, clip: Path) -> None:
     FakeModel.warnings = ("The clip is quiet.",)
     try:
         ran = timbre("say", "one", "--voice", clip, "-o", "o.wav", "--json")
@@ -239,7 +239,7 @@ def test_warnings_about_the_voice_are_told(timbre: Terminal, clip: Path) -> None
     assert ran.json["warnings"] == ["The clip is quiet."]
 
 
-def test_a_loudspeaker_that_vanishes_ends_it_with_a_sentence(timbre: Terminal, clip: Path) -> None:
+def test_a_disconnected_output_device_is_reported(timbre: Terminal, clip: Path) -> None:
     timbre.with_sound_card(SoundCard(vanishes_after=0.3))
     ran = timbre("say", "one " + "breathe " * 60, "--voice", clip, "--play", "-o", "o.wav")
     assert ran.status == 5
@@ -247,14 +247,12 @@ def test_a_loudspeaker_that_vanishes_ends_it_with_a_sentence(timbre: Terminal, c
     assert timbre.files() == set()
 
 
-def test_a_disk_that_fills_up_leaves_no_half_file(
-    timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_no_partial_file(timbre: Terminal, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = AudioWriter.write
 
     def fill_up(writer: AudioWriter, samples: Samples) -> None:
         write(writer, samples)
-        raise DiskFull("The disk is full: o.wav could not be completed.", remedy="Free some space and try again.")
+        raise DiskFull("The disk is full: o.wav could not be written.", remedy="Free some space and try again.")
 
     monkeypatch.setattr(AudioWriter, "write", fill_up)
     ran = timbre("say", "one wait", "--voice", clip, "-o", "o.wav")
@@ -263,7 +261,7 @@ def test_a_disk_that_fills_up_leaves_no_half_file(
     assert timbre.files() == set()
 
 
-def test_a_file_that_was_there_stays_until_the_new_one_is_complete(timbre: Terminal, clip: Path) -> None:
+def test_an_existing_file_is_kept_until_the_new_one_is_complete(timbre: Terminal, clip: Path) -> None:
     Path("o.wav").write_bytes(b"precious")
     assert timbre("say", "one bug", "--voice", clip, "-o", "o.wav").status == 70
     assert Path("o.wav").read_bytes() == b"precious"
@@ -272,7 +270,7 @@ def test_a_file_that_was_there_stays_until_the_new_one_is_complete(timbre: Termi
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="such names are not possible there")
-def test_what_a_terminal_would_obey_in_a_name_is_escaped(timbre: Terminal, clip: Path) -> None:
+def test_control_characters_in_names_are_escaped(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "one", "--voice", clip, "-o", "a\nb \u202e\x1b[2J.wav")
     assert ran.status == 0
     assert "wrote a\\nb \\u202e\\x1b[2J.wav\n" in ran.err

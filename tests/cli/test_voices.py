@@ -16,7 +16,7 @@ from studio.pipeline.enrolment import read_features
 pytestmark = pytest.mark.timeout(120)
 
 
-def test_a_voices_life(timbre: Terminal, clip: Path) -> None:
+def test_a_voice_is_added_shown_edited_and_removed(timbre: Terminal, clip: Path) -> None:
     assert "There are no voices yet" in timbre("voices", "list").err
     ran = timbre("voices", "add", "Anna", clip, "--notes", "by the window")
     assert ran.status == 0
@@ -42,8 +42,8 @@ def test_a_voices_life(timbre: Terminal, clip: Path) -> None:
     assert voice.clip.read_bytes() == clip.read_bytes()
 
 
-def test_a_voice_is_exported_under_a_name_every_system_takes(timbre: Terminal, clip: Path) -> None:
-    """``a:b.voice`` is half of a file called ``a`` under Windows, ``CON.voice`` none at all."""
+def test_the_default_export_name_is_valid_on_every_system(timbre: Terminal, clip: Path) -> None:
+    """On Windows, ``a:b.voice`` is a stream of a file ``a``, and ``CON.voice`` is a device."""
     for name, file in (("Anna: angry?", "Anna angry.voice"), ("CON", "_CON.voice")):
         assert timbre("voices", "add", name, clip).status == 0
         assert timbre("voices", "export", name).err == f"wrote {file}\n"
@@ -55,7 +55,7 @@ def model(request: pytest.FixtureRequest) -> Path:
     return noise_models.FOLDER / f"noise-{request.param}"
 
 
-def test_official_stored_voices_keep_their_words_and_sound(timbre: Terminal, model: Path) -> None:
+def test_official_stored_voices_keep_transcript_and_features(timbre: Terminal, model: Path) -> None:
     ran = timbre("voices", "import", model / "spk2info.pt")
     assert ran.status == 0, ran.err
     (voice,) = timbre.library.voices()
@@ -70,7 +70,7 @@ def test_official_stored_voices_keep_their_words_and_sound(timbre: Terminal, mod
     assert f"({voice.generation} only)" in timbre("voices", "list").out
 
 
-def test_a_stored_voice_speaks_only_through_its_own_generation(timbre: Terminal) -> None:
+def test_a_stored_voice_works_only_with_its_generation(timbre: Terminal) -> None:
     timbre("voices", "import", noise_models.V2 / "spk2info.pt", "--name", "Anna")
     ran = timbre("say", "x", "--voice", "Anna", "--model", "noise-cosyvoice3", "-o", "x.wav")
     assert ran.status == 7
@@ -100,7 +100,9 @@ class Hostile:
         ({"a": {"x": Hostile()}}, "runs code when opened"),
     ],
 )
-def test_files_that_hold_no_voices(timbre: Terminal, tmp_path: Path, entries: object, words: str) -> None:
+def test_invalid_files_of_stored_voices_are_refused(
+    timbre: Terminal, tmp_path: Path, entries: object, words: str
+) -> None:
     ran = timbre("voices", "import", stored(tmp_path, entries))
     assert ran.status == 7
     assert words in ran.err
@@ -108,7 +110,7 @@ def test_files_that_hold_no_voices(timbre: Terminal, tmp_path: Path, entries: ob
     assert timbre.library.voices() == []
 
 
-def test_stored_voices_of_no_use_are_named_and_the_others_taken(timbre: Terminal, tmp_path: Path) -> None:
+def test_unusable_stored_voices_are_reported_and_the_others_imported(timbre: Terminal, tmp_path: Path) -> None:
     (good,) = torch.load(noise_models.V3 / "spk2info.pt", weights_only=True).values()
     path = stored(
         tmp_path,
@@ -135,7 +137,7 @@ def test_stored_voices_of_no_use_are_named_and_the_others_taken(timbre: Terminal
     assert timbre("voices", "import", path).status == 7, "the names are taken now"
 
 
-def test_a_truncated_file_of_stored_voices(timbre: Terminal, tmp_path: Path) -> None:
+def test_a_truncated_file_of_stored_voices_is_refused(timbre: Terminal, tmp_path: Path) -> None:
     path = stored(tmp_path, {"a": {"x": torch.zeros(1000)}})
     path.write_bytes(path.read_bytes()[:1000])
     ran = timbre("voices", "import", path)
