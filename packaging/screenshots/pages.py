@@ -37,7 +37,7 @@ from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
 from studio.app.services import Services
 from studio.app.session import Session
-from studio.app.theme.application import Appearance, apply_theme
+from studio.app.theme.colors import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog
 from studio.app.window import MainWindow

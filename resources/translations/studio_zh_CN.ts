@@ -7218,14 +7218,6 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
 <context>
     <name>VoiceModel</name>
     <message>
-        <source>Preparing, {percent} %</source>
-        <translation>正在预处理，{percent}%</translation>
-    </message>
-    <message>
-        <source>Needs another model</source>
-        <translation>需要其他模型</translation>
-    </message>
-    <message>
         <source>Consent: {by}</source>
         <translation>授权人：{by}</translation>
     </message>
@@ -7238,18 +7230,6 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <translation>质量：{grade}</translation>
     </message>
     <message>
-        <source>Queued</source>
-        <translation>排队中</translation>
-    </message>
-    <message>
-        <source>Ready</source>
-        <translation>已就绪</translation>
-    </message>
-    <message>
-        <source>Preparation failed</source>
-        <translation>预处理失败</translation>
-    </message>
-    <message>
         <source>Bundled voice</source>
         <translation>内置音色</translation>
     </message>
@@ -7260,6 +7240,29 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Ctrl+{number}: use for selected lines</source>
         <translation>Ctrl+{number}：用于选中的行</translation>
+    </message>
+</context>
+<context>
+    <name>VoicePreparation</name>
+    <message>
+        <source>Queued</source>
+        <translation>排队中</translation>
+    </message>
+    <message>
+        <source>Preparing, {percent} %</source>
+        <translation>正在预处理，{percent}%</translation>
+    </message>
+    <message>
+        <source>Ready</source>
+        <translation>已就绪</translation>
+    </message>
+    <message>
+        <source>Preparation failed</source>
+        <translation>预处理失败</translation>
+    </message>
+    <message>
+        <source>Needs another model</source>
+        <translation>需要其他模型</translation>
     </message>
 </context>
 <context>

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QWidget
 from studio.app.documents import PROJECT_SUFFIX, Documents
 from studio.app.script.script_page import ScriptPage
 from studio.app.synthesis.voice_conversion import VoiceConversionController
-from studio.app.voices.dropped_paths import AUDIO_SUFFIXES, may_hold_voices
-from studio.app.voices.voice_importer import VoiceImporter
+from studio.app.voices.voice_importer import AUDIO_SUFFIXES, VoiceImporter, may_hold_voices
 from studio.app.widgets.drop_overlay import DraggedFiles, DropOverlay, DropPrompt
 from studio.project.importing.script_file import SCRIPT_SUFFIXES
 from studio.project.lines import Line

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from studio import paths
 from studio.app.actions import SPECS
-from studio.app.theme.application import Appearance, apply_theme
-from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, palette_of, theme_colors
+from studio.app.theme.colors import DARK, LIGHT, Appearance, ThemeColors, apply_theme, is_dark, palette_of, theme_colors
 from studio.app.theme.icons import icon
 
 APP = Path(__file__).resolve().parents[2] / "studio" / "app"

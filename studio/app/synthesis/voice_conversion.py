@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from studio.app.default_folders import default_folder
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
-from studio.app.voices.dropped_paths import AUDIO_SUFFIXES
+from studio.app.voices.voice_importer import AUDIO_SUFFIXES
 from studio.errors import VoiceNotFound
 from studio.project.lines import Line, new_id
 

@@ -57,13 +57,8 @@ class _LineIcon(QIconEngine):
 
 @cache
 def _drawing(name: str, colour: str) -> QSvgRenderer:
-    svg = _text(name).replace("currentColor", colour)
-    return QSvgRenderer(QByteArray(svg.encode()))
-
-
-@cache
-def _text(name: str) -> str:
-    return (paths.resources() / "icons" / f"{name}.svg").read_text("utf-8")
+    svg = (paths.resources() / "icons" / f"{name}.svg").read_text("utf-8")
+    return QSvgRenderer(QByteArray(svg.replace("currentColor", colour).encode()))
 
 
 def _ink(mode: QIcon.Mode) -> str:

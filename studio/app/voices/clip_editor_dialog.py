@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
+from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.voices.new_voices import ClipAssessment, ClipSuggestion
 from studio.app.voices.voice_details import DetailsForm
@@ -46,7 +46,7 @@ class ClipReportView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._report: ClipReport | None = None
+        self.clip_report: ClipReport | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
@@ -55,12 +55,9 @@ class ClipReportView(QWidget):
         self._rows = {aspect: self._add_row(row, aspect) for row, aspect in enumerate(Aspect)}
         self._grid.setRowStretch(len(self._rows), 1)
 
-    @property
-    def clip_report(self) -> ClipReport | None:
-        return self._report
-
     def show_report(self, clip_report: ClipReport) -> None:
-        self._report = clip_report
+        self.clip_report = clip_report
+        colors = theme_colors(self.palette())
         found = {finding.aspect: finding for finding in clip_report.findings}
         for aspect, (badge, words) in self._rows.items():
             finding = found.get(aspect)
@@ -68,7 +65,7 @@ class ClipReportView(QWidget):
             words.clear()
             if finding is not None:
                 grade = grade_name(finding.grade)
-                picture = icon(GRADE_ICONS[finding.grade], grade_color(finding.grade, self.palette()))
+                picture = icon(GRADE_ICONS[finding.grade], grade_color(finding.grade, colors))
                 badge.setPixmap(picture.pixmap(QSize(_ICON_PIXELS, _ICON_PIXELS), self.devicePixelRatioF()))
                 badge.setToolTip(grade)
                 badge.setAccessibleName(grade)
@@ -76,8 +73,8 @@ class ClipReportView(QWidget):
                 words.setText(self.tr("{grade}: {finding}").format(grade=grade, finding=finding_text(finding)))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        if event.type() == QEvent.Type.PaletteChange and self._report is not None:
-            self.show_report(self._report)
+        if event.type() == QEvent.Type.PaletteChange and self.clip_report is not None:
+            self.show_report(self.clip_report)
         super().changeEvent(event)
 
     def _add_row(self, row: int, aspect: Aspect) -> tuple[QLabel, QLabel]:
@@ -132,10 +129,6 @@ class ClipEditorDialog(QDialog):
     def done(self, result: int) -> None:
         self._player.stop()
         super().done(result)
-
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        self._player.stop()
-        super().closeEvent(event)
 
     def _lay_out(self) -> None:
         words = QLabel(

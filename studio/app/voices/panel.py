@@ -14,8 +14,7 @@ from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter, VoiceImportServices
 from studio.app.voices.voice_list import VoiceList
-from studio.app.voices.voice_model import VoiceFilter, VoiceModel
-from studio.app.voices.voice_thumbnails import VoiceThumbnails
+from studio.app.voices.voice_model import VoiceFilter, VoiceModel, VoiceThumbnails
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
 
@@ -44,7 +43,7 @@ class VoicesPanel(QWidget):
         self.voice_importer = VoiceImporter(self._edits, services, self)
         self._thumbnails = VoiceThumbnails(self)
         self._was_seen = False
-        self._is_loaded = False
+        self.is_loaded = False  # whether the library has been read; ``voices`` is empty until then
         self._trashed: list[TrashedVoice] = []
         self._to_select: str | None = None  # name of a new voice, which is selected when the list contains it
         self._model = VoiceModel(self)
@@ -60,11 +59,6 @@ class VoicesPanel(QWidget):
         self._update_placeholder()
         self.refresh()
         after_first_paint(self, self._on_first_seen)
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the library has been read; ``voices`` is empty until then."""
-        return self._is_loaded
 
     @property
     def voices(self) -> list[Voice]:
@@ -125,8 +119,8 @@ class VoicesPanel(QWidget):
         if number != self._num_reads:
             return
         voices, self._trashed = content
-        if not self._is_loaded:  # if a model was loaded earlier, there were no voices to prepare yet
-            self._is_loaded = True
+        if not self.is_loaded:  # if a model was loaded earlier, there were no voices to prepare yet
+            self.is_loaded = True
             for voice in voices:
                 self.preparation.request(voice, is_urgent=False)
         name = self._to_select or (self.current_voice.name if self.current_voice else None)
@@ -206,7 +200,7 @@ class VoicesPanel(QWidget):
             self._list.setFocus()
 
     def _update_placeholder(self) -> None:
-        if not self._is_loaded:
+        if not self.is_loaded:
             self._placeholder.setText("")
         elif not self.voices:
             self._placeholder.setText(

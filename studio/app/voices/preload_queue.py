@@ -1,6 +1,6 @@
 """Queue that prepares voices for the loaded model, one at a time, while no line is being spoken.
 
-Lines in a prepared voice start without delay. The worker caches the result on disk, so it survives a restart.
+Lines in a prepared voice start without delay. The worker caches the results on disk, so they survive a restart.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _log = logging.getLogger(__name__)
 
 
 class PreparationState(Enum):
-    UNKNOWN = "unknown"  # no model is loaded, or not requested yet
+    UNKNOWN = "unknown"  # no model is loaded, or the preparation has not been requested yet
     WAITING = "waiting"
     RUNNING = "running"
     READY = "ready"
     FAILED = "failed"
-    OTHER_MODEL = "other model"  # stored features of another model generation
+    OTHER_MODEL = "other model"  # the voice has stored features for another model generation
 
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """``share`` (0..1) is set while RUNNING, ``error`` when FAILED."""
+    """State of the preparation of a voice."""
 
     state: PreparationState = PreparationState.UNKNOWN
-    share: float = 0.0
-    error: StudioError | None = None
+    share: float = 0.0  # the finished share while RUNNING, from 0 to 1
+    error: StudioError | None = None  # if FAILED
 
 
 class VoicePreparer(Protocol):
@@ -49,9 +49,9 @@ class VoicePreparer(Protocol):
 
 
 class VoicePreloadQueue(QObject):
-    """Lives on the GUI thread, whose event loop also runs asyncio."""
+    """Queue of voices. Use it on the GUI thread, whose event loop also runs asyncio."""
 
-    changed = Signal(str, object)  # the voice's name, Preparation
+    changed = Signal(str, object)  # name of the voice, Preparation
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class VoicePreloadQueue(QObject):
         return self._known.get(name, Preparation())
 
     def use(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
-        """Switch to another model, or to none, and discard all states."""
+        """Prepare voices by ``preparer``, or none if it is None, for the model ``generation``. Discard all states."""
         self._cancel()
         self._preparer, self._generation = preparer, generation
         self._waiting = []
@@ -75,7 +75,7 @@ class VoicePreloadQueue(QObject):
             self._set(name, Preparation())
 
     def request(self, voice: Voice, *, is_urgent: bool = True) -> None:
-        """Queue ``voice``; urgent ones go to the front."""
+        """Queue ``voice``, at the front if it is urgent."""
         if self._preparer is None:
             return
         if voice.generation and self._generation and voice.generation.casefold() != self._generation.casefold():
@@ -87,7 +87,7 @@ class VoicePreloadQueue(QObject):
         self._start_next()
 
     def forget(self, name: str) -> None:
-        """Drop a voice that was removed or changed."""
+        """Stop preparing a voice that was removed or changed, and discard its state."""
         self._waiting = [voice for voice in self._waiting if voice.name != name]
         if self._running is not None and self._running.name == name:
             self._cancel()
@@ -96,7 +96,7 @@ class VoicePreloadQueue(QObject):
         self._start_next()
 
     def rename(self, before: str, after: str) -> None:
-        """Keep the state of a voice under its new name."""
+        """Keep the state of a voice that was renamed."""
         known = self._known.get(before)
         moved = [voice for voice in [*self._waiting, self._running] if voice is not None and voice.name == before]
         self.forget(before)
@@ -106,7 +106,7 @@ class VoicePreloadQueue(QObject):
             self._set(after, known)
 
     def pause(self) -> None:
-        """Free the worker for speech. A running preparation restarts on ``resume``."""
+        """Leave the worker to speech. The running preparation is cancelled and starts again after ``resume``."""
         self._is_paused = True
         running = self._running
         self._cancel()

@@ -1,4 +1,4 @@
-"""Dialog to record a voice: microphone, level meter, countdown, recording and playback."""
+"""Dialog to record a voice, with a level meter, a countdown and playback."""
 
 from __future__ import annotations
 
@@ -32,11 +32,9 @@ from studio.audio import portaudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 
-DeviceNames = Callable[[], tuple[str, ...]]
-
 
 class RecorderDialog(QDialog):
-    """After it is accepted, ``recording`` holds the audio and ``transcript`` the text read aloud, if any."""
+    """Recorder. After it is accepted, ``recording`` contains the audio, and ``transcript`` the text read aloud."""
 
     def __init__(
         self,
@@ -44,7 +42,7 @@ class RecorderDialog(QDialog):
         player: AudioPlayer,
         parent: QWidget | None = None,
         *,
-        device_names: DeviceNames = lambda: portaudio.device_names("input"),
+        device_names: Callable[[], tuple[str, ...]] = lambda: portaudio.device_names("input"),
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -61,18 +59,15 @@ class RecorderDialog(QDialog):
         self._reads = QCheckBox(self.tr("Read this text aloud:"), self)
         self._reads.setChecked(True)
         self._reads.setToolTip(self.tr("Uses the text as the transcript, for a closer likeness"))
-        self._text = QLabel(self._text_to_read(), self)
-        self._text.setWordWrap(True)
+        self._text = QLabel(self._text_to_read(), self, wordWrap=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._waveform = WaveformView(self, empty_text=self.tr("Nothing recorded yet"))
         self._meter = LevelMeter(self)
         self._meter.setAccessibleName(self.tr("Microphone level"))
-        self._state = QLabel(self)
-        self._state.setWordWrap(True)
-        self._state.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._state = QLabel(self, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self._problem = ErrorLine(self)
-        self._stops_by_itself = QCheckBox(self.tr("Stop after 2 s silence"), self)
-        self._stops_by_itself.setChecked(True)
+        self._stops_after_silence = QCheckBox(self.tr("Stop after 2 s silence"), self)
+        self._stops_after_silence.setChecked(True)
         self._record = QPushButton(icon("record"), "", self)
         self._listen = QPushButton(icon("play"), self.tr("Play"), self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
@@ -86,8 +81,8 @@ class RecorderDialog(QDialog):
 
     @property
     def recording(self) -> Waveform:
-        assert self._session.sound is not None, "the dialog can be accepted only after a recording"
-        return self._session.sound
+        assert self._session.recording is not None, "the dialog is accepted only after a recording"
+        return self._session.recording
 
     @property
     def transcript(self) -> str:
@@ -105,11 +100,9 @@ class RecorderDialog(QDialog):
         devices.addWidget(label)
         devices.addWidget(self._devices, 1)
         devices.addWidget(self._refresh)
-        hint = QLabel(
-            self.tr("Three to ten seconds are enough. Record in a quiet room, about 10 cm from the microphone."), self
-        )
+        words = self.tr("Three to ten seconds are enough. Record in a quiet room, about 10 cm from the microphone.")
+        hint = QLabel(words, self, wordWrap=True)
         hint.setProperty("role", "quiet")
-        hint.setWordWrap(True)
         font = self._state.font()
         font.setPointSizeF(1.5 * font.pointSizeF())
         self._state.setFont(font)
@@ -118,7 +111,7 @@ class RecorderDialog(QDialog):
         controls.addWidget(self._record)
         controls.addWidget(self._listen)
         controls.addStretch(1)
-        controls.addWidget(self._stops_by_itself)
+        controls.addWidget(self._stops_after_silence)
         rows = QVBoxLayout(self)
         rows.addLayout(devices)
         rows.addWidget(hint)
@@ -142,10 +135,10 @@ class RecorderDialog(QDialog):
         self._session.failed.connect(self._on_failed)
         # Recording and playback.
         self._record.clicked.connect(self._on_record_clicked)
-        self._stops_by_itself.toggled.connect(self._session.stop_by_itself)
+        self._stops_after_silence.toggled.connect(self._session.stop_after_silence)
         self._reads.toggled.connect(self._text.setEnabled)
         self._listen.clicked.connect(self._on_listen_clicked)
-        self._waveform.seek_requested.connect(self._on_seek)
+        self._waveform.seek_requested.connect(self._play_from)
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(self._on_play_ended)
         self._player.failed.connect(self._on_failed)
@@ -165,7 +158,7 @@ class RecorderDialog(QDialog):
         self._session.listen_to(self._devices.currentData())
 
     def _on_refresh(self) -> None:
-        """Rescan devices; PortAudio sees new ones only after all streams are closed."""
+        """Scan for microphones. PortAudio finds new ones only while no stream is open."""
         self._player.stop()
         self._session.close()
         self._refresh.setEnabled(False)
@@ -185,13 +178,13 @@ class RecorderDialog(QDialog):
 
     def _on_state_changed(self, state: SessionState) -> None:
         is_busy = state in (SessionState.COUNTDOWN, SessionState.RECORDING)
-        has_sound = self._session.sound is not None
+        has_recording = self._session.recording is not None
         self._devices.setEnabled(not is_busy)
         self._refresh.setEnabled(not is_busy)
         self._record.setEnabled(self._session.has_microphone)
         self._record.setIcon(icon("stop" if is_busy else "record"))
-        self._listen.setEnabled(has_sound)
-        self._use.setEnabled(has_sound)
+        self._listen.setEnabled(has_recording)
+        self._use.setEnabled(has_recording)
         match state:
             case SessionState.OPENING:
                 self._problem.clear()
@@ -207,7 +200,7 @@ class RecorderDialog(QDialog):
         if is_busy:
             self._record.setText(self.tr("Stop"))
         else:
-            self._record.setText(self.tr("Record again") if has_sound else self.tr("Record"))
+            self._record.setText(self.tr("Record again") if has_recording else self.tr("Record"))
 
     def _show_recorded(self) -> None:
         self._waveform.finish()
@@ -236,11 +229,11 @@ class RecorderDialog(QDialog):
         if self._player.is_playing:
             self._player.stop()
         else:
-            self._on_seek(0.0)
+            self._play_from(0.0)
 
-    def _on_seek(self, seconds: float) -> None:
-        if self._session.sound is not None:
-            self._player.play_clip(self._session.sound, seconds)
+    def _play_from(self, seconds: float) -> None:
+        if self._session.recording is not None:
+            self._player.play_clip(self._session.recording, seconds)
             self._listen.setText(self.tr("Stop"))
             self._listen.setIcon(icon("stop"))
 

@@ -1,4 +1,4 @@
-"""Recording session: opens the microphone, counts down, records, and stops after silence. No widgets."""
+"""Recording of a voice: opens the microphone, counts down, records, and stops after silence. No widgets."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class SessionState(Enum):
 
 
 class RecordingSession(QObject):
-    """Lives on the GUI thread. The microphone stays open until ``close`` is called."""
+    """Records from a microphone, which stays open until ``close``. Use it on the GUI thread only."""
 
     state_changed = Signal(object)  # SessionState
-    counted = Signal(int)  # 3, 2, 1
-    heard = Signal(object)  # samples, for the level meter
-    recorded = Signal(object)  # samples, in order
+    counted = Signal(int)  # seconds until the recording starts: 3, 2, 1
+    heard = Signal(object)  # new samples, for the level meter
+    recorded = Signal(object)  # new samples of the recording
     failed = Signal(object)  # StudioError
 
     def __init__(
@@ -48,16 +48,14 @@ class RecordingSession(QObject):
         self._recorder: Recorder | None = None
         self._num_openings = 0
         self._endpoint: EndpointDetector | None = None
-        self._stops_by_itself = True
+        self._stops_after_silence = True
         self._steps_left = 0
         self.state = SessionState.OPENING
-        self.sound: Waveform | None = None
+        self.recording: Waveform | None = None
         self.has_gaps = False
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MILLISECONDS)
+        self._tick = QTimer(self, interval=_TICK_MILLISECONDS)
         self._tick.timeout.connect(self._on_tick)
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(countdown_milliseconds)
+        self._countdown = QTimer(self, interval=countdown_milliseconds)
         self._countdown.timeout.connect(self._on_counted)
 
     @property
@@ -66,7 +64,7 @@ class RecordingSession(QObject):
 
     @property
     def sample_rate(self) -> int:
-        assert self._recorder is not None, "the microphone is open"
+        assert self._recorder is not None, "the microphone must be open"
         return self._recorder.sample_rate
 
     @property
@@ -74,7 +72,7 @@ class RecordingSession(QObject):
         return self._recorder.recorded_seconds if self._recorder else 0.0
 
     def listen_to(self, device: str | None) -> None:
-        """Open ``device`` in the background; None is the default microphone."""
+        """Open the microphone ``device``, or the default one if it is None, in the background."""
         self._close_recorder()
         self._num_openings += 1
         self._set(SessionState.OPENING)
@@ -85,15 +83,15 @@ class RecordingSession(QObject):
             failed=partial(self._on_failed_to_open, self._num_openings),
         )
 
-    def stop_by_itself(self, is_enabled: bool) -> None:
-        """Set whether two seconds of silence after speech end the recording."""
-        self._stops_by_itself = is_enabled
+    def stop_after_silence(self, is_enabled: bool) -> None:
+        """Choose whether two seconds of silence after speech end the recording."""
+        self._stops_after_silence = is_enabled
 
     def record(self) -> None:
-        """Count down, then record. Discards the previous recording."""
+        """Discard the previous recording, count down, then record."""
         if self._recorder is None or self.state in (SessionState.COUNTDOWN, SessionState.RECORDING):
             return
-        self.sound = None
+        self.recording = None
         self._steps_left = _COUNTDOWN_STEPS
         self._set(SessionState.COUNTDOWN)
         self.counted.emit(self._steps_left)
@@ -105,7 +103,7 @@ class RecordingSession(QObject):
             self._countdown.stop()
             self._set(SessionState.LISTENING)
         elif self.state is SessionState.RECORDING and self._recorder is not None:
-            self.sound = self._recorder.stop()
+            self.recording = self._recorder.stop()
             self.has_gaps = self._recorder.has_gaps
             self._set(SessionState.RECORDED)
 
@@ -150,7 +148,7 @@ class RecordingSession(QObject):
         if self.state is SessionState.RECORDING and self._endpoint is not None:
             self.recorded.emit(new.recorded)
             self._endpoint.add(new.recorded)
-            if not recorder.is_recording or (self._stops_by_itself and self._endpoint.is_over):
+            if not recorder.is_recording or (self._stops_after_silence and self._endpoint.is_over):
                 self.stop()
 
     def _on_device_lost(self, error: StudioError) -> None:
@@ -158,9 +156,9 @@ class RecordingSession(QObject):
         recorder, was_recording = self._recorder, self.state is SessionState.RECORDING
         self._close_recorder()
         if was_recording and recorder is not None:
-            self.sound = recorder.stop()
+            self.recording = recorder.stop()
             self.has_gaps = recorder.has_gaps
-        self._set(SessionState.NO_MICROPHONE if self.sound is None else SessionState.RECORDED)
+        self._set(SessionState.NO_MICROPHONE if self.recording is None else SessionState.RECORDED)
         self.failed.emit(error)
 
     def _close_recorder(self) -> None:

@@ -1,25 +1,47 @@
-"""List model of the voices with their thumbnails, numbers and states of preparation, and its search filter."""
+"""List model of the voices, its search filter, and the waveform thumbnails of the voice cards."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
 
+from studio.app.background import run_in_background
 from studio.app.error_text import format_error
 from studio.app.translation import join_phrases
-from studio.app.voices.preload_queue import Preparation, PreparationState
-from studio.app.voices.voice_text import finding_text, grade_name, language_name
-from studio.app.voices.voice_thumbnails import CardPicture
+from studio.app.voices.preload_queue import Preparation
+from studio.app.voices.voice_text import finding_text, grade_name, language_name, preparation_text
 from studio.app.widgets.painting_guard import paints_safely
+from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
+from studio.errors import StudioError
+from studio.voices.clip_report import ClipReport, assess_clip
 from studio.voices.library import Voice
 from studio.voices.voice import Grade
 
 CARD_ROLE = Qt.ItemDataRole.UserRole + 1
 NUM_NUMBERED_VOICES = 9
+_LONGEST_THUMBNAIL_SECONDS = 60.0
 
 _Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class CardPicture:
+    """Waveform thumbnail and assessment of a clip."""
+
+    outline: WaveformPeaks
+    clip_report: ClipReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +65,7 @@ class VoiceCard:
 class VoiceModel(QAbstractListModel):
     """Voices in the order of the library. The first nine have numbers."""
 
-    def __init__(self, parent: Any = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cards: list[VoiceCard] = []
         self._pictures: dict[str, CardPicture] = {}
@@ -96,21 +118,6 @@ class VoiceModel(QAbstractListModel):
                 return self._accessible_text(card)
         return card if role == CARD_ROLE else None
 
-    def preparation_text(self, preparation: Preparation) -> str:
-        """Return the label of a state. It is empty for UNKNOWN."""
-        match preparation.state:
-            case PreparationState.WAITING:
-                return self.tr("Queued")
-            case PreparationState.RUNNING:
-                return self.tr("Preparing, {percent} %").format(percent=round(100 * preparation.share))
-            case PreparationState.READY:
-                return self.tr("Ready")
-            case PreparationState.FAILED:
-                return self.tr("Preparation failed")
-            case PreparationState.OTHER_MODEL:
-                return self.tr("Needs another model")
-        return ""
-
     def _card(self, voice: Voice, position: int) -> VoiceCard:
         return VoiceCard(
             voice=voice,
@@ -148,7 +155,7 @@ class VoiceModel(QAbstractListModel):
             language_name(card.voice.language),
             self.tr("{seconds:.1f} seconds").format(seconds=card.voice.clip_seconds),
             self.tr("Quality: {grade}").format(grade=grade_name(card.quality)) if card.quality else "",
-            self.preparation_text(card.preparation),
+            preparation_text(card.preparation),
         ]
         return join_phrases(part for part in parts if part)
 
@@ -157,7 +164,7 @@ class VoiceModel(QAbstractListModel):
 class VoiceFilter(QSortFilterProxyModel):
     """Keeps voices whose name, transcript, notes, language or consent contain all search words."""
 
-    def __init__(self, parent: Any = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._words: list[str] = []
 
@@ -172,3 +179,52 @@ class VoiceFilter(QSortFilterProxyModel):
         fields = (voice.name, voice.transcript, voice.notes, language_name(voice.language), voice.consent.by)
         text = "\n".join(field or "" for field in fields).casefold()
         return all(word in text for word in self._words)
+
+
+class VoiceThumbnails(QObject):
+    """Reads clips in the background, each of them once, and emits ``ready``. Voices with stored features are skipped, as they have no waveform."""
+
+    ready = Signal(str, object)  # path of the clip, CardPicture
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._requested: set[Path] = set()
+        self._waiting: list[Path] = []
+        self._is_busy = False
+
+    def request(self, voices: list[Voice]) -> None:
+        for voice in voices:
+            if voice.generation is None and voice.clip not in self._requested:
+                self._requested.add(voice.clip)
+                self._waiting.append(voice.clip)
+        self._read_next()
+
+    def _read_next(self) -> None:
+        """Read only one clip at a time, so that a long list does not delay the import of a dropped file."""
+        if self._waiting and not self._is_busy:
+            self._is_busy = True
+            clip = self._waiting.pop(0)
+            run_in_background(
+                self,
+                partial(_picture, clip),
+                done=partial(self._on_done, clip),
+                failed=partial(self._on_failed, clip),
+            )
+
+    def _on_done(self, clip: Path, picture: CardPicture) -> None:
+        self._is_busy = False
+        self.ready.emit(str(clip), picture)
+        self._read_next()
+
+    def _on_failed(self, clip: Path, _error: StudioError) -> None:
+        """Leave the card without a waveform. The clip can be requested again."""
+        self._is_busy = False
+        self._requested.discard(clip)
+        self._read_next()
+
+
+def _picture(clip: Path) -> CardPicture:
+    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
+
+    waveform = read_audio(clip, longest_seconds=_LONGEST_THUMBNAIL_SECONDS)
+    return CardPicture(outline_of(waveform.samples, THUMBNAIL_COLUMNS), assess_clip(waveform))

@@ -1,12 +1,12 @@
-"""Texts about voices in the interface language: languages, grades and the findings of a clip report."""
+"""Texts about voices in the interface language: languages, grades, states of preparation and clip reports."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QPalette
 
-from studio.app.theme.colors import theme_colors
+from studio.app.theme.colors import ThemeColors
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
+from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.text.language import detect_language
 from studio.voices.clip_report import Aspect, ClipIssue
 from studio.voices.voice import Grade
@@ -35,6 +35,13 @@ ASPECT_NAMES = {
     Aspect.BANDWIDTH: _T("ClipReport", "Clarity"),
     Aspect.SILENCE: _T("ClipReport", "Pauses"),
 }
+PREPARATION_TEXTS = {
+    PreparationState.WAITING: _T("VoicePreparation", "Queued"),
+    PreparationState.RUNNING: _T("VoicePreparation", "Preparing, {percent} %"),
+    PreparationState.READY: _T("VoicePreparation", "Ready"),
+    PreparationState.FAILED: _T("VoicePreparation", "Preparation failed"),
+    PreparationState.OTHER_MODEL: _T("VoicePreparation", "Needs another model"),
+}
 # The icons differ in shape as well as in colour.
 GRADE_ICONS = {Grade.GOOD: "quality-good", Grade.FAIR: "quality-fair", Grade.POOR: "quality-poor"}
 
@@ -55,14 +62,20 @@ def grade_name(grade: Grade) -> str:
     return QCoreApplication.translate("ClipReport", GRADE_NAMES[grade])
 
 
-def grade_color(grade: Grade, palette: QPalette) -> str:
+def grade_color(grade: Grade, colors: ThemeColors) -> str:
     """Return the colour of the grade's icon."""
-    colors = theme_colors(palette)
     return {Grade.GOOD: colors.good, Grade.FAIR: colors.warn, Grade.POOR: colors.bad}[grade]
 
 
 def aspect_name(aspect: Aspect) -> str:
     return QCoreApplication.translate("ClipReport", ASPECT_NAMES[aspect])
+
+
+def preparation_text(preparation: Preparation) -> str:
+    """Return the label of a state. It is empty for UNKNOWN."""
+    template = PREPARATION_TEXTS.get(preparation.state, "")
+    words = QCoreApplication.translate("VoicePreparation", template) if template else ""
+    return words.format(percent=round(100 * preparation.share))
 
 
 def finding_text(finding: ClipIssue) -> str:

@@ -32,7 +32,7 @@ class LevelMeter(QWidget):
     def __init__(self, parent: QWidget | None = None, *, has_marks: bool = True) -> None:
         super().__init__(parent)
         self._has_marks = has_marks
-        self._level_dbfs = self._held_dbfs = _FLOOR_DBFS
+        self.level_dbfs = self._held_dbfs = _FLOOR_DBFS  # the levels that the bar and the peak mark show
         self._held_seconds = self._too_loud_seconds = 0.0
         self._clock = QElapsedTimer()
         self._timer = QTimer(self)
@@ -50,7 +50,7 @@ class LevelMeter(QWidget):
 
     def set_level(self, peak_dbfs: float) -> None:
         """Show ``peak_dbfs``, the highest level since the last call."""
-        self._level_dbfs = max(self._level_dbfs, min(peak_dbfs, 0.0), _FLOOR_DBFS)
+        self.level_dbfs = max(self.level_dbfs, min(peak_dbfs, 0.0), _FLOOR_DBFS)
         if peak_dbfs >= self._held_dbfs:
             self._held_dbfs, self._held_seconds = min(max(peak_dbfs, _FLOOR_DBFS), 0.0), _HOLD_SECONDS
         if peak_dbfs > _TOO_LOUD_ABOVE_DBFS:
@@ -62,16 +62,11 @@ class LevelMeter(QWidget):
         self.update()
 
     def reset(self) -> None:
-        self._level_dbfs = self._held_dbfs = _FLOOR_DBFS
+        self.level_dbfs = self._held_dbfs = _FLOOR_DBFS
         self._too_loud_seconds = 0.0
         self._timer.stop()
         self._describe()
         self.update()
-
-    @property
-    def level_dbfs(self) -> float:
-        """The level that the bar shows; -60 means silence."""
-        return self._level_dbfs
 
     @property
     def is_too_loud(self) -> bool:
@@ -109,8 +104,8 @@ class LevelMeter(QWidget):
             (_HOT_ABOVE_DBFS, 0.0, colors.bad),
         )
         for low, high, colour in zones:
-            if self._level_dbfs > low:
-                left, right = self._x_at(low, bar), self._x_at(min(high, self._level_dbfs), bar)
+            if self.level_dbfs > low:
+                left, right = self._x_at(low, bar), self._x_at(min(high, self.level_dbfs), bar)
                 softened = QColor(colour)
                 softened.setAlphaF(0.75 if self.isEnabled() else 0.3)
                 painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), softened)
@@ -128,12 +123,12 @@ class LevelMeter(QWidget):
 
     def _fall(self) -> None:
         seconds = self._clock.restart() / 1000
-        self._level_dbfs = max(_FLOOR_DBFS, self._level_dbfs - _FALL_DB_PER_SECOND * seconds)
+        self.level_dbfs = max(_FLOOR_DBFS, self.level_dbfs - _FALL_DB_PER_SECOND * seconds)
         self._held_seconds -= seconds
         if self._held_seconds <= 0:
-            self._held_dbfs = max(self._level_dbfs, self._held_dbfs - _FALL_DB_PER_SECOND * seconds)
+            self._held_dbfs = max(self.level_dbfs, self._held_dbfs - _FALL_DB_PER_SECOND * seconds)
         self._too_loud_seconds = max(0.0, self._too_loud_seconds - seconds)
-        if self._level_dbfs == self._held_dbfs == _FLOOR_DBFS and not self.is_too_loud:
+        if self.level_dbfs == self._held_dbfs == _FLOOR_DBFS and not self.is_too_loud:
             self._timer.stop()
         self._describe()
         self.update()
@@ -142,9 +137,9 @@ class LevelMeter(QWidget):
         """Update the description in steps, so that a screen reader does not announce it 30 times a second."""
         if self.is_too_loud:
             words = self.tr("Too loud")
-        elif self._level_dbfs <= _FLOOR_DBFS:
+        elif self.level_dbfs <= _FLOOR_DBFS:
             words = self.tr("Silence")
         else:
-            words = self.tr("{level:.0f} decibels").format(level=_STEP_DB * round(self._level_dbfs / _STEP_DB))
+            words = self.tr("{level:.0f} decibels").format(level=_STEP_DB * round(self.level_dbfs / _STEP_DB))
         if words != self.accessibleDescription():
             self.setAccessibleDescription(words)

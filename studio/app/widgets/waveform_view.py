@@ -100,7 +100,7 @@ class WaveformView(QWidget):
             return
         for moment in (before, seconds):
             if moment is not None:
-                self.update(QRect(int(self._x_at(moment)) - 2, 0, 5, self.height()))
+                self.update(QRect(int(self._scale().x_at(moment)) - 2, 0, 5, self.height()))
 
     # Selection.
 
@@ -175,7 +175,7 @@ class WaveformView(QWidget):
             area = self._waveform_area()
             paint_selection(painter, area, self._scale(), selection=self._selection, active=active, colors=colors)
         if self.cursor_seconds is not None and self._peaks is not None:
-            painter.fillRect(QRectF(self._x_at(self.cursor_seconds) - 0.75, 0, 1.5, self.height()), colors.ink)
+            painter.fillRect(QRectF(self._scale().x_at(self.cursor_seconds) - 0.75, 0, 1.5, self.height()), colors.ink)
         if self.hasFocus():
             painter.setPen(colors.accent)
             painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
@@ -241,10 +241,9 @@ class WaveformView(QWidget):
                 return self._nudge(-step, event)
             case Qt.Key.Key_Right:
                 return self._nudge(step, event)
-            case Qt.Key.Key_Up if self._selection:
-                self._choose_handle(Handle.START)
-            case Qt.Key.Key_Down if self._selection:
-                self._choose_handle(Handle.END)
+            case Qt.Key.Key_Up | Qt.Key.Key_Down as key if self._selection:
+                self._active_handle = Handle.START if key == Qt.Key.Key_Up else Handle.END
+                self.update()
             case _:
                 return False
         return True
@@ -264,10 +263,6 @@ class WaveformView(QWidget):
         if self._view.reveal(self._selection.at(self._active_handle)):
             self._view_moved()
         return True
-
-    def _choose_handle(self, handle: Handle) -> None:
-        self._active_handle = handle
-        self.update()
 
     def _change_selection(self, selection: ClipSelection) -> None:
         self._selection = selection
@@ -317,10 +312,7 @@ class WaveformView(QWidget):
             )
         self.setAccessibleDescription(words)
 
-    # Geometry.
-
-    def _x_at(self, seconds: float) -> float:
-        return self._scale().x_at(seconds)
+    # Geometry and painting.
 
     def _moment_at(self, x: float) -> float:
         moment = self._view.start_seconds + x / max(1, self.width()) * self._view.visible_seconds
@@ -329,7 +321,7 @@ class WaveformView(QWidget):
     def _handle_near(self, x: float) -> Handle | None:
         if self._selection is None:
             return None
-        distances = {handle: abs(self._x_at(self._selection.at(handle)) - x) for handle in Handle}
+        distances = {handle: abs(self._scale().x_at(self._selection.at(handle)) - x) for handle in Handle}
         nearest = min(Handle, key=distances.__getitem__)
         return nearest if distances[nearest] <= GRIP_PIXELS else None
 
@@ -337,8 +329,6 @@ class WaveformView(QWidget):
         ruler = self.fontMetrics().height() + 4
         bar = self._scroll_bar.height() if not self._view.is_fitting else 0
         return QRectF(0, ruler, self.width(), max(1, self.height() - ruler - bar))
-
-    # Painting.
 
     def _scale(self) -> Scale:
         return Scale(self._view.start_seconds, self._view.end_seconds, self.width())

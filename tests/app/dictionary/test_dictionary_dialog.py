@@ -234,10 +234,10 @@ def test_every_opened_project_uses_the_shared_dictionary(
     editor: ProjectEditor, words: GlobalWords, tmp_path: Path
 ) -> None:
     with Project.create(tmp_path / "drafts") as other:
-        old = editor.project
+        first = editor.project
         editor.replace_project(other)
         assert other.dictionary_in_force.entries == (SQL,)
-        editor.replace_project(old)
+        editor.replace_project(first)
 
 
 def test_a_damaged_file_is_reported(editor: ProjectEditor, path: Path, qtbot: QtBot) -> None:
@@ -316,7 +316,7 @@ def test_the_menu_opens_the_dictionary_with_the_selected_word(bench: Any) -> Non
     view = window.script.view
     view.setFocus()
     QTest.keyClicks(view, "S")
-    field = view.writing_field
+    field = view.text_field
     QTest.keyClicks(field, "QL is fun")
     cursor = field.textCursor()
     cursor.setPosition(0)

@@ -1,4 +1,4 @@
-"""The settings dialog shows what is, changes what was changed, and says what could not be."""
+"""Settings dialog: values, saving, errors, defaults, audio devices and the keyboard."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def test_values_are_shown_and_accepting_them_changes_nothing(settings: Settings,
 
 
 def test_changes_are_saved_when_accepted(dialog: PreferencesDialog, settings: Settings) -> None:
-    heard: list[object] = []
-    settings.watch(heard.append)
+    notifications: list[object] = []
+    settings.watch(notifications.append)
     combo = control(dialog, QComboBox, "colour-scheme")
     combo.setCurrentIndex(combo.findText("Dark"))
     control(dialog, QSpinBox, "threads").setValue(2)
@@ -123,10 +123,10 @@ def test_changes_are_saved_when_accepted(dialog: PreferencesDialog, settings: Se
     assert settings[COLOUR_SCHEME] == "system"
     press(dialog, QDialogButtonBox.StandardButton.Ok)
     assert dialog.result() == PreferencesDialog.DialogCode.Accepted
-    again = Settings(settings.path)
-    assert (again[COLOUR_SCHEME], again[NUM_THREADS], again[PAUSE_AFTER_SECONDS]) == ("dark", 2, 0.7)
-    assert (again[EXPORT_IS_TRIMMED], again[EXPORT_FOLDER]) == (True, "/a/b")
-    assert heard == [{COLOUR_SCHEME, NUM_THREADS, PAUSE_AFTER_SECONDS, EXPORT_IS_TRIMMED, EXPORT_FOLDER}]
+    saved = Settings(settings.path)
+    assert (saved[COLOUR_SCHEME], saved[NUM_THREADS], saved[PAUSE_AFTER_SECONDS]) == ("dark", 2, 0.7)
+    assert (saved[EXPORT_IS_TRIMMED], saved[EXPORT_FOLDER]) == (True, "/a/b")
+    assert notifications == [{COLOUR_SCHEME, NUM_THREADS, PAUSE_AFTER_SECONDS, EXPORT_IS_TRIMMED, EXPORT_FOLDER}]
 
 
 def test_cancelling_changes_nothing(dialog: PreferencesDialog, settings: Settings) -> None:
@@ -144,11 +144,11 @@ def test_an_invalid_value_is_reported_and_the_dialog_stays_open(
     control(dialog, QSpinBox, "threads").setValue(2)
     field.setText("  ")
     press(dialog, QDialogButtonBox.StandardButton.Ok)
-    complaints = [
+    errors = [
         label.text() for label in dialog.findChildren(QLabel) if label.isVisible() and label.property("role") == "bad"
     ]
-    assert len(complaints) == 1
-    assert "is not a valid value of “File name pattern”" in complaints[0]
+    assert len(errors) == 1
+    assert "is not a valid value of “File name pattern”" in errors[0]
     assert dialog.isVisible()
     assert settings[NUM_THREADS] == 0
     dialog.open_page(Page.EXPORT)
@@ -226,16 +226,16 @@ def test_devices_are_found_on_another_thread(settings: Settings, qtbot: QtBot) -
 
 
 def test_the_dialog_opens_without_audio_devices(settings: Settings, qtbot: QtBot) -> None:
-    asked = threading.Event()
+    is_asked = threading.Event()
 
     def names(direction: str) -> tuple[str, ...]:
-        asked.set()
+        is_asked.set()
         raise NoAudioDevice("There is no sound card.", remedy="Connect one.")
 
     dialog = PreferencesDialog(settings, names)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(asked.is_set)
+    qtbot.waitUntil(is_asked.is_set)
     qtbot.wait(100)
     assert control(dialog, QComboBox, "output-device").count() == 1
 
@@ -290,19 +290,19 @@ def test_the_tab_key_reaches_the_pages_before_the_buttons(dialog: PreferencesDia
     dialog.activateWindow()
     qtbot.waitUntil(dialog.isActiveWindow)
 
-    def reached_from_the_list() -> list[QWidget]:
+    def controls_in_tab_order() -> list[QWidget]:
         dialog._list.setFocus()
         reached: list[QWidget] = []
-        while (now := QApplication.focusWidget()) is not None and now not in reached:
-            reached.append(now)
-            qtbot.keyClick(now, Qt.Key.Key_Tab)
+        while (control := QApplication.focusWidget()) is not None and control not in reached:
+            reached.append(control)
+            qtbot.keyClick(control, Qt.Key.Key_Tab)
         return reached
 
     buttons = dialog.findChild(QDialogButtonBox)
     ok, cancel = (buttons.button(kind) for kind in (buttons.StandardButton.Ok, buttons.StandardButton.Cancel))
-    reached = reached_from_the_list()
+    reached = controls_in_tab_order()
     assert reached[0] is dialog._list
     assert reached[-3:] == [dialog.defaults_button, ok, cancel]
     assert len(reached) > 6
     dialog.open_page("Shortcuts")
-    assert reached_from_the_list() == [dialog._list, field, ok, cancel]
+    assert controls_in_tab_order() == [dialog._list, field, ok, cancel]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.app.voices import dropped_paths
-from studio.app.voices.dropped_paths import classify_paths, may_hold_voices
+from studio.app.voices import voice_importer
+from studio.app.voices.voice_importer import classify_paths, may_hold_voices
 
 
 def touch(*paths: Path) -> None:
@@ -36,7 +36,7 @@ def test_folders_are_searched_in_order_of_name(tmp_path: Path) -> None:
 
 
 def test_the_number_of_files_is_limited(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(dropped_paths, "MOST_FILES", 5)
+    monkeypatch.setattr(voice_importer, "MOST_FILES", 5)
     touch(*(tmp_path / "music" / f"{number}.mp3" for number in range(20)))
     assert classify_paths([tmp_path / "music"]).num_usable == 5
 

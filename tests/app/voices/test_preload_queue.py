@@ -23,21 +23,21 @@ def voice(name: str, generation: str | None = None) -> Voice:
 
 
 class Preparer:
-    """A fake worker bridge that waits for ``gate``."""
+    """Fake worker bridge whose preparations finish after ``may_finish`` is set."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.cancelled: list[str] = []
-        self.gate = asyncio.Event()
+        self.may_finish = asyncio.Event()
 
     async def prepare_voice(
         self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
     ) -> VoiceSummary:
-        self.asked.append(voice.name)
+        self.requested.append(voice.name)
         if on_progress:
             on_progress("voice", 0.5)
         try:
-            await self.gate.wait()
+            await self.may_finish.wait()
         except asyncio.CancelledError:
             self.cancelled.append(voice.name)
             raise
@@ -48,7 +48,7 @@ class Preparer:
         return VoiceSummary(voice.name, 4.0, 100, 10)
 
 
-async def settle() -> None:
+async def run_pending_callbacks() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -61,7 +61,7 @@ def run(scenario: Callable[[VoicePreloadQueue, Preparer], Coroutine[Any, Any, No
 
 
 @pytest.fixture(autouse=True)
-def application(qtbot: QtBot) -> None:
+def _application(qtbot: QtBot) -> None:
     """Signals need a QApplication."""
 
 
@@ -72,11 +72,11 @@ def test_voices_are_prepared_in_order_with_progress() -> None:
         queue.use(preparer)
         for name in ("a", "b"):
             queue.request(voice(name), is_urgent=False)
-        await settle()
+        await run_pending_callbacks()
         assert queue.of("a") == Preparation(PreparationState.RUNNING, 0.5)
         assert queue.of("b").state is PreparationState.WAITING
-        preparer.gate.set()
-        await settle()
+        preparer.may_finish.set()
+        await run_pending_callbacks()
         assert [queue.of(name).state for name in "ab"] == [PreparationState.READY] * 2
         assert states[-1] == ("b", PreparationState.READY)
 
@@ -89,9 +89,9 @@ def test_a_new_voice_comes_first() -> None:
         for name in ("a", "b", "c"):
             queue.request(voice(name), is_urgent=False)
         queue.request(voice("new"))
-        preparer.gate.set()
-        await settle()
-        assert preparer.asked == ["a", "new", "b", "c"]
+        preparer.may_finish.set()
+        await run_pending_callbacks()
+        assert preparer.requested == ["a", "new", "b", "c"]
 
     run(scenario)
 
@@ -102,8 +102,8 @@ def test_the_queue_continues_after_a_failure() -> None:
         queue.request(voice("broken"), is_urgent=False)
         queue.request(voice("bug"), is_urgent=False)
         queue.request(voice("fine"), is_urgent=False)
-        preparer.gate.set()
-        await settle()
+        preparer.may_finish.set()
+        await run_pending_callbacks()
         assert queue.of("broken").state is PreparationState.FAILED
         assert str(queue.of("broken").error) == "Too short. Another."
         assert queue.of("bug").state is PreparationState.FAILED
@@ -116,16 +116,16 @@ def test_pause_cancels_and_resume_restarts() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer)
         queue.request(voice("a"))
-        await settle()
+        await run_pending_callbacks()
         queue.pause()
-        await settle()
+        await run_pending_callbacks()
         assert preparer.cancelled == ["a"]
         assert queue.of("a").state is PreparationState.WAITING
-        preparer.gate.set()
-        await settle()
+        preparer.may_finish.set()
+        await run_pending_callbacks()
         assert queue.of("a").state is PreparationState.WAITING
         queue.resume()
-        await settle()
+        await run_pending_callbacks()
         assert queue.of("a").state is PreparationState.READY
 
     run(scenario)
@@ -136,12 +136,12 @@ def test_a_forgotten_voice_is_not_prepared() -> None:
         queue.use(preparer)
         for name in ("a", "b", "c"):
             queue.request(voice(name), is_urgent=False)
-        await settle()
+        await run_pending_callbacks()
         queue.forget("a")
         queue.forget("b")
-        preparer.gate.set()
-        await settle()
-        assert preparer.asked == ["a", "c"]
+        preparer.may_finish.set()
+        await run_pending_callbacks()
+        assert preparer.requested == ["a", "c"]
         assert queue.of("a").state is PreparationState.UNKNOWN
 
     run(scenario)
@@ -152,11 +152,11 @@ def test_another_model_resets_all_states() -> None:
         queue.use(preparer, "CosyVoice3")
         queue.request(voice("stored", generation="cosyvoice2"))
         queue.request(voice("own", generation="cosyvoice3"))
-        await settle()
+        await run_pending_callbacks()
         assert queue.of("stored").state is PreparationState.OTHER_MODEL
         assert queue.of("own").state is PreparationState.RUNNING
         queue.use(None)
-        await settle()
+        await run_pending_callbacks()
         assert queue.of("own").state is PreparationState.UNKNOWN
         assert preparer.cancelled == ["own"]
         queue.request(voice("x"))
@@ -168,19 +168,19 @@ def test_another_model_resets_all_states() -> None:
 def test_a_renamed_voice_keeps_its_state() -> None:
     async def scenario(queue: VoicePreloadQueue, preparer: Preparer) -> None:
         queue.use(preparer)
-        preparer.gate.set()
+        preparer.may_finish.set()
         queue.request(voice("a"))
-        await settle()
+        await run_pending_callbacks()
         queue.rename("a", "b")
         assert queue.of("b").state is PreparationState.READY
-        assert preparer.asked == ["a"]
-        preparer.gate.clear()
+        assert preparer.requested == ["a"]
+        preparer.may_finish.clear()
         queue.request(voice("c"))
-        await settle()
+        await run_pending_callbacks()
         queue.rename("c", "d")
-        preparer.gate.set()
-        await settle()
-        assert preparer.asked == ["a", "c", "d"]
+        preparer.may_finish.set()
+        await run_pending_callbacks()
+        assert preparer.requested == ["a", "c", "d"]
         assert queue.of("d").state is PreparationState.READY
         assert queue.of("c").state is PreparationState.UNKNOWN
 

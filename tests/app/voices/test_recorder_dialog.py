@@ -49,7 +49,7 @@ def microphone() -> Microphone:
     return Microphone()
 
 
-def until(qtbot: QtBot, dialog: RecorderDialog, state: SessionState) -> None:
+def wait_for_state(qtbot: QtBot, dialog: RecorderDialog, state: SessionState) -> None:
     qtbot.waitUntil(lambda: dialog._session.state is state)
 
 
@@ -57,19 +57,19 @@ def test_a_recording_stops_after_silence(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
-    until(qtbot, dialog, SessionState.LISTENING)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     assert not dialog._use.isEnabled()
     microphone.hear(speech(0.5))
     qtbot.waitUntil(lambda: dialog._meter.level_dbfs > -30)
     dialog._record.click()
     assert dialog._state.text() == "Speak in 3…"
-    until(qtbot, dialog, SessionState.RECORDING)
+    wait_for_state(qtbot, dialog, SessionState.RECORDING)
     for part in (SILENCE[: RATE // 2], speech(4.0), SILENCE[:RATE]):
         microphone.hear(part)
     qtbot.waitUntil(lambda: dialog._state.text() == "Recording: 5.5 s")
     assert dialog._waveform.seconds == 5.5
     microphone.hear(SILENCE)
-    until(qtbot, dialog, SessionState.RECORDED)
+    wait_for_state(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == pytest.approx(8.5)
     assert dialog._state.text() == "8.5 seconds recorded."
     assert dialog.transcript.startswith("The harbour was quiet")
@@ -85,11 +85,11 @@ def test_a_recording_can_be_stopped_and_repeated(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
-    dialog._stops_by_itself.setChecked(False)
-    until(qtbot, dialog, SessionState.LISTENING)
+    dialog._stops_after_silence.setChecked(False)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     for seconds in (2.0, 1.0):
         dialog._record.click()
-        until(qtbot, dialog, SessionState.RECORDING)
+        wait_for_state(qtbot, dialog, SessionState.RECORDING)
         microphone.hear(speech(seconds))
         microphone.hear(SILENCE)
         qtbot.wait(120)
@@ -104,7 +104,7 @@ def test_the_countdown_can_be_cancelled(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
-    until(qtbot, dialog, SessionState.LISTENING)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     dialog._record.click()
     dialog._record.click()
     assert dialog._session.state is SessionState.LISTENING
@@ -118,7 +118,7 @@ def test_a_missing_microphone_is_reported(
     open_dialog: Callable[[OpenInput], RecorderDialog], qtbot: QtBot, report_of: Callable[[QWidget], str]
 ) -> None:
     dialog = open_dialog(no_microphone)
-    until(qtbot, dialog, SessionState.NO_MICROPHONE)
+    wait_for_state(qtbot, dialog, SessionState.NO_MICROPHONE)
     assert dialog._problem.words == "No microphone can be used here. Connect a microphone, or use a sound file."
     assert report_of(dialog).startswith("error: no-audio-device\n")
     assert not dialog._record.isEnabled()
@@ -129,15 +129,15 @@ def test_a_missing_microphone_is_reported(
 def test_a_microphone_connected_later_is_found(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
-    answers: list[OpenInput] = [no_microphone, microphone.open]
+    results: list[OpenInput] = [no_microphone, microphone.open]
 
     def open_next(device: str | None, take: InputCallback) -> InputStream:
-        return answers.pop(0)(device, take)
+        return results.pop(0)(device, take)
 
     dialog = open_dialog(open_next)
-    until(qtbot, dialog, SessionState.NO_MICROPHONE)
+    wait_for_state(qtbot, dialog, SessionState.NO_MICROPHONE)
     dialog._refresh.click()
-    until(qtbot, dialog, SessionState.LISTENING)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     assert dialog._record.isEnabled()
     assert not dialog._problem.isVisible()
     dialog.reject()
@@ -147,12 +147,12 @@ def test_the_recording_survives_a_lost_microphone(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
-    until(qtbot, dialog, SessionState.LISTENING)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     dialog._record.click()
-    until(qtbot, dialog, SessionState.RECORDING)
+    wait_for_state(qtbot, dialog, SessionState.RECORDING)
     microphone.hear(speech(3.0))
     microphone.vanish()
-    until(qtbot, dialog, SessionState.RECORDED)
+    wait_for_state(qtbot, dialog, SessionState.RECORDED)
     assert dialog.recording.seconds == 3.0
     assert "The microphone was disconnected" in dialog._problem.words
     assert dialog._problem.isVisible()
@@ -165,7 +165,7 @@ def test_another_microphone_can_be_chosen(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
     dialog = open_dialog(microphone.open)
-    until(qtbot, dialog, SessionState.LISTENING)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     assert [dialog._devices.itemText(row) for row in range(3)][1:] == ["Desk", "Webcam"]
     dialog._devices.setCurrentIndex(2)
     dialog._on_device_chosen()
@@ -180,9 +180,9 @@ def test_the_recording_can_be_played(
     qtbot: QtBot,  # type: ignore[no-untyped-def]
 ) -> None:
     dialog = open_dialog(microphone.open)
-    until(qtbot, dialog, SessionState.LISTENING)
+    wait_for_state(qtbot, dialog, SessionState.LISTENING)
     dialog._record.click()
-    until(qtbot, dialog, SessionState.RECORDING)
+    wait_for_state(qtbot, dialog, SessionState.RECORDING)
     microphone.hear(speech(0.8))
     qtbot.wait(100)
     dialog._record.click()

@@ -13,10 +13,9 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from studio.app.theme.colors import DARK, LIGHT, ThemeColors, palette_of
-from studio.app.voices.card_delegate import CardDelegate
 from studio.app.voices.preload_queue import Preparation, PreparationState
-from studio.app.voices.voice_model import VoiceFilter, VoiceModel
-from studio.app.voices.voice_thumbnails import CardPicture, VoiceThumbnails
+from studio.app.voices.voice_list import CardDelegate
+from studio.app.voices.voice_model import CardPicture, VoiceFilter, VoiceModel, VoiceThumbnails
 from studio.app.widgets.peaks import outline_of
 from studio.audio.waveform import Waveform
 from studio.voices.clip_report import assess_clip
@@ -109,7 +108,7 @@ def test_each_preparation_state_is_painted_differently(model: VoiceModel, qtbot:
     view.setPalette(palette_of(colors))
     model.set_picture("/clips/Anna.wav", picture())
     delegate = CardDelegate(view)
-    pictures = set()
+    images = set()
     for state in PreparationState:
         model.set_preparation("Anna", Preparation(state, 0.5))
         option = QStyleOptionViewItem()
@@ -122,19 +121,19 @@ def test_each_preparation_state_is_painted_differently(model: VoiceModel, qtbot:
         painter = QPainter(image)
         delegate.paint(painter, option, model.index(1))
         painter.end()
-        pictures.add(bytes(image.constBits()))
+        images.add(bytes(image.constBits()))
         assert image.pixelColor(299, 2) in (QColor(colors.surface), view.palette().color(QPalette.ColorRole.Base))
-    assert len(pictures) == len(PreparationState), "each looks different"
+    assert len(images) == len(PreparationState), "every state has its own picture"
 
 
 def test_thumbnails_are_drawn_in_the_background(library: VoiceLibrary, clip: Path, qtbot: QtBot) -> None:
-    pictures = VoiceThumbnails()
+    thumbnails = VoiceThumbnails()
     added = library.add(clip, "Anna").voice
-    with qtbot.waitSignal(pictures.ready) as ready:
-        pictures.request([added, voice("gone"), voice("stored", generation="cosyvoice2")])
+    with qtbot.waitSignal(thumbnails.ready) as ready:
+        thumbnails.request([added, voice("gone"), voice("stored", generation="cosyvoice2")])
     path, found = ready.args
     assert path == str(added.clip)
     assert isinstance(found, CardPicture)
     assert found.outline.loudest > 0.01
-    with qtbot.assertNotEmitted(pictures.ready, wait=100):
-        pictures.request([added])
+    with qtbot.assertNotEmitted(thumbnails.ready, wait=100):
+        thumbnails.request([added])

@@ -24,7 +24,7 @@ def edits(library: VoiceLibrary, stack: QUndoStack) -> VoiceEdits:
     return VoiceEdits(library, stack)
 
 
-def idle(edits: VoiceEdits, qtbot: QtBot) -> None:
+def wait_until_idle(edits: VoiceEdits, qtbot: QtBot) -> None:
     """Wait until all steps have finished."""
     qtbot.waitUntil(lambda: not edits._is_busy and not edits._waiting)
 
@@ -38,16 +38,16 @@ def test_a_new_voice_can_be_undone(
 ) -> None:
     voice = library.add(clip, "Anna", "Said.").voice
     edits.keep([voice])
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert stack.undoText() == "New voice Anna"
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == []
     stack.redo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert library.get("Anna") == voice
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == []
 
 
@@ -58,14 +58,14 @@ def test_deletion_can_be_undone(
     removed: list[str] = []
     edits.removed.connect(removed.append)
     edits.remove(before)
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert (names(library), removed) == ([], ["Anna", "Ben"])
     assert stack.undoText() == "Delete 2 voices"
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert library.voices() == before
     stack.redo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == []
 
 
@@ -77,36 +77,38 @@ def test_a_failed_deletion_keeps_all_voices(
     errors: list[StudioError] = []
     edits.failed.connect(errors.append)
     edits.remove([anna, ben])
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert len(errors) == 1
     assert names(library) == ["Anna"]
     assert not stack.canUndo(), "there is nothing to undo"
 
 
-def test_rename(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
+def test_renaming_can_be_undone(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
     anna = library.add(clip, "Anna").voice
     library.add(clip, "Ben")
     renames: list[tuple[str, str]] = []
     edits.renamed.connect(lambda before, after: renames.append((before, after)))
     edits.rename(anna, " Clara ")
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert renames == [("Anna", "Clara"), ("Clara", "Anna")]
     assert names(library) == ["Anna", "Ben"]
     stack.redo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == ["Ben", "Clara"]
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     errors: list[StudioError] = []
     edits.failed.connect(errors.append)
     edits.rename(anna, "ben")
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert isinstance(errors[0], VoiceExists)
     assert names(library) == ["Anna", "Ben"]
     edits.rename(anna, "Anna")
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert not stack.canUndo(), "the command does not stay on the stack"
 
 
@@ -115,37 +117,41 @@ def test_a_command_may_be_pushed_when_a_voice_is_added(
 ) -> None:
     edits.changed.connect(lambda: stack.push(QUndoCommand("Change voice")) if stack.count() == 1 else None)
     edits.keep([library.add(clip, "Anna").voice])
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert [stack.text(index) for index in range(stack.count())] == ["New voice Anna", "Change voice"]
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == ["Anna"]
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == []
 
 
-def test_describe(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
+def test_changed_details_can_be_undone(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
     before = library.add(clip, "Anna", "Said.", notes="old").voice
     wanted = VoiceDetails("Anna", "Other words.", "new", language="en", consent=Consent("Anna", "2026-11-21", "tests"))
     edits.describe(before, wanted)
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert details_of(library.get("Anna")) == wanted
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert library.get("Anna") == before
     edits.describe(before, details_of(before))
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert stack.index() == 0, "the command does not stay on the stack"
 
 
-def test_duplicate(edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot) -> None:
+def test_a_duplicate_can_be_undone(
+    edits: VoiceEdits, library: VoiceLibrary, stack: QUndoStack, clip: Path, qtbot: QtBot
+) -> None:
     edits.duplicate(library.add(clip, "Anna").voice)
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     qtbot.waitUntil(lambda: stack.count() == 1)
     assert names(library) == ["Anna", "Anna 2"]
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == ["Anna"]
 
 
@@ -153,21 +159,21 @@ def test_changes_run_in_the_background_in_order(
     edits: VoiceEdits, library: VoiceLibrary, clip: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna = library.add(clip, "Anna").voice
-    gate = threading.Event()
+    may_rename = threading.Event()
     rename = library.rename
 
     def rename_slowly(name: str, new_name: str) -> Voice:
-        gate.wait(60)
+        may_rename.wait(60)
         return rename(name, new_name)
 
     monkeypatch.setattr(library, "rename", rename_slowly)
     edits.rename(anna, "Clara")
     edits.rename(anna, "Dora")
-    assert names(library) == ["Anna"], "the call returned although the library cannot be changed yet"
-    gate.set()
+    assert names(library) == ["Anna"], "the call returns before the library has been changed"
+    may_rename.set()
     errors: list[StudioError] = []
     edits.failed.connect(errors.append)
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == ["Clara"], "one change after the other"
     assert [error.code for error in errors] == ["voice-not-found"]
 
@@ -181,7 +187,7 @@ def test_a_change_undone_before_it_fails_is_removed(
     edits.failed.connect(errors.append)
     edits.rename(anna, "Ben")
     stack.undo()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == ["Anna", "Ben"]
     assert [error.code for error in errors] == ["voice-exists"]
     assert stack.count() == 0
@@ -195,6 +201,6 @@ def test_clearing_the_stack_while_changes_are_pending(
     edits.rename(anna, "Ben")
     edits.rename(anna, "Clara")
     stack.clear()
-    idle(edits, qtbot)
+    wait_until_idle(edits, qtbot)
     assert names(library) == ["Ben", "Clara"]
     assert stack.count() == 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from error_sentences import sentences_in
 from PySide6.QtCore import QLocale
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 
 from studio import paths
+from studio.app.theme.colors import LIGHT
 from studio.app.translation import use_language
 from studio.app.voices.voice_text import ASPECT_NAMES, GRADE_ICONS, GRADE_NAMES, finding_text, grade_color
 from studio.audio.waveform import Waveform
@@ -32,7 +32,7 @@ def test_every_grade_and_aspect_has_a_name_and_an_icon() -> None:
     assert len(set(GRADE_ICONS.values())) == len(Grade)
     assert all((paths.resources() / "icons" / f"{name}.svg").is_file() for name in GRADE_ICONS.values())
     assert set(ASPECT_NAMES) == set(Aspect)
-    assert len({grade_color(grade, QPalette()) for grade in Grade}) == len(Grade)
+    assert len({grade_color(grade, LIGHT) for grade in Grade}) == len(Grade)
 
 
 def test_english_is_the_default(qapp: QApplication) -> None:
