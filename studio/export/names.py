@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import string
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 import regex
@@ -31,7 +31,7 @@ _FEWEST_DIGITS = 3
 _TEXT_CHARACTERS = 40
 # The limit is 255 bytes or UTF-16 units. The rest is reserved for the suffix and a number that avoids collisions.
 _LONGEST_STEM_BYTES = 200
-_LONGEST_FOLDERS = 4
+_MOST_PARTS = 4
 _SIGNS = regex.compile(r'[<>:"/\\|?*]+')
 _FORBIDDEN = regex.compile(r'[<>:"/\\|?*\p{C}]+')
 _BLANKS = regex.compile(r"\s+")
@@ -63,11 +63,11 @@ class NamePattern:
                 remedy="Close each { with a }.",
                 pattern=pattern,
             ) from error
-        if not 1 <= len(self._parts) <= _LONGEST_FOLDERS:
+        if not 1 <= len(self._parts) <= _MOST_PARTS:
             raise UnusableSetting(
                 "The name pattern creates too many folders.",
                 remedy="Use at most {most} slashes.",
-                most=_LONGEST_FOLDERS - 1,
+                most=_MOST_PARTS - 1,
             )
         for part in self._parts:
             for _, field, spec in part:
@@ -81,26 +81,17 @@ class NamePattern:
             "style": item.style,
             "project": project,
         }
-        digits = max(_FEWEST_DIGITS, len(str(num_items)))
-        return PurePosixPath(
-            *(sanitize_filename(self._filled(part, item.index, digits, values)) for part in self._parts)
-        )
+        num_digits = max(_FEWEST_DIGITS, len(str(num_items)))
 
-    def _filled(
-        self,
-        part: list[tuple[str, str | None, str]],
-        index: int,
-        digits: int,
-        values: Mapping[str, str],
-    ) -> str:
-        filled = ""
-        for literal, field, spec in part:
-            filled += literal
+        def value(field: str | None, spec: str) -> str:
+            if field is None:
+                return ""
             if field == "index":
-                filled += str(index).zfill(int(spec) if spec else digits)
-            elif field is not None:
-                filled += _shortened(values[field], int(spec) if spec else _TEXT_CHARACTERS)
-        return filled
+                return str(item.index).zfill(int(spec or num_digits))
+            return _shortened(values[field], int(spec or _TEXT_CHARACTERS))
+
+        names = ("".join(literal + value(field, spec) for literal, field, spec in part) for part in self._parts)
+        return PurePosixPath(*map(sanitize_filename, names))
 
     def _check(self, field: str | None, spec: str) -> None:
         if field is None:

@@ -27,7 +27,6 @@ class Provenance:
 
     def tags(self, *, title: str, voice: str = "", album: str = "") -> dict[str, str]:
         """Return the tags of a file under libsndfile's names. A format omits the tags that it does not support."""
-        made_by = f"Timbre Studio {studio.__version__}"
         model = f" with the model {self.model}" if self.model else ""
         licence = f" Licence of the model: {self.licence}." if self.licence else ""
         tags = {
@@ -35,7 +34,7 @@ class Provenance:
             "artist": f"{voice} (synthetic voice)" if voice else "synthetic voice",
             "album": album,
             "comment": f"Synthetic speech, made by a computer{model}.{licence}",
-            "software": made_by,
+            "software": f"Timbre Studio {studio.__version__}",
             "license": self.licence,
         }
         return {name: _one_line(value) for name, value in tags.items() if value}

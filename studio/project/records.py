@@ -6,10 +6,9 @@ recorded.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -113,7 +112,7 @@ def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictio
     entries = []
     for row in rows:
         fields = Fields(dict(row), "dictionary", replaced)
-        with _recording_bad_value(fields, "written"):
+        try:
             entries.append(
                 DictionaryEntry(
                     fields.text("written"),
@@ -122,24 +121,19 @@ def dictionary_from(rows: list[Row], replaced: list[str]) -> PronunciationDictio
                     fields.truth("is_case_sensitive", default=False),
                 )
             )
+        except BadPronunciation:
+            fields.replace("written")
     return PronunciationDictionary(tuple(entries))
 
 
 def _pronunciation_from(fields: Fields) -> str | None:
     pronunciation = fields.optional_text("pronunciation")
     if pronunciation is not None:
-        with _recording_bad_value(fields, "pronunciation"):
+        try:
             phone_tokens(pronunciation)
-            return pronunciation
-    return None
-
-
-@contextlib.contextmanager
-def _recording_bad_value(fields: Fields, key: str) -> Iterator[None]:
-    try:
-        yield
-    except BadPronunciation:
-        fields.replace(key)
+        except BadPronunciation:
+            return fields.replace("pronunciation", None)
+    return pronunciation
 
 
 def _parameters_from(fields: Fields) -> TakeParameters:
@@ -166,10 +160,10 @@ def _parameters_from(fields: Fields) -> TakeParameters:
 
 def _odd_length_from(fields: Fields) -> LengthVerdict | None:
     value = fields.optional_text("odd_length")
-    if value is None:
-        return None
-    verdict = {verdict.value: verdict for verdict in LengthVerdict}.get(value)
-    return fields.replace("odd_length", None) if verdict is None else verdict
+    try:
+        return None if value is None else LengthVerdict(value)
+    except ValueError:
+        return fields.replace("odd_length", None)
 
 
 def _style_from(fields: Fields) -> LineStyle:
