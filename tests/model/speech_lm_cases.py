@@ -81,7 +81,7 @@ def read_golden(reference: Path, family: str) -> Golden:
 
 
 def small_config(*, is_second: bool = False, max_positions: int = 1000, num_layers: int = 2) -> SpeechLMConfig:
-    """Return a config with three query heads per key/value head, a width that is no power of two, 50 speech tokens."""
+    """Return a config with three query heads per key/value head, a width that is not a power of two, 50 speech tokens."""
     speech = 50
     return SpeechLMConfig(
         QwenConfig(

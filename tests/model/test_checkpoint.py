@@ -26,7 +26,7 @@ from studio.model.config import Precision
 
 @pytest.fixture
 def folder(reference: Path, family: str, tmp_path: Path) -> Path:
-    """A copy of the miniature checkpoint that a test may break."""
+    """Copy the miniature checkpoint, which a test may damage."""
     copy = tmp_path / "model"
     shutil.copytree(reference / family / "checkpoint", copy)
     os.chmod(copy, 0o755)
@@ -44,7 +44,7 @@ def load_everything(checkpoint: Checkpoint) -> None:
     checkpoint.load_speaker_encoder(1)
 
 
-def test_a_folder_is_what_its_yaml_describes(folder: Path, family: str) -> None:
+def test_yaml_determines_generation_and_settings(folder: Path, family: str) -> None:
     checkpoint = open_checkpoint(folder)
     assert checkpoint.generation.name == family
     assert checkpoint.vocoder.sample_rate == 24_000
@@ -53,7 +53,7 @@ def test_a_folder_is_what_its_yaml_describes(folder: Path, family: str) -> None:
     load_everything(checkpoint)
 
 
-def test_the_name_of_the_yaml_does_not_matter(folder: Path, family: str) -> None:
+def test_generation_does_not_depend_on_the_yaml_name(folder: Path, family: str) -> None:
     (folder / f"{family}.yaml").rename(folder / "cosyvoice.yaml")
     assert open_checkpoint(folder).generation.name == family
 
@@ -70,14 +70,14 @@ def test_classes_of_two_generations_are_refused(folder: Path, family: str) -> No
 
 
 def as_first_release(text: str) -> str:
-    """As in CosyVoice2 folders from before January 2025."""
+    """Return the yaml of a CosyVoice2 folder from before January 2025."""
     text = text.replace("decoder.CausalConditionalDecoder", "decoder.ConditionalDecoder")
     kept = [line for line in text.splitlines() if "chunk_size" not in line and "left_chunks" not in line]
     return "\n".join(kept) + "\n"
 
 
 @pytest.mark.parametrize("family", ["cosyvoice2"])
-def test_the_first_release_is_refused_and_the_newer_named(folder: Path) -> None:
+def test_first_release_is_refused_and_the_error_names_the_newer_one(folder: Path) -> None:
     shutil.copy(folder / "cosyvoice2.yaml", folder / "newer.txt")
     rewrite_yaml(folder, as_first_release)
     (folder / "cosyvoice2.yaml").rename(folder / "cosyvoice.yaml")
@@ -95,7 +95,7 @@ def test_disagreeing_sizes_are_refused(folder: Path) -> None:
         open_checkpoint(folder)
 
 
-def test_no_folder_and_an_empty_folder_are_sentences(tmp_path: Path) -> None:
+def test_missing_and_empty_folders_are_reported(tmp_path: Path) -> None:
     for folder in (tmp_path / "nowhere", tmp_path):
         with pytest.raises(ModelNotFound):
             open_checkpoint(folder)
@@ -119,7 +119,7 @@ def test_a_damaged_file_is_named(folder: Path, name: str, damage: str) -> None:
 
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
 @pytest.mark.parametrize("change", ["lost", "added", "reshaped"])
-def test_a_tensor_too_few_too_many_or_misshapen_is_named(folder: Path, name: str, change: str) -> None:
+def test_missing_unknown_and_misshapen_tensors_are_named(folder: Path, name: str, change: str) -> None:
     tensors = torch.load(folder / name, weights_only=True)
     key = next(key for key in reversed(tensors) if tensors[key].dim() > 1 and "lm_head" not in key)
     if change == "lost":
@@ -162,13 +162,13 @@ def test_the_variant_after_reinforcement_learning_is_opened_on_request(folder: P
     "config",
     ["{", "[]", "{}", '{"vocab_size": "many"}', json.dumps({"vocab_size": 0, "hidden_size": 7})],
 )
-def test_a_broken_text_model_config_is_a_sentence(folder: Path, config: str) -> None:
+def test_damaged_text_model_config_is_reported(folder: Path, config: str) -> None:
     (folder / "CosyVoice-BlankEN" / "config.json").write_text(config)
     with pytest.raises(StudioError, match=r"config\.json"):
         open_checkpoint(folder)
 
 
-def test_the_front_end_key_follows_its_files(folder: Path) -> None:
+def test_front_end_key_depends_on_its_files(folder: Path) -> None:
     checkpoint = open_checkpoint(folder)
     before = checkpoint.front_end_key()
     assert before == open_checkpoint(folder).front_end_key()
@@ -177,7 +177,7 @@ def test_the_front_end_key_follows_its_files(folder: Path) -> None:
     assert checkpoint.front_end_key() != before
 
 
-def test_weights_have_a_key_that_knows_neither_their_folder_nor_its_name(folder: Path, tmp_path: Path) -> None:
+def test_weights_key_does_not_depend_on_the_folder(folder: Path, tmp_path: Path) -> None:
     before = open_checkpoint(folder).weights_key()
     elsewhere = folder.rename(tmp_path / "another name")
     assert open_checkpoint(elsewhere).weights_key() == before

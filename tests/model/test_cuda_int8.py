@@ -83,7 +83,7 @@ extern "C" void launch(Kernel kernel, int num_x, int num_y, int num_threads, con
 
 @pytest.fixture(scope="module")
 def kernel_on_processor(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
-    """Has the call interface of ``CudaKernel``."""
+    """Return a function with the call interface of ``CudaKernel``."""
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
@@ -114,7 +114,7 @@ def exact(levels: torch.Tensor, scales: torch.Tensor, bias: torch.Tensor | None,
 
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 8, 11])
 @pytest.mark.parametrize(("height", "width"), [(5, 16), (3, 61), (6, 560)])
-def test_the_kernel_multiplies(
+def test_kernel_computes_the_product(
     kernel_on_processor: Callable[..., None], num_rows: int, height: int, width: int
 ) -> None:
     """All 256 levels, sizes that do not fill a warp or a block, with and without a bias."""
@@ -129,7 +129,7 @@ def test_the_kernel_multiplies(
         assert (form(rows) - wanted).norm() / wanted.norm() <= 1e-6
 
 
-def test_many_rows_go_through_sixteen_bits(kernel_on_processor: Callable[..., None]) -> None:
+def test_many_rows_are_multiplied_in_sixteen_bits(kernel_on_processor: Callable[..., None]) -> None:
     generator = torch.Generator().manual_seed(0)
     levels, scales = quantize_int8_per_channel(torch.randn(7, 48, generator=generator) * 0.02)
     rows = torch.randn(40, 48, generator=generator)
@@ -142,7 +142,7 @@ def test_many_rows_go_through_sixteen_bits(kernel_on_processor: Callable[..., No
     assert (product[1:] - wanted[1:]).norm() / wanted[1:].norm() <= 1e-3
 
 
-def test_a_language_model_of_it_passes_the_check_of_eight_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_language_model_with_the_kernel_passes_the_quality_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         linear, "Int8Linear", lambda weight, bias: CudaInt8Linear(*quantize_int8_per_channel(weight), bias, CPU)
     )
@@ -153,7 +153,7 @@ def test_a_language_model_of_it_passes_the_check_of_eight_bits(monkeypatch: pyte
     assert report.is_good_enough(Precision.INT8), report
 
 
-def test_without_the_compiler_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compiler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(linear, "load_compiler", object)
     check_support(Precision.INT8, CARD)
@@ -168,7 +168,7 @@ def test_without_the_compiler_the_reason_is_told(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.skipif(load_compiler() is None, reason="NVRTC is not installed")
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_89", "sm_90", "sm_120"])
-def test_the_kernel_compiles_for_the_cards_there_are(architecture: str) -> None:
+def test_kernel_compiles_for_common_gpu_architectures(architecture: str) -> None:
     assert compiled(SOURCE, architecture).startswith(b"\x7fELF")
 
 
@@ -259,7 +259,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     return driver
 
 
-def test_a_kernel_is_compiled_for_its_card_and_queued_on_the_current_stream(
+def test_kernel_is_compiled_for_its_gpu_and_queued_on_the_current_stream(
     driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler = FakeCompiler()
@@ -279,7 +279,7 @@ def test_a_kernel_is_compiled_for_its_card_and_queued_on_the_current_stream(
     assert not driver.in_context
 
 
-def test_what_does_not_compile_says_why(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compilation_error_is_reported(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda_kernel, "load_compiler", lambda: FakeCompiler(b"line 3:\n  no such thing"))
     with pytest.raises(UnsupportedPrecision, match=r"cannot be compiled .*line 3: no such thing"):
         CudaKernel("source", [], CARD)
@@ -288,7 +288,7 @@ def test_what_does_not_compile_says_why(driver: FakeDriver, monkeypatch: pytest.
 @pytest.mark.gpu
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 8, 11, 32, 33, 200])
 @pytest.mark.parametrize(("height", "width"), [(896, 4864), (9728, 896), (1152, 896), (93, 61)])
-def test_on_a_card(num_rows: int, height: int, width: int) -> None:
+def test_kernel_on_a_gpu(num_rows: int, height: int, width: int) -> None:
     """All variants of the kernel, on a stream other than the default."""
     if not torch.cuda.is_available():
         pytest.skip("no graphics card")

@@ -35,7 +35,7 @@ def _flow_path(reference: Path, family: str) -> Path:
 
 
 @pytest.mark.reference
-def test_file_is_opened_and_speaks(reference: Path, family: str) -> None:
+def test_loaded_flow_computes_the_official_mel(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
     decoder = CachedFlowDecoder.load(
         _flow_path(reference, family), flow_config(reference, family), Precision.FLOAT32, "cpu"
@@ -46,7 +46,7 @@ def test_file_is_opened_and_speaks(reference: Path, family: str) -> None:
     assert not mel.requires_grad
 
 
-def test_missing_file_is_a_sentence(reference: Path, tmp_path: Path) -> None:
+def test_missing_file_is_reported(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(MissingModelFile, match=r"flow\.pt"):
         CachedFlowDecoder.load(tmp_path / "flow.pt", flow_config(reference, "cosyvoice3"), Precision.FLOAT32, "cpu")
 

@@ -1,4 +1,4 @@
-"""Caches respect their budget, fall back exactly, and are freed."""
+"""Caches of the flow: their budget, their kinds, and their release."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from studio.model.flow.unet import CausalUNet
 _AMPLE = 1 << 32
 # Besides the prompt, 20 s of speech are expected: 1050 frames, or 1000 without a prompt.
 _EXPECTED_FRAMES = 1000
-# All solver steps use memory alike, so three are enough for the test.
+# All solver steps use the same memory, so three are enough for the test.
 _NUM_STEPS = 3
 
 
@@ -58,7 +58,7 @@ def _budget_for(reference: Path, family: str, kind: CacheKind | None) -> int:
 
 
 @pytest.mark.parametrize("kind", [*CacheKind, None])
-def test_each_fall_back_is_chosen_and_exact(reference: Path, family: str, kind: CacheKind | None) -> None:
+def test_each_cache_kind_is_chosen_by_budget_and_exact(reference: Path, family: str, kind: CacheKind | None) -> None:
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 63), random_tokens(config, 41)
     decoder = _decoder(reference, family, cache_budget_bytes=_budget_for(reference, family, kind))
@@ -80,7 +80,7 @@ def test_inputs_take_the_stated_share(reference: Path) -> None:
         assert inputs / keys_values == share
 
 
-def test_stream_that_outgrows_the_budget_goes_on_by_recomputing(reference: Path, family: str) -> None:
+def test_stream_that_exceeds_the_budget_recomputes_from_its_start(reference: Path, family: str) -> None:
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 28), random_tokens(config, 150)
     ample = _decoder(reference, family, cache_budget_bytes=_AMPLE)
@@ -105,7 +105,9 @@ def test_stream_that_outgrows_the_budget_goes_on_by_recomputing(reference: Path,
     )
 
 
-def test_no_memory_at_all_is_the_same_as_no_budget(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_allocation_has_the_effect_of_an_exceeded_budget(
+    reference: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = flow_config(reference, "cosyvoice3")
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 30)
     decoder = _decoder(reference, "cosyvoice3", cache_budget_bytes=_AMPLE)
@@ -123,7 +125,7 @@ def test_no_memory_at_all_is_the_same_as_no_budget(reference: Path, monkeypatch:
     assert stream.decode(tokens, ()).shape == (80, 60)
 
 
-def test_closing_a_stream_gives_its_memory_back(reference: Path, family: str) -> None:
+def test_closing_a_stream_releases_its_budget(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), _decoder(reference, family, cache_budget_bytes=_AMPLE)
     state = decoder.prepare_prompt(random_prompt(config, 53))
     tokens = random_tokens(config, 60)
@@ -136,7 +138,7 @@ def test_closing_a_stream_gives_its_memory_back(reference: Path, family: str) ->
         stream.decode(tokens[22:], ())
 
 
-def test_closing_frees_what_the_process_holds(reference: Path) -> None:
+def test_closing_streams_frees_process_memory(reference: Path) -> None:
     """200 streams take no more memory than two."""
     config, decoder = flow_config(reference, "cosyvoice3"), _decoder(reference, "cosyvoice3")
     state, tokens = decoder.prepare_prompt(random_prompt(config, 53)), random_tokens(config, 1)
@@ -158,7 +160,7 @@ def test_closing_frees_what_the_process_holds(reference: Path) -> None:
     stream.close()
 
 
-def test_an_abandoned_stream_gives_its_memory_back(reference: Path) -> None:
+def test_deleted_stream_releases_its_budget(reference: Path) -> None:
     config, decoder = flow_config(reference, "cosyvoice3"), _decoder(reference, "cosyvoice3")
     stream = decoder.open_stream(decoder.prepare_prompt(random_prompt(config, 3)))
     stream.decode(random_tokens(config, 5), ())
@@ -167,7 +169,7 @@ def test_an_abandoned_stream_gives_its_memory_back(reference: Path) -> None:
     assert decoder.budget.used_bytes == 0
 
 
-def test_growth_comes_in_blocks_and_moves_nothing() -> None:
+def test_caches_grow_by_blocks_without_copying() -> None:
     estimator = CausalUNet(UNetConfig(8, 2, 4, 1, 1), mel_bins=4)
     layout = CacheLayout.of((estimator,), num_steps=2, num_rows=2, block_frames=50)
     cache = StageCache.empty(layout, CacheKind.KEYS_VALUES, torch.zeros(1), torch.float32)
@@ -202,7 +204,7 @@ def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Pat
     assert max(num_blocks) <= 3
 
 
-def test_half_precision_caches_are_near(reference: Path, family: str) -> None:
+def test_half_precision_caches_change_the_mel_little(reference: Path, family: str) -> None:
     """An optional approximation, within the limit of E9."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
@@ -231,13 +233,11 @@ def test_layers_of_a_part_are_numbered(reference: Path, family: str) -> None:
     ("device", "budget_bytes", "lines"),
     [("cuda", 100, 1), ("cuda", 1000, 1), ("cuda", 1500, 2), ("cuda", 10**6, 8), ("cpu", 10**6, 1)],
 )
-def test_as_many_lines_are_decoded_side_by_side_as_there_is_memory_for(
-    device: str, budget_bytes: int, lines: int
-) -> None:
+def test_number_of_concurrent_lines_depends_on_device_and_budget(device: str, budget_bytes: int, lines: int) -> None:
     assert max_concurrent_streams(torch.device(device), CacheBudget(budget_bytes), line_bytes=450) == lines
 
 
-def test_what_a_usual_line_takes_is_what_its_caches_take(reference: Path, family: str) -> None:
+def test_planned_size_of_a_line_equals_the_size_of_its_caches(reference: Path, family: str) -> None:
     decoder = _decoder(reference, family)
     config, model = flow_config(reference, family), decoder._model
     caches = FlowCaches.empty(decoder._layouts, CacheKind.KEYS_VALUES, model.noise, torch.float32)

@@ -27,7 +27,7 @@ FULL_SIZE = {
 
 
 @pytest.mark.reference
-def test_names_and_shapes_are_those_of_the_released_files(reference: Path, family: str) -> None:
+def test_names_and_shapes_equal_those_of_the_released_files(reference: Path, family: str) -> None:
     lists = reference / "state-dicts"
     if not lists.is_dir():
         pytest.skip("this reference folder has no list of full-size tensors")
@@ -130,7 +130,7 @@ def test_gradients_reach_every_weight(reference: Path, family: str) -> None:
     velocity = network.estimator(torch.ones_like(mean), torch.tensor([0.4]), conditions, FullContext(50))
     velocity.square().sum().backward()
     unreached = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
-    # A key bias shifts all scores of a query equally, which softmax ignores.
+    # A key bias adds the same value to all scores of a query, which has no effect on the softmax.
     assert [name for name in unreached if not name.endswith(("linear_k.bias", "to_k.bias"))] == []
 
 
@@ -177,7 +177,7 @@ def test_distance_term_far_from_the_beginning() -> None:
             assert bias.shape == (1, 2, 50, 6050)
 
 
-def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rotations_are_not_shared_between_cuda_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     """The value may be queued there but not computed yet."""
     stream = 1
     monkeypatch.setattr("studio.model.flow.dit.current_stream_id", lambda _device: stream)
@@ -190,7 +190,7 @@ def test_what_one_stream_of_a_card_computes_is_not_handed_to_another(monkeypatch
     assert torch.equal(again, cosine)
 
 
-def test_what_is_kept_for_every_stream_of_a_card_is_there_when_it_is_handed_out() -> None:
+def test_shared_mask_is_valid_for_every_cuda_stream() -> None:
     """The result is computed on the CPU and copied synchronously."""
     seen = []
 

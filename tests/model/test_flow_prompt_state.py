@@ -36,7 +36,7 @@ def test_whole_blocks_of_the_prompt_are_cached(
         assert not tensors
 
 
-def test_streams_leave_the_state_as_it_was(reference: Path, family: str) -> None:
+def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
     """E5."""
     config, decoder = flow_config(reference, family), flow_decoder(reference, family)
     state = decoder.prepare_prompt(random_prompt(config, 63))
@@ -70,7 +70,7 @@ def test_state_without_caches_is_restored(reference: Path, family: str) -> None:
     assert torch.equal(streamed_mel(decoder, restored, tokens, [5]), fresh)
 
 
-def test_unfitting_tensors_are_refused_by_name(reference: Path, family: str) -> None:
+def test_unsuitable_tensors_are_refused_by_name(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), flow_decoder(reference, family)
     prompt = random_prompt(config, 63)
     good = dict(decoder.prepare_prompt(prompt).tensors())
@@ -101,7 +101,7 @@ def test_progress_counts_blocks_and_may_cancel(reference: Path, family: str) -> 
         decoder.prepare_prompt(prompt, progress=cancel)
 
 
-def test_key_names_what_the_state_depends_on(reference: Path, family: str) -> None:
+def test_prompt_key_covers_everything_the_state_depends_on(reference: Path, family: str) -> None:
     key = flow_decoder(reference, family).prompt_key()
     assert key == flow_decoder(reference, family, cache_budget_bytes=1 << 20).prompt_key()
     others = [
@@ -113,7 +113,7 @@ def test_key_names_what_the_state_depends_on(reference: Path, family: str) -> No
     assert len({key, *(other.prompt_key() for other in others)}) == 5
 
 
-def test_key_names_the_weights(reference: Path, family: str) -> None:
+def test_prompt_key_depends_on_the_weights(reference: Path, family: str) -> None:
     network = flow_network(reference, family)
     with torch.no_grad():
         network.spk_embed_affine_layer.bias = torch.nn.Parameter(network.spk_embed_affine_layer.bias + 1e-3)

@@ -20,7 +20,7 @@ def test_noise_is_the_official_table(reference: Path, family: str) -> None:
     assert hashlib.sha256(table.numpy().tobytes()).hexdigest() == golden.notes["rand_noise"]["sha256_float32_le"]
 
 
-def test_noise_does_not_touch_the_global_generator() -> None:
+def test_noise_does_not_use_the_global_generator() -> None:
     noise_table.cache_clear()
     before = torch.random.get_rng_state()
     noise_table(80)
@@ -37,7 +37,7 @@ def test_time_grid_is_the_official_one(reference: Path, family: str) -> None:
     assert torch.tensor(grid) == pytest.approx(golden["t_span"].double().numpy(), abs=1e-6)
 
 
-def test_guidance_moves_away_from_what_the_unconditioned_row_says() -> None:
+def test_guidance_moves_away_from_the_unconditional_velocity() -> None:
     noise = torch.zeros(4, 80)
     told, untold = 3.0, 1.0
 

@@ -128,7 +128,7 @@ def test_schedule_does_not_change_the_mel(reference: Path, generation: str, data
 
 
 @pytest.mark.parametrize("beyond", [1, 12, 24])
-def test_cut_off_the_grid_is_refused_and_the_stream_goes_on(reference: Path, family: str, beyond: int) -> None:
+def test_cut_off_the_grid_is_refused_and_the_stream_continues(reference: Path, family: str, beyond: int) -> None:
     """E3. The failed call has no effect on the stream."""
     tokens = random_tokens(flow_config(reference, family), 40)
     decoder, state = _decoder(reference, family), _state(reference, family, 90)
@@ -173,7 +173,7 @@ def test_interleaved_streams_do_not_mix(reference: Path, family: str) -> None:
         assert torch.equal(torch.cat(chunks, dim=1), expected)
 
 
-def test_second_utterance_is_like_the_first(reference: Path, family: str) -> None:
+def test_second_utterance_equals_the_first(reference: Path, family: str) -> None:
     tokens = random_tokens(flow_config(reference, family), 40)
     decoder, state = _decoder(reference, family), _state(reference, family, 53)
     first, second = (streamed_mel(decoder, state, tokens, [22]) for _ in range(2))

@@ -36,14 +36,14 @@ def test_plain_run_equals_official(reference: Path, family: str, run: str, num_a
     assert (mel - golden[f"{run}/mel"][0]).abs().max() <= golden.tolerance
 
 
-def test_layers_laid_out_for_the_processor_change_nothing(reference: Path, family: str) -> None:
+def test_repacked_layers_compute_the_same(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
     plain = PlainFlow(reference, family).mel(golden.prompt, golden.tokens, is_streaming=False)
     mel = flow_decoder(reference, family).decode_whole(golden.prompt, golden.tokens)
     assert (mel - plain).abs().max() <= golden.tolerance
 
 
-def test_tables_of_the_fixed_times_equal_their_layers(reference: Path, family: str) -> None:
+def test_precomputed_modulations_equal_their_layers(reference: Path, family: str) -> None:
     """E8: precomputed time-dependent values equal those computed at each call."""
     config = flow_config(reference, family)
     model = FlowModel(flow_network(reference, family, torch.float64), config, 10)
@@ -59,7 +59,7 @@ def test_tables_of_the_fixed_times_equal_their_layers(reference: Path, family: s
         assert (by_table - by_layers).abs().max() / by_layers.abs().max() <= 1e-6
 
 
-def test_layers_behind_the_tables_are_given_up(reference: Path, family: str) -> None:
+def test_time_layers_are_dropped(reference: Path, family: str) -> None:
     config = flow_config(reference, family)
     network = flow_network(reference, family)
     FlowModel(network, config, 10)
@@ -67,7 +67,7 @@ def test_layers_behind_the_tables_are_given_up(reference: Path, family: str) -> 
     assert [name for name in network.state_dict() if any(word in name for word in time_text)] == []
 
 
-def test_more_than_the_noise_table_holds_is_refused(reference: Path) -> None:
+def test_sequence_longer_than_the_noise_table_is_refused(reference: Path) -> None:
     config = flow_config(reference, "cosyvoice3")
     decoder = flow_decoder(reference, "cosyvoice3")
     with pytest.raises(SequenceTooLong, match="300"):

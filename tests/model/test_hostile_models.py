@@ -26,7 +26,7 @@ FAMILIES = ("cosyvoice2", "cosyvoice3")
 
 @pytest.fixture
 def folder(reference: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A copy of a miniature model that a test may break."""
+    """Copy a miniature model, which a test may damage."""
     family = getattr(request, "param", "cosyvoice3")
     copy = tmp_path / "model"
     shutil.copytree(reference / family / "checkpoint", copy)
@@ -163,7 +163,7 @@ TENSORS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize("folder", FAMILIES, indirect=True)
 @pytest.mark.parametrize("change", TENSORS.values(), ids=TENSORS)
 @pytest.mark.filterwarnings("ignore:TypedStorage is deprecated", "ignore:torch.quantize_per_tensor")
-def test_tensors_of_another_kind_are_refused(
+def test_unsupported_kinds_of_tensors_are_refused(
     folder: Path, name: str, change: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     tensors: Tensors = torch.load(folder / name, weights_only=True)
@@ -184,7 +184,7 @@ def transposed(tensor: torch.Tensor) -> torch.Tensor:
     [transposed, torch.flatten, lambda tensor: tensor[:0].clone(), lambda _: torch.zeros(()), lambda t: t.int()],
     ids=["transposed", "flat", "zero size", "scalar", "integers"],
 )
-def test_weight_normalisation_that_does_not_fit_is_refused(
+def test_mismatched_weight_normalisation_is_refused(
     folder: Path, ending: str, change: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     tensors: Tensors = torch.load(folder / "hift.pt", weights_only=True)
@@ -202,7 +202,7 @@ def test_many_views_of_a_few_values_are_refused(folder: Path) -> None:
     refused(folder, WrongTensors)
 
 
-def test_parameters_and_half_precision_are_ordinary(folder: Path) -> None:
+def test_parameters_and_half_precision_are_accepted(folder: Path) -> None:
     tensors: Tensors = torch.load(folder / "flow.pt", weights_only=True)
     torch.save({name: nn.Parameter(tensor.half()) for name, tensor in tensors.items()}, folder / "flow.pt")
     load(folder)

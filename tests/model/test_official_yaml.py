@@ -1,4 +1,4 @@
-"""The official yaml is read as data: tags are not executed, and wrong values are reported."""
+"""The official yaml is read as data. Tags are not executed, and wrong values are reported."""
 
 from pathlib import Path
 
@@ -24,13 +24,13 @@ def test_tags_are_never_executed(tmp_path: Path) -> None:
     assert doc.root.class_name("b") == "Popen"
 
 
-def test_a_python_tag_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_python_tag_is_refused_with_an_error_message(tmp_path: Path) -> None:
     with pytest.raises(BadModelSettings, match="not readable"):
         document(tmp_path, "c: !!python/object/apply:os.getcwd []\n")
     assert BadModelSettings.code == "bad-model-settings"
 
 
-def test_references_and_products_are_followed(tmp_path: Path) -> None:
+def test_references_and_products_are_resolved(tmp_path: Path) -> None:
     doc = document(tmp_path, "chunk: 25\nratio: 2\nother: !ref <chunk>\nframes: !ref <other> * <ratio>\n")
     assert doc.root.integer("frames") == 50
 
@@ -43,7 +43,7 @@ def test_other_arithmetic_is_refused(tmp_path: Path, arithmetic: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["-3", "0", "1e-06", "true", "[1]", "99999999", "abc", ".nan"])
-def test_absurd_whole_numbers_are_refused(tmp_path: Path, value: str) -> None:
+def test_integers_out_of_range_are_refused(tmp_path: Path, value: str) -> None:
     doc = document(tmp_path, f"llm: !new:x.Y\n  size: {value}\n")
     with pytest.raises(BadModelSettings, match=r"llm\.size"):
         doc.root.section("llm").integer("size")
@@ -56,7 +56,7 @@ def test_a_missing_value_is_named_with_its_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "- 1\n", "a: [", "\x00", "a: &x [*x, *x]\nb: {"])
-def test_what_is_no_settings_file_is_refused(tmp_path: Path, text: str) -> None:
+def test_file_without_settings_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadModelSettings):
         document(tmp_path, text)
 

@@ -102,7 +102,7 @@ def test_draws_follow_the_closed_form(sampler_type: type, num_draws: int, histor
     history=st.lists(st.integers(0, 59), max_size=15),
     start=st.integers(2, 59),
 )
-def test_forbidden_tokens_and_immediate_repeats_never_come(
+def test_forbidden_tokens_and_immediate_repeats_are_never_drawn(
     seed: int, sharpness: float, history: list[int], start: int
 ) -> None:
     scores = scores_of(sharpness=sharpness, seed=seed)
@@ -116,7 +116,7 @@ def test_forbidden_tokens_and_immediate_repeats_never_come(
     assert torch.equal(scores, given_scores), "the scores belong to the caller"
 
 
-def test_a_certain_token_that_was_just_said_gives_way() -> None:
+def test_repeated_token_with_probability_one_is_replaced() -> None:
     """Its probability is 1 in float32, but the second draw is still from the others."""
     scores = torch.zeros(40)
     scores[7] = 200.0
@@ -127,7 +127,7 @@ def test_a_certain_token_that_was_just_said_gives_way() -> None:
     assert len(drawn) > 30
 
 
-def test_only_the_window_counts() -> None:
+def test_repetition_counts_only_within_the_window() -> None:
     scores = torch.zeros(40)
     scores[7] = 200.0
     sampler = RepetitionAwareSampler(SamplingOptions(window_tokens=3), 0)
@@ -135,7 +135,7 @@ def test_only_the_window_counts() -> None:
     assert sampler(scores, [7, 1, 2], forbid=None) != 7
 
 
-def test_equal_seeds_draw_alike() -> None:
+def test_equal_seeds_draw_equal_tokens() -> None:
     scores = scores_of(sharpness=0.3)
     first, again, other = (
         [sampler(scores, [], forbid=None) for _ in range(20)]
@@ -144,12 +144,12 @@ def test_equal_seeds_draw_alike() -> None:
     assert first == again != other
 
 
-def test_scores_that_are_not_numbers_are_an_error() -> None:
+def test_nan_scores_are_an_error() -> None:
     with pytest.raises(ModelOverflow, match="not a number"):
         RepetitionAwareSampler(SamplingOptions(), 0)(torch.full((40,), float("nan")), [], forbid=None)
 
 
-def test_forced_tokens_come_in_order_and_then_the_end() -> None:
+def test_forced_sampler_returns_its_tokens_and_then_the_end() -> None:
     sampler, history = ForcedSampler([4, 4, 9], end_id=50), list[int]()
     for _ in range(5):
         history.append(sampler(torch.zeros(60), history, forbid=slice(50, 60)))

@@ -61,7 +61,9 @@ def test_embedding_of_a_wav_file_equals_the_official_one(
 
 
 @pytest.mark.reference
-def test_a_steeper_resampler_hardly_moves_the_embedding(reference: Path, family: str, encoder: SpeakerEncoder) -> None:
+def test_resampler_with_a_steeper_filter_changes_the_embedding_little(
+    reference: Path, family: str, encoder: SpeakerEncoder
+) -> None:
     name, clip = clip_of_another_rate(reference, 16_000)
     steep = Waveform(resample_steeply(clip.samples, clip.sample_rate, 16_000), 16_000)
     embedding = encoder.embed(kaldi_fbank(steep)).astype(np.float64)
@@ -83,7 +85,7 @@ def test_truncated_file_is_named(reference: Path, tmp_path: Path) -> None:
         SpeakerEncoder(tmp_path / "campplus.onnx")
 
 
-def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path) -> None:
+def test_different_network_in_the_file_is_reported(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(DamagedModelFile, match="a different network than its name says"):
         SpeakerEncoder(reference / "cosyvoice2" / "checkpoint" / "speech_tokenizer_v2.onnx")
 
@@ -115,7 +117,7 @@ _TWO_NODES = [
 ]
 
 
-def test_what_a_converter_declared_of_the_output_does_not_matter(tmp_path: Path) -> None:
+def test_declared_output_shape_does_not_matter(tmp_path: Path) -> None:
     """The official program flattens any first output."""
     numbers = [("begin", 0), ("end", 192), ("last", 1)]
     constants = [
@@ -129,14 +131,14 @@ def test_what_a_converter_declared_of_the_output_does_not_matter(tmp_path: Path)
 
 
 @pytest.mark.parametrize("shape", [[2, "T", 80], [1, "T", 64], [1, "T"]])
-def test_an_input_of_another_fixed_size_is_told_at_once(tmp_path: Path, shape: list[int | str]) -> None:
+def test_input_of_another_fixed_size_is_reported_on_opening(tmp_path: Path, shape: list[int | str]) -> None:
     output = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
     path = written(tmp_path / "campplus.onnx", [helper.make_node("Neg", ["any name"], ["out"])], [shape], output)
     with pytest.raises(DamagedModelFile, match="a different network than its name says"):
         SpeakerEncoder(path)
 
 
-def test_a_network_for_one_length_only_is_told_when_another_comes(tmp_path: Path) -> None:
+def test_network_exported_for_one_length_is_reported_for_another(tmp_path: Path) -> None:
     output = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
     path = written(tmp_path / "campplus.onnx", [helper.make_node("Neg", ["any name"], ["out"])], [[1, 7, 80]], output)
     with pytest.raises(DamagedModelFile, match="a different network than its name says"):

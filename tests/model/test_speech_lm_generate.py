@@ -43,7 +43,7 @@ def sampler(speech_lm: TorchSpeechLM, seed: int = 0) -> RepetitionAwareSampler:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_cut_into_passes_gives_the_scores_of_the_plain_network(
+def test_scores_do_not_depend_on_the_division_into_passes(
     data: st.DataObject, network: SpeechLMNetwork, speech_lm: TorchSpeechLM
 ) -> None:
     """Test E7, for any number of tokens per pass and any cache capacity."""
@@ -61,7 +61,7 @@ def test_any_cut_into_passes_gives_the_scores_of_the_plain_network(
         assert (scores - expected[position - 1]).abs().max() <= 1e-4
 
 
-def test_what_generate_computes_is_the_plain_network_over_the_whole_sequence(
+def test_generate_equals_the_plain_network_over_the_whole_sequence(
     network: SpeechLMNetwork, speech_lm: TorchSpeechLM
 ) -> None:
     recorder = RecordingSampler(sampler(speech_lm))
@@ -81,7 +81,7 @@ def test_gradients_reach_every_weight(config: SpeechLMConfig) -> None:
     assert without == []
 
 
-def test_a_padded_batch_computes_each_row_as_alone(network: SpeechLMNetwork) -> None:
+def test_rows_of_a_padded_batch_equal_single_runs(network: SpeechLMNetwork) -> None:
     long = network.inputs.embed_speech(list(range(20)))
     short = torch.cat((long[5:12], torch.zeros(13, long.shape[1])))
     with torch.inference_mode():
@@ -89,13 +89,13 @@ def test_a_padded_batch_computes_each_row_as_alone(network: SpeechLMNetwork) -> 
         assert torch.allclose(both[1, :7], network(long[None, 5:12])[0], atol=1e-5)
 
 
-def test_equal_seeds_speak_alike_and_others_do_not(speech_lm: TorchSpeechLM) -> None:
+def test_equal_seeds_generate_equal_tokens_and_other_seeds_differ(speech_lm: TorchSpeechLM) -> None:
     request = replace(REQUEST, min_tokens=40, max_tokens=40)
     first, again, other = (list(speech_lm.generate(request, sampler(speech_lm, seed))) for seed in (3, 3, 4))
     assert first == again != other
 
 
-def test_global_randomness_is_neither_used_nor_disturbed(speech_lm: TorchSpeechLM) -> None:
+def test_global_generator_is_neither_used_nor_changed(speech_lm: TorchSpeechLM) -> None:
     torch.manual_seed(1)
     before = torch.get_rng_state()
     list(speech_lm.generate(replace(REQUEST, max_tokens=10), sampler(speech_lm)))
@@ -113,9 +113,7 @@ def test_streams_do_not_mix(speech_lm: TorchSpeechLM) -> None:
 
 
 @pytest.mark.parametrize("num_taken", [0, 1, 2, 7])
-def test_closing_early_frees_the_utterance_and_leaves_the_next_one_alone(
-    speech_lm: TorchSpeechLM, num_taken: int
-) -> None:
+def test_closing_early_frees_the_utterance_without_effect_on_the_next(speech_lm: TorchSpeechLM, num_taken: int) -> None:
     request = replace(REQUEST, min_tokens=20, max_tokens=20)
     expected = list(speech_lm.generate(request, sampler(speech_lm, 1)))
     own_sampler = sampler(speech_lm, 1)
@@ -145,7 +143,9 @@ def test_nothing_is_computed_after_the_last_token(speech_lm: TorchSpeechLM, monk
 
 
 @pytest.mark.parametrize(("num_text", "expected"), [(0, 0), (1, 20), (4, 80)])
-def test_speech_ends_at_twenty_tokens_a_text_token(speech_lm: TorchSpeechLM, num_text: int, expected: int) -> None:
+def test_speech_is_limited_to_twenty_tokens_per_text_token(
+    speech_lm: TorchSpeechLM, num_text: int, expected: int
+) -> None:
     request = SpeechTokenRequest(tuple(range(num_text)), prompt_text_tokens=tuple(range(10)))
     never_ending = ForcedSampler([7] * 1000, end_id=speech_lm.config.layout.end_id)
     assert list(speech_lm.generate(request, never_ending)) == [7] * expected
@@ -165,7 +165,7 @@ def test_no_stop_id_is_permitted_below_the_minimum(speech_lm: TorchSpeechLM) -> 
     assert list(speech_lm.generate(replace(REQUEST, min_tokens=0), WantsToStop())) == []
 
 
-def test_limits_that_cross_are_the_maximum(speech_lm: TorchSpeechLM) -> None:
+def test_minimum_above_the_maximum_is_lowered_to_it(speech_lm: TorchSpeechLM) -> None:
     assert len(list(speech_lm.generate(replace(REQUEST, max_tokens=3), GreedySampler()))) == 3
 
 
@@ -181,7 +181,7 @@ def test_a_sequence_beyond_the_model_is_refused_before_anything_is_computed() ->
     assert "shorter" in caught.value.remedy
 
 
-def test_only_a_few_voices_are_remembered_and_all_speak_the_same_as_before(speech_lm: TorchSpeechLM) -> None:
+def test_prompt_cache_is_bounded_and_does_not_change_results(speech_lm: TorchSpeechLM) -> None:
     def speak(voice: int) -> list[int]:
         request = SpeechTokenRequest((1, 2, 3), prompt_text_tokens=(voice, voice + 1), min_tokens=8, max_tokens=8)
         return list(speech_lm.generate(request, sampler(speech_lm, voice)))

@@ -46,7 +46,7 @@ def test_hidden_states_of_the_plain_network(golden: Golden, mode: str) -> None:
     assert difference(hidden, golden.arrays[f"{mode}/hidden"]) <= golden.hidden_limit
 
 
-def test_scores_of_forced_tokens_one_at_a_time(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
+def test_scores_of_forced_tokens_step_by_step(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     forced = golden.arrays[f"{mode}/forced_tokens"].tolist()
     embeddings = speech_lm.inputs.embed_request(golden.request(mode))
     cache = speech_lm.open_cache(len(embeddings) + len(forced))
@@ -56,8 +56,8 @@ def test_scores_of_forced_tokens_one_at_a_time(golden: Golden, speech_lm: TorchS
         embeddings = speech_lm.inputs.embed_speech((token,))
 
 
-def test_the_sampler_is_shown_the_first_scores(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
-    """Official scores have one id masked already; ours come whole, with all stop ids named as forbidden."""
+def test_sampler_receives_the_first_scores(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
+    """Official scores have one id masked. Ours are complete, and the sampler forbids all stop ids."""
     sampler = RecordingSampler(GreedySampler())
     next(iter(speech_lm.generate(golden.request(mode), sampler)))
     recorded = golden.arrays[f"{mode}/scores_step0"]
@@ -69,7 +69,7 @@ def test_the_sampler_is_shown_the_first_scores(golden: Golden, speech_lm: TorchS
     assert sampler.forbidden[0] == slice(stop_ids.start, stop_ids.stop)
 
 
-def test_likeliest_tokens_until_a_stop(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
+def test_greedy_tokens_until_a_stop_id(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     """Repair 6 of J2: the official CosyVoice3 masks its start mark where it means all stop ids.
 
     So that the recorded run can be followed, nothing is forbidden here and the recorded id is masked by the test.
@@ -88,7 +88,7 @@ def test_likeliest_tokens_until_a_stop(golden: Golden, speech_lm: TorchSpeechLM,
     assert list(speech_lm.generate(request, choose)) == golden.arrays[f"{mode}/greedy_tokens"].tolist()
 
 
-def test_likeliest_speech_tokens(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
+def test_greedy_speech_tokens(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     recorded = golden.arrays[f"{mode}/greedy_speech_tokens"].tolist()
     request = golden.request(mode, min_tokens=len(recorded), max_tokens=len(recorded))
     assert list(speech_lm.generate(request, GreedySampler())) == recorded

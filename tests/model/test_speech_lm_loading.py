@@ -38,7 +38,7 @@ def speak(speech_lm: SpeechLM, config: SpeechLMConfig = CONFIG) -> list[int]:
 
 
 @pytest.mark.reference
-def test_names_are_the_official_ones_and_the_text_head_is_left_out(reference: Path, family: str) -> None:
+def test_names_are_official_and_the_text_head_is_omitted(reference: Path, family: str) -> None:
     golden = read_golden(reference, family)
     network = open_network(golden.weights, golden.config)
     in_file = torch.load(golden.weights, weights_only=True)
@@ -47,9 +47,7 @@ def test_names_are_the_official_ones_and_the_text_head_is_left_out(reference: Pa
 
 
 @pytest.mark.parametrize("as_zip", [True, False], ids=["zip", "before torch 1.6"])
-def test_a_file_speaks_like_the_network_it_was_saved_from(
-    tensors: dict[str, torch.Tensor], tmp_path: Path, as_zip: bool
-) -> None:
+def test_loaded_file_equals_the_saved_network(tensors: dict[str, torch.Tensor], tmp_path: Path, as_zip: bool) -> None:
     path = save(tensors, tmp_path, as_zip=as_zip)
     assert speak(load_speech_lm(path, CONFIG)) == speak(speech_lm_of(random_network(CONFIG)))
 
@@ -61,7 +59,7 @@ def test_a_file_in_half_precision_is_widened(tensors: dict[str, torch.Tensor], t
     assert speak(load_speech_lm(save(rounded, tmp_path), CONFIG)) == speak(speech_lm_of(network))
 
 
-def test_training_goes_on_without_changing_what_speaks() -> None:
+def test_training_does_not_change_a_packed_model() -> None:
     network = random_network(CONFIG)
     speech_lm = speech_lm_of(network)
     before = speak(speech_lm)
@@ -71,7 +69,7 @@ def test_training_goes_on_without_changing_what_speaks() -> None:
     assert speak(speech_lm_of(network)) != before
 
 
-def test_what_is_missing_unknown_or_misshapen_is_named(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:
+def test_missing_unknown_and_misshapen_tensors_are_named(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:
     tensors["llm.model.model.layers.5.mlp.up_proj.weight"] = torch.zeros(3, 3)
     tensors["llm.model.model.layers.6.mlp.up_proj.weight"] = torch.zeros(3, 3)
     del tensors["speech_embedding.weight"]
@@ -81,7 +79,7 @@ def test_what_is_missing_unknown_or_misshapen_is_named(tensors: dict[str, torch.
         assert complaint in caught.value.message
 
 
-def test_a_file_that_is_not_there_or_cut_short(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:
+def test_missing_and_truncated_files_are_reported(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:
     with pytest.raises(MissingModelFile, match=r"llm\.pt is missing"):
         load_speech_lm(tmp_path / "llm.pt", CONFIG)
     path = save(tensors, tmp_path)
@@ -103,7 +101,7 @@ from dataclasses import replace
 torch.set_num_threads(1)
 backbone = QwenConfig(2000, 512, 2816, 14, 8, 2)
 config = replace(small_config(), backbone=backbone)
-# What libraries take, first use of their kernels included, is not the model's.
+# Run once before, so that memory of the libraries and their kernels is not counted.
 tiny = replace(config, backbone=replace(backbone, hidden_size=64, intermediate_size=64, num_layers=1))
 from speech_lm_cases import random_network
 list(speech_lm_of(random_network(tiny), Precision(sys.argv[3])).generate(random_request(tiny), GreedySampler()))

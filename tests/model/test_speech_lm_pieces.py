@@ -180,7 +180,7 @@ def speech(first: int, count: int) -> Segment:
     return Segment(TokenKind.SPEECH, tuple(range(first, first + count)))
 
 
-def test_text_is_awaited_in_fives() -> None:
+def test_generation_waits_for_five_text_tokens() -> None:
     order = job_of()
     assert [order.receive(token) for token in (100, 101, 102, 103)] == [[], [], [], []]
     assert order.speech_left == 0
@@ -188,7 +188,7 @@ def test_text_is_awaited_in_fives() -> None:
     assert order.speech_left == 15
 
 
-def test_prompt_speech_goes_in_with_its_text_and_the_model_completes_the_block() -> None:
+def test_prompt_speech_follows_its_text_and_the_model_completes_the_block() -> None:
     order = job_of(prompt_text=14, prompt_speech=40)
     assert order.receive(114) == [
         text(100, 5),
@@ -209,14 +209,14 @@ def test_repair_b_whole_blocks_of_prompt_speech_are_followed_by_text() -> None:
     assert order.receive(109) == [text(105, 5)]
 
 
-def test_repair_c_prompt_speech_left_over_follows_the_task_mark() -> None:
+def test_repair_c_remaining_prompt_speech_follows_the_task_mark() -> None:
     order = job_of(prompt_text=3, prompt_speech=20)
     assert order.receive(103) == []
     assert order.finish() == [text(100, 4), Segment(TokenKind.TASK), speech(0, 20)]
 
 
 @given(st.integers(0, 60), st.integers(0, 80), st.integers(0, 70), st.lists(st.integers(1, 15), max_size=40))
-def test_every_token_goes_in_once_and_in_the_trained_order(
+def test_every_token_is_input_once_and_in_the_trained_order(
     num_prompt_text: int, num_prompt_speech: int, num_arriving: int, early_ends: list[int]
 ) -> None:
     order = job_of(num_prompt_text, num_prompt_speech)
@@ -255,11 +255,11 @@ def test_repair_f_the_end_is_not_permitted_while_text_arrives_and_below_the_mini
     """12 text tokens: two blocks of 15 while they arrive, after which the end is allowed from 24 tokens on."""
     request = SpeechTokenRequest(())
     assert len(list(speech_lm.generate_from_pieces(request, range(12), stops_when_permitted(speech_lm)))) == 30
-    # Three tokens are no block: generation starts after them, with at least six tokens.
+    # Three tokens are less than a block, so generation starts after them. It has at least six tokens.
     assert len(list(speech_lm.generate_from_pieces(request, range(3), stops_when_permitted(speech_lm)))) == 6
 
 
-def test_only_the_fill_mark_of_all_stop_ids_is_offered_while_text_arrives(speech_lm: TorchSpeechLM) -> None:
+def test_fill_mark_is_the_only_stop_id_allowed_while_text_arrives(speech_lm: TorchSpeechLM) -> None:
     sampler = RecordingSampler(GreedySampler())
     list(speech_lm.generate_from_pieces(SpeechTokenRequest((), max_tokens=16), range(5), sampler))
     for scores in sampler.scores[:15]:
@@ -267,13 +267,13 @@ def test_only_the_fill_mark_of_all_stop_ids_is_offered_while_text_arrives(speech
         assert closed == [token for token in LAYOUT.stop_ids if token != LAYOUT.fill_id]
 
 
-def test_repair_e_speech_is_limited_by_the_text_that_came(speech_lm: TorchSpeechLM) -> None:
+def test_repair_e_speech_is_limited_by_the_received_text(speech_lm: TorchSpeechLM) -> None:
     never_ending = ForcedSampler([7] * 1000, LAYOUT.end_id)
     tokens = list(speech_lm.generate_from_pieces(SpeechTokenRequest(()), range(6), never_ending))
     assert tokens == [7] * 120
 
 
-def test_no_text_at_all_is_no_speech(speech_lm: TorchSpeechLM) -> None:
+def test_no_text_gives_no_speech(speech_lm: TorchSpeechLM) -> None:
     request = SpeechTokenRequest((), tuple(range(10)), tuple(range(20)))
     assert list(speech_lm.generate_from_pieces(request, (), GreedySampler())) == []
 
@@ -312,11 +312,11 @@ def test_any_text_and_prompt_ends_within_its_limits(
     assert speak() == tokens
 
 
-def test_a_text_without_end_is_refused_when_the_model_is_full() -> None:
+def test_endless_text_is_refused_when_the_model_has_no_positions_left() -> None:
     speech_lm = speech_lm_of(random_network(small_config(max_positions=100)))
     tokens: list[int] = []
     with pytest.raises(SequenceTooLong):
         tokens.extend(speech_lm.generate_from_pieces(SpeechTokenRequest(()), [3] * 1000, GreedySampler()))
-    # The start mark, four whole blocks of 5 and 15, 5 text tokens and 14 speech tokens fill 100 places; the
-    # scores they give are one token more.
+    # The start mark, four whole blocks of 5 and 15 tokens, 5 text tokens and 14 speech tokens fill 100 positions.
+    # The scores at the last position give one more token.
     assert len(tokens) == 75

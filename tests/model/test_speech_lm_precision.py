@@ -48,7 +48,7 @@ def exact(weight: torch.Tensor, bias: torch.Tensor | None, rows: torch.Tensor) -
 
 @pytest.mark.parametrize("num_rows", [1, 2, 9])
 @pytest.mark.parametrize("has_bias", [True, False])
-def test_every_form_multiplies(precision: Precision, num_rows: int, has_bias: bool) -> None:
+def test_every_form_computes_the_product(precision: Precision, num_rows: int, has_bias: bool) -> None:
     generator = torch.Generator().manual_seed(num_rows)
     weight = torch.randn(93, 61, generator=generator)
     bias = torch.randn(93, generator=generator) if has_bias else None
@@ -92,7 +92,7 @@ def test_four_bit_weights_are_rounded_within_their_groups(num_rows: int) -> None
     assert torch.equal(pack(torch.zeros(16, 32), None, Precision.INT4, CPU)(torch.ones(1, 32)), torch.zeros(1, 16))
 
 
-def test_four_bits_are_right_for_weights_that_have_learnt() -> None:
+def test_four_bits_suffice_for_weights_like_trained_ones() -> None:
     """Not for random weights, which are all equally important."""
     checkpoint = open_checkpoint(paths.resources() / "models" / "studio-mini")
     speech_lm = checkpoint.load_speech_lm(Precision.INT4, "cpu")
@@ -103,7 +103,7 @@ def test_four_bits_are_right_for_weights_that_have_learnt() -> None:
     assert report.is_good_enough(Precision.INT4), report
 
 
-def test_rows_of_nothing_are_nothing(precision: Precision) -> None:
+def test_zero_rows_give_zero_products(precision: Precision) -> None:
     rows = torch.zeros(2, 8)
     assert torch.equal(pack(torch.ones(5, 8), None, precision, CPU)(rows), torch.zeros(2, 5))
     assert torch.equal(pack(torch.zeros(5, 8), None, precision, CPU)(rows + 1), torch.zeros(2, 5))
@@ -124,7 +124,7 @@ def test_no_warning_escapes_while_packing(recwarn: pytest.WarningsRecorder) -> N
     assert torch.backends.quantized.engine == before
 
 
-def test_a_processor_without_eight_bit_arithmetic_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processor_without_eight_bit_arithmetic_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(torch.backends.quantized), "supported_engines", ["none"])
     with pytest.raises(UnsupportedPrecision, match="no supported fast 8-bit arithmetic"):
         check_support(Precision.INT8, CPU)
@@ -133,7 +133,7 @@ def test_a_processor_without_eight_bit_arithmetic_is_told_so(monkeypatch: pytest
     check_support(Precision.FLOAT16, CPU)
 
 
-def test_without_onednn_plain_matrices_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_matrices_are_used_without_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
     assert isinstance(pack(torch.ones(2, 2), None, Precision.FLOAT32, CPU), PlainLinear)
     assert describe(Precision.FLOAT32, CPU) == "torch float32"
@@ -161,7 +161,7 @@ def test_precision_passes_its_check_on_the_reference_checkpoints(
     assert report.top_agreement >= 0.8
 
 
-def test_a_model_that_says_something_else_fails_the_check() -> None:
+def test_model_with_other_weights_fails_the_check() -> None:
     network, other = random_network(small_config()), random_network(small_config())
     other.speech_embedding.weight.add_(0.05)
     report = compare_with_reference(speech_lm_of(other), network)
@@ -169,7 +169,7 @@ def test_a_model_that_says_something_else_fails_the_check() -> None:
     assert report.divergence_nats > 0
 
 
-def test_numbers_that_are_none_fail_the_check() -> None:
+def test_nan_fails_the_check() -> None:
     assert not QualityReport(8, math.nan, math.nan, 0.0, math.nan).is_good_enough(Precision.INT8)
 
 
@@ -177,7 +177,7 @@ def test_numbers_that_are_none_fail_the_check() -> None:
     ("worst_divergence_nats", "top_agreement", "is_good"),
     [(0.01, 1.0, True), (1.5, 1.0, False), (math.nan, 1.0, False), (0.01, 0.6, False)],
 )
-def test_one_bad_step_or_other_choices_fail_the_check_however_good_the_mean(
+def test_one_bad_step_or_other_top_tokens_fail_the_check_despite_a_good_mean(
     worst_divergence_nats: float, top_agreement: float, is_good: bool
 ) -> None:
     report = QualityReport(128, 1e-3, 1e-3, top_agreement, worst_divergence_nats)
@@ -196,7 +196,7 @@ def test_every_request_is_compared_and_the_worst_step_counts() -> None:
     assert both.worst_divergence_nats > both.divergence_nats
 
 
-def test_the_arbitrary_request_fits_the_model() -> None:
+def test_random_request_is_valid_for_the_model() -> None:
     config = small_config()
     request = random_request(config)
     assert request == random_request(config)

@@ -20,12 +20,12 @@ def test_the_recorded_tokens(reference: Path) -> None:
     assert kept == arrays["silent/out"].flatten().tolist()
 
 
-def test_runs_are_cut_after_five_and_counted_anew() -> None:
+def test_each_run_is_shortened_to_five() -> None:
     tokens = [9, *[1, 2] * 4, 9, *[2] * 5, 9]
     assert list(filter_silent_tokens(tokens, {1, 2})) == [9, 1, 2, 1, 2, 1, 9, *[2] * 5, 9]
 
 
-def test_tokens_pass_one_at_a_time() -> None:
+def test_tokens_are_filtered_one_at_a_time() -> None:
     asked = []
     tokens = filter_silent_tokens((asked.append(token) or token for token in range(5)), {1})
     assert (next(tokens), asked) == (0, [0])

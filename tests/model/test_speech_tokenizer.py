@@ -60,7 +60,7 @@ def test_a_steeper_resampler_would_change_tokens(reference: Path, family: str, t
     assert num_changed > 0
 
 
-def test_four_frames_make_a_token_rounded_up(tokenizer: SpeechTokenizer) -> None:
+def test_number_of_tokens_is_a_quarter_of_the_frames_rounded_up(tokenizer: SpeechTokenizer) -> None:
     for num_frames, num_tokens in ((1, 1), (4, 1), (5, 2), (3000, 750)):
         assert len(tokenizer.tokenize(np.zeros((128, num_frames), np.float32))) == num_tokens
 
@@ -95,7 +95,7 @@ def test_damaged_file_is_named(
     assert printed.err == ""
 
 
-def test_another_network_under_the_name_is_told(reference: Path, tmp_path: Path) -> None:
+def test_different_network_in_the_file_is_reported(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(DamagedModelFile, match=r"campplus\.onnx contains a different network"):
         SpeechTokenizer(reference / "cosyvoice2" / "checkpoint" / "campplus.onnx")
 

@@ -30,7 +30,7 @@ CUTS = st.sets(st.integers(0, NUM_FRAMES), max_size=12).map(sorted)
 
 @settings(max_examples=30, deadline=None)
 @given(CUTS)
-def test_any_cutting_equals_one_run_in_float64(cuts: list[int]) -> None:
+def test_any_division_into_chunks_equals_one_run_in_float64(cuts: list[int]) -> None:
     made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
     assert made.shape == WHOLE.shape
     assert (made - WHOLE).abs().max() <= 1e-9
@@ -38,7 +38,7 @@ def test_any_cutting_equals_one_run_in_float64(cuts: list[int]) -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(CUTS)
-def test_any_cutting_equals_one_run_in_float32(cuts: list[int]) -> None:
+def test_any_division_into_chunks_equals_one_run_in_float32(cuts: list[int]) -> None:
     mel = random_mel(NUM_FRAMES).float()
     assert (torch.cat(stream_all(VOCODER32, mel, cuts)) - one_run(mel, torch.float32)).abs().max() <= 1e-4
 
@@ -57,14 +57,14 @@ def test_whole_equals_one_run(num_frames: int) -> None:
     assert (made - one_run(mel)).abs().max() <= 1e-9
 
 
-def test_all_is_given_but_four_frames_and_four_samples() -> None:
+def test_all_but_four_frames_and_four_samples_are_returned() -> None:
     first, second, last = stream_all(VOCODER, random_mel(NUM_FRAMES), [10, 25])
     assert len(first) == 10 * SAMPLES_PER_FRAME - LAG_SAMPLES
     assert len(second) == 15 * SAMPLES_PER_FRAME
     assert len(last) == 15 * SAMPLES_PER_FRAME + LAG_SAMPLES
 
 
-def test_nothing_could_be_given_earlier() -> None:
+def test_held_back_samples_are_not_final() -> None:
     """The held-back samples depend on the next frame, from the first or second sample on."""
     mel = random_mel(12)
     whole = VOCODER.synthesize_whole(mel, VOCODER.noise(0))
@@ -74,7 +74,7 @@ def test_nothing_could_be_given_earlier() -> None:
     assert int(changed.nonzero()[0]) - num_given in {0, 1}  # a window begins with a zero
 
 
-def test_a_few_frames_make_sound_only_when_they_are_the_last() -> None:
+def test_very_few_frames_give_samples_only_at_the_end() -> None:
     stream = VOCODER.open_stream(VOCODER.noise(0))
     mel = random_mel(4)
     assert stream.synthesize(mel[:, :3], is_last=False).shape == (0,)
@@ -82,7 +82,7 @@ def test_a_few_frames_make_sound_only_when_they_are_the_last() -> None:
     assert (stream.synthesize(mel[:, :0], is_last=True) - one_run(mel)).abs().max() <= 1e-9
 
 
-def test_no_frames_no_samples() -> None:
+def test_no_frames_give_no_samples() -> None:
     mel = random_mel(0)
     assert VOCODER.synthesize_whole(mel, VOCODER.noise(0)).shape == (0,)
     stream = VOCODER.open_stream(VOCODER.noise(0))
@@ -90,7 +90,7 @@ def test_no_frames_no_samples() -> None:
     assert stream.synthesize(mel, is_last=True).shape == (0,)
 
 
-def test_a_chunk_costs_its_own_frames_however_late_it_comes() -> None:
+def test_cost_of_a_chunk_does_not_grow() -> None:
     """R7: every layer processes as many columns in the last chunk as in the second."""
     vocoder = small_vocoder(VocoderKind.CAUSAL)
     columns_of_chunk: list[int] = []
@@ -107,7 +107,7 @@ def test_a_chunk_costs_its_own_frames_however_late_it_comes() -> None:
     assert set(costs[1:]) == {costs[1]}
 
 
-def test_streams_do_not_touch_each_other() -> None:
+def test_streams_are_independent() -> None:
     mel, other = random_mel(20, seed=1), random_mel(20, seed=2)
     alone = stream_all(VOCODER, mel, [8])
     streams = [VOCODER.open_stream(VOCODER.noise(0)) for _ in range(2)]
@@ -119,5 +119,5 @@ def test_streams_do_not_touch_each_other() -> None:
     assert torch.equal(last, alone[1])
 
 
-def test_the_seed_does_not_matter_to_a_constant_noise() -> None:
+def test_seed_has_no_effect_on_constant_noise() -> None:
     assert torch.equal(VOCODER.noise(1).columns(0, 9), VOCODER.noise(2).columns(0, 9))

@@ -45,14 +45,14 @@ def one_run(network: HiFT, num_frames: int = 12) -> torch.Tensor:
 
 
 @pytest.mark.reference
-def test_a_wrapped_network_has_the_names_of_an_official_file(reference: Path, family: str) -> None:
+def test_weight_normalised_network_has_the_official_names(reference: Path, family: str) -> None:
     official = torch.load(reference / family / "checkpoint" / "hift.pt", weights_only=True)
     network = small_network(VocoderKind.NON_CAUSAL if family == "cosyvoice2" else VocoderKind.CAUSAL)
     assert set(with_weight_norm(network).state_dict()) == set(official)
 
 
 @pytest.mark.parametrize("spelling", ["folded", "newer", "older", "trained with discriminators"])
-def test_every_spelling_of_a_file_gives_the_same_sound(tmp_path: Path, kind: VocoderKind, spelling: str) -> None:
+def test_every_naming_scheme_gives_the_same_samples(tmp_path: Path, kind: VocoderKind, spelling: str) -> None:
     network = small_network(kind, torch.float32)
     network.f0_predictor.to(torch.float64 if kind is VocoderKind.CAUSAL else torch.float32)
     wanted = one_run(network)
@@ -77,7 +77,7 @@ def test_a_loaded_vocoder_is_float32_and_its_causal_pitch_float64(tmp_path: Path
     assert not any(parameter.requires_grad for parameter in network.parameters())
 
 
-def test_in_sixteen_bits_only_residual_blocks_multiply_so(tmp_path: Path, kind: VocoderKind) -> None:
+def test_only_residual_blocks_use_sixteen_bits(tmp_path: Path, kind: VocoderKind) -> None:
     torch.save(small_network(kind, torch.float32).state_dict(), tmp_path / "hift.pt")
     plain, half = (
         load_vocoder(tmp_path / "hift.pt", small_config(kind), precision, "cpu").network
@@ -91,14 +91,14 @@ def test_in_sixteen_bits_only_residual_blocks_multiply_so(tmp_path: Path, kind: 
     assert not any(parameter.requires_grad for parameter in half.parameters())
 
 
-def test_a_file_of_the_other_generation_is_named(tmp_path: Path, kind: VocoderKind) -> None:
+def test_file_of_the_other_generation_is_reported(tmp_path: Path, kind: VocoderKind) -> None:
     other = VocoderKind.CAUSAL if kind is VocoderKind.NON_CAUSAL else VocoderKind.NON_CAUSAL
     torch.save(small_network(other).state_dict(), tmp_path / "hift.pt")
     with pytest.raises(WrongTensors, match=r"conv_pre.weight \(16, 20, \d\) instead of"):
         load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")
 
 
-def test_a_missing_half_of_weight_norm_is_named(tmp_path: Path, kind: VocoderKind) -> None:
+def test_missing_tensor_of_a_weight_norm_pair_is_named(tmp_path: Path, kind: VocoderKind) -> None:
     tensors = with_weight_norm(small_network(kind)).state_dict()
     del tensors["f0_predictor.condnet.2.parametrizations.weight.original1"]
     torch.save(tensors, tmp_path / "hift.pt")
@@ -106,7 +106,7 @@ def test_a_missing_half_of_weight_norm_is_named(tmp_path: Path, kind: VocoderKin
         load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")
 
 
-def test_no_file_and_a_torn_file_are_sentences(tmp_path: Path, kind: VocoderKind) -> None:
+def test_missing_and_truncated_files_are_reported(tmp_path: Path, kind: VocoderKind) -> None:
     path = tmp_path / "hift.pt"
     with pytest.raises(MissingModelFile, match=r"hift\.pt is missing"):
         load_vocoder(path, small_config(kind), Precision.FLOAT32, "cpu")
@@ -116,8 +116,8 @@ def test_no_file_and_a_torn_file_are_sentences(tmp_path: Path, kind: VocoderKind
         load_vocoder(path, small_config(kind), Precision.FLOAT32, "cpu")
 
 
-def test_every_weight_learns(kind: VocoderKind) -> None:
-    """The plain forward is differentiable, also after inference."""
+def test_gradients_reach_every_weight(kind: VocoderKind) -> None:
+    """The plain ``forward`` is differentiable, also after inference."""
     network = with_weight_norm(small_network(kind).requires_grad_(True))
     with torch.inference_mode():
         one_run(network)
@@ -128,7 +128,7 @@ def test_every_weight_learns(kind: VocoderKind) -> None:
     assert silent == []
 
 
-def test_a_batch_is_its_rows(kind: VocoderKind) -> None:
+def test_rows_of_a_batch_equal_single_runs(kind: VocoderKind) -> None:
     network, mel = small_network(kind), random_mel(24).view(2, 20, 12)
     noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     together, _ = network(mel, noise)
@@ -143,7 +143,7 @@ def test_merged_taps_are_the_same_convolution() -> None:
     assert (one_run(merged) - one_run(plain)).abs().max() < 1e-12
 
 
-def test_training_merges_taps_anew_in_every_step() -> None:
+def test_training_merges_taps_again_in_every_step() -> None:
     plain, learning = (small_network(VocoderKind.CAUSAL).requires_grad_(True) for _ in range(2))
     learning.train()
     noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -158,7 +158,7 @@ def test_training_merges_taps_anew_in_every_step() -> None:
         assert (learning(random_mel(12)[None], noise)[0] - made[0]).abs().max() > 1e-6
 
 
-def test_louder_than_full_scale_is_limited(kind: VocoderKind) -> None:
+def test_samples_are_limited(kind: VocoderKind) -> None:
     network = small_network(kind)
     network.conv_post.bias.data += 4.0
     made = one_run(network)

@@ -49,7 +49,7 @@ def test_the_table_depends_on_the_flow_built_before_it() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 70_000), st.integers(0, 12_000), st.sampled_from(["normal", "uniform"]))
-def test_any_part_is_a_part_of_the_whole(start: int, length: int, kind: str) -> None:
+def test_any_range_equals_that_range_of_the_whole_noise(start: int, length: int, kind: str) -> None:
     noise, again = WHOLE[kind]
     assert torch.equal(again.columns(start, start + length), noise[start : start + length])
 
@@ -89,14 +89,14 @@ def test_threads_share_one_table() -> None:
     assert torch.equal(torch.cat(parts[::-1]), WHOLE["uniform"][0][:80_000])
 
 
-def test_drawing_leaves_the_global_generator_alone() -> None:
+def test_drawing_does_not_use_the_global_generator() -> None:
     before = torch.get_rng_state()
     UniformTable(RELEASED).columns(0, 10)
     NormalNoise(0, 9).columns(0, 10)
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_a_given_table_repeats_only_when_told() -> None:
+def test_recorded_noise_repeats_only_on_request() -> None:
     table = torch.arange(10.0).view(5, 2)
     assert torch.equal(TableNoise(table, wraps=True).columns(4, 7), table[[4, 0, 1]])
     assert torch.equal(TableNoise(table, wraps=False).columns(1, 5), table[1:])

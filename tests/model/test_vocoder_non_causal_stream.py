@@ -24,14 +24,14 @@ def one_run(mel: torch.Tensor, seed: int = 0) -> torch.Tensor:
 WHOLE = one_run(random_mel(NUM_FRAMES))
 
 
-def test_whole_is_the_plain_network() -> None:
+def test_whole_mode_equals_the_plain_network() -> None:
     noise = VOCODER.noise(0).columns(0, NUM_FRAMES * SAMPLES_PER_FRAME)
     assert torch.equal(VOCODER.network(random_mel(NUM_FRAMES)[None], noise)[0][0], WHOLE)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=8).map(sorted))
-def test_any_cutting_gives_every_sample_and_differs_only_at_seams(cuts: list[int]) -> None:
+def test_any_division_into_chunks_gives_all_samples_and_differs_only_at_seams(cuts: list[int]) -> None:
     """In float64, only the samples within the influence of a chunk's end differ."""
     made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
     assert made.shape == WHOLE.shape
@@ -74,12 +74,12 @@ def test_short_utterances_equal_one_run(num_frames: int) -> None:
     assert torch.equal(torch.cat(stream_all(VOCODER, mel, [])), whole)
 
 
-def test_an_end_without_frames_gives_what_was_held_back() -> None:
+def test_last_call_without_frames_returns_the_held_back_samples() -> None:
     mel = random_mel(30)
     assert torch.equal(torch.cat(stream_all(VOCODER, mel, [30])), one_run(mel))
 
 
-def test_no_frames_no_samples() -> None:
+def test_no_frames_give_no_samples() -> None:
     mel = random_mel(0)
     assert one_run(mel).shape == (0,)
     stream = VOCODER.open_stream(VOCODER.noise(0))
@@ -87,7 +87,7 @@ def test_no_frames_no_samples() -> None:
     assert stream.synthesize(mel, is_last=True).shape == (0,)
 
 
-def test_chunks_cost_their_own_frames_and_a_constant() -> None:
+def test_cost_of_a_chunk_is_its_frames_plus_a_constant() -> None:
     vocoder = small_vocoder(VocoderKind.NON_CAUSAL)
     columns: list[int] = []
     vocoder.network.conv_post.register_forward_hook(lambda _, inputs, __: columns.append(inputs[0].shape[-1]))
@@ -97,7 +97,7 @@ def test_chunks_cost_their_own_frames_and_a_constant() -> None:
     assert set(columns[2:]) == {columns[2]}
 
 
-def test_the_seed_decides_the_sound() -> None:
+def test_samples_depend_on_the_seed() -> None:
     mel = random_mel(12)
     assert torch.equal(one_run(mel, seed=4), one_run(mel, seed=4))
     assert not torch.equal(one_run(mel, seed=4), one_run(mel, seed=5))

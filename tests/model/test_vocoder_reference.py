@@ -118,8 +118,8 @@ def test_pitch(golden: Golden) -> None:
     assert_close(golden.network.f0_predictor(golden.hift["full/mel"]), golden.hift["full/f0"], golden.f0_limit)
 
 
-def test_pitch_in_double(golden3: Golden) -> None:
-    """Weight normalisation included, which is folded in float64 for this."""
+def test_pitch_in_float64(golden3: Golden) -> None:
+    """Weight normalisation is folded in float64 as well."""
     assert_close(golden3.network.f0_predictor(golden3.hift["full/mel"].double()), golden3.hift["full/f0_double"], 1e-9)
 
 
@@ -161,7 +161,7 @@ def test_last_layer_on_the_recorded_source(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize("source", ["zero", "recorded"])
-def test_speech_on_a_given_source(golden: Golden, source: str) -> None:
+def test_decoder_with_the_recorded_source(golden: Golden, source: str) -> None:
     given = golden.hift[f"{golden.second_run}/source"][0]
     name = f"{golden.second_run}/speech" if source == "recorded" else "zero_source/speech"
     wanted = golden.hift[name]
@@ -170,13 +170,13 @@ def test_speech_on_a_given_source(golden: Golden, source: str) -> None:
     assert_close(made[:, : wanted.shape[-1]], wanted, golden.speech_of_source_limit)
 
 
-def test_speech_on_a_source_whose_head_was_replaced(golden2: Golden) -> None:
-    """The official program caches the source of CosyVoice2; here it is continued, but a decoder is a decoder."""
+def test_decoder_with_a_source_continued_from_the_cache(golden2: Golden) -> None:
+    """The official program replaces the start of the source by its cache. This tests the decoder alone."""
     made = golden2.decode_second_run(golden2.hift["cached_source/source"][0])
     assert_close(made, golden2.hift["cached_source/speech"], golden2.speech_of_source_limit)
 
 
-def test_speech_of_a_later_official_chunk_on_its_source(golden2: Golden) -> None:
+def test_decoder_with_the_source_of_a_later_official_chunk(golden2: Golden) -> None:
     """CosyVoice2's second streamed chunk, before its fade."""
     made = golden2.network.decode(golden2.e2e["stream/hift1_mel"], golden2.e2e["stream/hift1_source"][0])
     assert_close(made, golden2.e2e["stream/hift1_speech"], golden2.speech_of_source_limit)
@@ -198,7 +198,7 @@ def test_streamed_speech_of_cosyvoice3(golden3: Golden) -> None:
 
 
 def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
-    """The chunk lengths of the official stream, and its first chunk.
+    """Compare chunk lengths with those of the official stream, and the samples of its first chunk.
 
     The later ones differ by the repairs J2-12 and J2-13, and because the recorded run restarted its
     noise in every chunk: what their source and decoder do is tested beside.
@@ -209,7 +209,7 @@ def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
 
 
 def test_a_continued_phase_gives_the_source_that_the_official_program_caches(golden2: Golden) -> None:
-    """The last eight frames of a chunk, from the phase before them, are the 3840 samples it takes along."""
+    """The last eight frames of a chunk are the 3840 samples that the official program caches."""
     mel, wanted = golden2.e2e["stream/flow0_mel"], golden2.e2e["stream/hift1_source"][0, 0, :3840]
     assert torch.equal(wanted, golden2.e2e["stream/hift0_source"][0, 0, -3840:])
     num_frames = mel.shape[-1]
@@ -223,7 +223,7 @@ def test_a_continued_phase_gives_the_source_that_the_official_program_caches(gol
 
 
 def stream_as_official(golden: Golden) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """What this vocoder and what the official program give for each chunk of the recorded stream."""
+    """Return the samples of this vocoder and of the official program for each chunk of the recorded stream."""
     mel = _mel_as_streamed(golden.e2e)
     stream = golden.vocoder.open_stream(golden.noise)
     made = [stream.synthesize(chunk, is_last=chunk is mel[-1]) for chunk in mel]
@@ -231,7 +231,7 @@ def stream_as_official(golden: Golden) -> tuple[list[torch.Tensor], list[torch.T
 
 
 def _mel_as_streamed(e2e: dict[str, torch.Tensor]) -> list[torch.Tensor]:
-    """What each flow call of the official stream added: every call returns the utterance from its start."""
+    """Return the mel that each flow call of the official stream added. Every call returns the utterance from its start."""
     chunks: list[torch.Tensor] = []
     num_frames = 0
     while (mel := e2e.get(f"stream/flow{len(chunks)}_mel")) is not None:

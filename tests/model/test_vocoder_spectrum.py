@@ -37,7 +37,7 @@ def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(4, 30), min_size=1, max_size=6))
 @example([4, 4])  # the shortest first chunk: three columns
-def test_both_carry_over_any_chunks(chunk_hops: list[int]) -> None:
+def test_analysis_and_resynthesis_continue_across_any_chunks(chunk_hops: list[int]) -> None:
     """The inverse returns the signal for any chunks, including its end."""
     signal = random_signal(HOP * sum(chunk_hops))
     analysing, synthesising, made = History(), History(), []

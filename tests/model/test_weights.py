@@ -44,7 +44,7 @@ def test_a_pickle_with_code_is_refused_and_does_not_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 1, 10, 200, -20])
-def test_a_truncated_file_is_a_sentence(tmp_path: Path, kept_bytes: int) -> None:
+def test_truncated_file_is_reported(tmp_path: Path, kept_bytes: int) -> None:
     path = tmp_path / "flow.pt"
     torch.save(tensors(), path)
     path.write_bytes(path.read_bytes()[:kept_bytes])
@@ -53,7 +53,7 @@ def test_a_truncated_file_is_a_sentence(tmp_path: Path, kept_bytes: int) -> None
 
 
 @pytest.mark.parametrize("content", [[1, 2], {"a": 1}, {1: torch.zeros(1)}, torch.zeros(2)])
-def test_what_is_not_named_tensors_is_refused(tmp_path: Path, content: object) -> None:
+def test_file_without_named_tensors_is_refused(tmp_path: Path, content: object) -> None:
     path = tmp_path / "hift.pt"
     torch.save(content, path)
     with pytest.raises(DamagedModelFile, match="something other than named tensors"):
@@ -88,13 +88,13 @@ def test_weights_of_the_right_type_are_mapped_not_copied(tmp_path: Path) -> None
     assert not any(parameter.requires_grad for parameter in layer.parameters())
 
 
-def test_half_precision_files_become_the_asked_for_type() -> None:
+def test_half_precision_files_are_converted_to_the_requested_type() -> None:
     layer = empty_layer()
     load_weights(layer, {name: tensor.half() for name, tensor in tensors().items()}, file_name="flow.pt")
     assert layer.first.weight.dtype is torch.float32
 
 
-def test_every_disagreement_is_named() -> None:
+def test_every_mismatch_is_named() -> None:
     wrong = tensors()
     del wrong["first.bias"]
     wrong["third.weight"] = torch.zeros(1)
@@ -105,7 +105,7 @@ def test_every_disagreement_is_named() -> None:
         assert part in caught.value.message
 
 
-def test_ignored_names_may_be_there() -> None:
+def test_ignored_names_may_be_present() -> None:
     load_weights(empty_layer(), tensors() | {"lm_head": torch.zeros(9)}, file_name="llm.pt", ignored={"lm_head"})
 
 
@@ -114,7 +114,7 @@ def test_ignored_names_may_be_there() -> None:
     ("gain", "direction"),
     [("weight_g", "weight_v"), ("parametrizations.weight.original0", "parametrizations.weight.original1")],
 )
-def test_weight_norm_is_folded_in_both_spellings(gain: str, direction: str, transposed: bool) -> None:
+def test_weight_norm_is_folded_in_both_naming_schemes(gain: str, direction: str, transposed: bool) -> None:
     conv = nn.ConvTranspose1d(4, 6, 3) if transposed else nn.Conv1d(4, 6, 3)
     normed = nn.utils.parametrizations.weight_norm(conv)
     with torch.no_grad():
@@ -130,7 +130,7 @@ def test_weight_norm_is_folded_in_both_spellings(gain: str, direction: str, tran
     torch.testing.assert_close(folded["up.weight"], conv.weight)
 
 
-def test_half_a_weight_norm_pair_is_missed_by_name() -> None:
+def test_missing_tensor_of_a_weight_norm_pair_is_named() -> None:
     folded = fold_weight_norm({"up.weight_g": torch.ones(2, 1, 1)}, file_name="hift.pt")
     with torch.device("meta"):
         module = nn.ModuleDict({"up": nn.Conv1d(3, 2, 1, bias=False)})

@@ -1,4 +1,4 @@
-"""Text that arrives in pieces is split into sentences as soon as they are certain."""
+"""Splitting of text that arrives in pieces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _fed(*pieces: str) -> list[list[str]]:
     return [*(splitter.feed(piece) for piece in pieces), splitter.finish()]
 
 
-def test_a_sentence_is_certain_when_the_next_word_begins() -> None:
+def test_sentence_is_returned_when_the_next_word_begins() -> None:
     assert _fed("This sentence is complete. ", "A", "nd so on.") == [
         [],
         ["This sentence is complete."],
@@ -32,29 +32,29 @@ def test_a_sentence_is_certain_when_the_next_word_begins() -> None:
         (("我……", "不知道"), [[], [], ["我……不知道"]]),
     ],
 )
-def test_what_follows_may_still_change_the_end(pieces: tuple[str, ...], expected: list[list[str]]) -> None:
+def test_following_text_may_change_the_end_of_a_sentence(pieces: tuple[str, ...], expected: list[list[str]]) -> None:
     assert _fed(*pieces) == expected
 
 
-def test_the_enter_key_is_always_an_end() -> None:
+def test_line_break_ends_a_short_line() -> None:
     assert _fed("hello", "\n", "again\r", "\nmore") == [[], ["hello\n"], [], ["again\r\n"], ["more"]]
 
 
-def test_wrapped_lines_are_put_together_but_a_long_typed_line_is_not_kept_waiting() -> None:
+def test_wrapped_lines_are_joined_and_a_closed_long_line_is_returned_at_once() -> None:
     line = "It was the best of times, it was the worst of times, it was the age"
     assert _fed(line + "\n", "of wisdom. Then") == [[], [line + " of wisdom."], [" Then"]]
     assert _fed(line + "\n", "Of wisdom. Then") == [[], [line + "\n", "Of wisdom."], [" Then"]]
     assert _fed(line + ".\n") == [[line + ".\n"], []]
 
 
-def test_short_sentences_of_one_piece_stay_together() -> None:
+def test_short_sentences_of_one_piece_are_joined() -> None:
     assert _fed("Yes. No. Maybe. This is a somewhat longer sentence. It") == [
         ["Yes. No. Maybe. This is a somewhat longer sentence."],
         [" It"],
     ]
 
 
-def test_tags_are_never_torn() -> None:
+def test_tags_are_never_split() -> None:
     pieces = list("Well[laughter] he said <strong>now. Really</strong> and left[pause 0.5]. Z")
     assert [part for parts in _fed(*pieces) for part in parts] == [
         "Well[laughter] he said <strong>now. Really</strong> and left[pause 0.5].",
@@ -69,6 +69,6 @@ def test_endless_text_is_cut_at_a_comma() -> None:
     assert "".join(given) == "and then, " * 60
 
 
-def test_nothing_left_is_no_sentence() -> None:
+def test_finish_returns_nothing_if_no_text_remains() -> None:
     assert _fed("Done.\n") == [["Done.\n"], []]
     assert _fed() == [[]]

@@ -33,7 +33,7 @@ def test_languages(text: str, language: Language) -> None:
     assert detect_language(text) is language
 
 
-def test_digits_alone_are_in_the_language_around_them() -> None:
+def test_digits_alone_have_the_default_language() -> None:
     assert detect_language("123 !", Language.CHINESE) is Language.CHINESE
     assert detect_language("123 !") is Language.ENGLISH
 

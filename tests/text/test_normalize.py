@@ -1,4 +1,4 @@
-"""Numbers, dates, units and signs as a narrator reads them, in Chinese, English and Japanese."""
+"""Normalisation of numbers, dates, units and signs in Chinese, English and Japanese."""
 
 from __future__ import annotations
 
@@ -125,17 +125,17 @@ def test_chinese(written: str, spoken: str) -> None:
     assert normalize(written, Language.CHINESE) == spoken
 
 
-def test_japanese_numbers_are_japanese() -> None:
+def test_japanese_numbers_are_spelled_out() -> None:
     assert normalize("2024年に1,234円です", Language.JAPANESE) == "二千二十四年に千二百三十四円です"
 
 
 @pytest.mark.parametrize("language", [Language.GERMAN, Language.KOREAN, Language.RUSSIAN])
 def test_other_languages_keep_their_digits(language: Language) -> None:
-    """The official program reads every foreign number in English; the model itself reads it in its language."""
+    """The official program spells out every such number in English, but the model reads digits in the right language."""
     assert normalize("Äpfel: 5", language) == "Äpfel: 5"
 
 
-def test_chinese_loses_its_blanks_but_english_in_it_does_not() -> None:
+def test_spaces_are_removed_except_between_english_words() -> None:
     assert normalize("他说 hello world 然后 走了 ok", Language.CHINESE) == "他说hello world然后走了ok"
 
 
@@ -174,14 +174,14 @@ def test_clean(written: str, cleaned: str) -> None:
     assert clean(written) == cleaned
 
 
-def test_the_grammar_never_fails_and_keeps_its_surroundings() -> None:
+def test_grammar_never_fails_and_keeps_surrounding_spaces() -> None:
     assert normalize_with_grammar(" 5 ", Language.ENGLISH) == " five "
     assert normalize_with_grammar("  ", Language.ENGLISH) == "  "
     # wetext returns nothing if an unknown sign is next to a number.
     assert normalize_with_grammar("1 cat [7] 5 kg", Language.ENGLISH) == "one cat [ seven ] five kilograms"
 
 
-def test_a_sentence_is_normalised_once() -> None:
+def test_results_are_cached() -> None:
     text = "Sentence number 5000 of the cache test costs $17.50."
     first = normalize(text, Language.ENGLISH)
     hits = normalize.cache_info().hits

@@ -63,18 +63,18 @@ def test_instruct(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, 
     assert _text(strings["tts_text"], form, tokenizer) == _official(arrays, "instruct2", "text")
 
 
-def test_an_empty_instruction_leaves_no_blank_behind(form3: PromptForm, tokenizer3: TextTokenizer) -> None:
+def test_empty_instruction_adds_no_space(form3: PromptForm, tokenizer3: TextTokenizer) -> None:
     assert form3.instruct("", tokenizer3) == tokenizer3.encode(PREAMBLE + END_OF_PROMPT, allow_special=True)
     assert form3.instruct(" \n", tokenizer3) == form3.cross_lingual(tokenizer3)
 
 
-def test_pasted_preamble_and_mark_do_not_come_twice(form3: PromptForm, tokenizer3: TextTokenizer) -> None:
+def test_pasted_preamble_and_end_token_are_not_repeated(form3: PromptForm, tokenizer3: TextTokenizer) -> None:
     pasted = f"{PREAMBLE} 请用四川话表达。{END_OF_PROMPT}"
     assert form3.instruct(pasted, tokenizer3) == form3.instruct("请用四川话表达。", tokenizer3)
     assert form3.zero_shot(f"{PREAMBLE}{END_OF_PROMPT}你好。", tokenizer3) == form3.zero_shot("你好。", tokenizer3)
 
 
-def test_an_instruction_cannot_smuggle_control_tokens(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_instruction_cannot_contain_control_tokens(form: PromptForm, tokenizer: TextTokenizer) -> None:
     ids = form.instruct("a<|endofprompt|>b<|im_start|>c[breath]", tokenizer)
     assert [token for token in ids if token in set(tokenizer.special_ids.values())] == [
         tokenizer.special_ids[END_OF_PROMPT]
@@ -88,7 +88,7 @@ def test_a_transcript_is_normalised_but_never_split(form: PromptForm, tokenizer:
     assert spoken == "他在二零二四年写了三本书，" * 39 + "他在二零二四年写了三本书。"
 
 
-def test_lines_of_a_transcript_end_like_sentences_and_the_last_keeps_its_end(form: PromptForm) -> None:
+def test_lines_of_a_transcript_end_like_sentences_except_the_last(form: PromptForm) -> None:
     def spoken(text: str, *, normalize: bool = True) -> str:
         return "".join(part.text for part in spoken_transcript(text, form.tags, normalize=normalize))
 
@@ -99,7 +99,7 @@ def test_lines_of_a_transcript_end_like_sentences_and_the_last_keeps_its_end(for
 
 @pytest.mark.reference
 def test_official_unsplit_texts(form: PromptForm, golden: dict[str, Any]) -> None:
-    """What the official program does to transcripts, where it is not one of the faults repaired in test_prepare."""
+    """Transcripts equal those of the official program, except where it damages them."""
     texts = [
         entry
         for entry in golden["text_normalize"]

@@ -1,4 +1,4 @@
-"""Words are respelled by the model's dictionary; nothing else changes."""
+"""Respelling of words with the dictionary of a model."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from studio.text.tokenizer import TextTokenizer
 RESPELLINGS = Respellings({"hello": "HXLO", "don't": "DONT", "a": "X"})
 
 
-def test_words_are_spelled_by_sound_and_all_else_stays() -> None:
+def test_only_listed_words_are_respelled() -> None:
     assert RESPELLINGS.respelled("Hello, 你好 – don’t say HELLO! a1") == "HXLO, 你好 – DONT say HXLO! X1"
 
 
-def test_a_word_that_is_not_known_stays_in_small_letters() -> None:
+def test_unlisted_words_are_lowercased() -> None:
     assert RESPELLINGS.respelled("Hello Zorblax’s Übermut") == "HXLO zorblax's Übermut"
 
 
-def test_words_are_found_where_they_are_looked_up() -> None:
+def test_words_of_returns_the_range_of_each_word() -> None:
     text = "Well, don't – a 2nd time"
     assert [text[begin:end] for begin, end in words_of(text)] == ["Well", "don't", "a", "nd", "time"]
 
 
-def test_a_list_is_read_without_its_remarks(tmp_path: Path) -> None:
+def test_comments_and_blank_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / RESPELLINGS_FILE
-    path.write_text("# whose it is\n\nhello\tHXLO\nworld\tWËLD\n", "utf-8")
+    path.write_text("# a comment\n\nhello\tHXLO\nworld\tWËLD\n", "utf-8")
     assert Respellings.read(path).of_word == {"hello": "HXLO", "world": "WËLD"}
 
 
 @pytest.mark.parametrize("content", [b"hello HXLO\n", b"hello\t \n", b"\tHXLO\n", b"hello\t\xff\n"])
-def test_a_damaged_list_is_told(tmp_path: Path, content: bytes) -> None:
+def test_damaged_list_is_reported(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / RESPELLINGS_FILE
     path.write_bytes(content)
     with pytest.raises(DamagedModelFile, match="respellings"):
@@ -44,9 +44,7 @@ def test_a_damaged_list_is_told(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.reference
-def test_a_folder_that_brings_a_list_has_its_speech_spelled_by_it_and_nothing_else(
-    reference: Path, tmp_path: Path
-) -> None:
+def test_respellings_of_a_folder_apply_to_speech_only(reference: Path, tmp_path: Path) -> None:
     folder = tmp_path / "CosyVoice-BlankEN"
     shutil.copytree(reference / "cosyvoice3" / "checkpoint" / "CosyVoice-BlankEN", folder)
     plain = TextTokenizer.from_folder(folder, COSYVOICE3_TEXT)

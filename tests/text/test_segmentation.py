@@ -14,18 +14,18 @@ from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 from studio.text.segmentation import MAX_CHARACTERS, IncrementalText, Pause, Sentence, prepare_text
 from studio.text.tokenizer import TextTokenizer
 
-# What the official program makes of these is a fault; beside it stands what we make of them, and why.
+# Texts that the official program damages, with the correct result. Each comment describes the defect.
 REPAIRED = {
-    # " - " is meant to become a comma, but the blanks around it are deleted first.
+    # " - " should become a comma, but the spaces around it are deleted first.
     "今天是2024年5月1日，气温25.5度 - 很热，": ["今天是二零二四年五月一日，气温二十五点五度，很热。"],
-    # ㎡ is not read, and brackets vanish while their words run on (instruct vocabulary, section 6).
+    # ㎡ is not spelled out, and brackets are removed so that their words are joined to the text.
     "面积是100㎡和3²、体积5³（大约）【注】——完`了`": ["面积是一百平方米和三平方、体积五立方，大约，注 完了。"],
-    # Line feeds are removed: paragraphs are lost (section 6).
+    # Line feeds are removed, so paragraphs are lost.
     "中文\n换行。第二句": ["中文。", "换行。第二句。"],
     "line one\nline two. 7": ["line one.", "line two. seven."],
-    # Chinese and English in one text.
+    # Digits alone are read in English.
     "123": ["one hundred and twenty three."],
-    # No normalisation and no splitting at all where "<|" occurs (section 6; J2 row 10).
+    # A text that contains "<|" is neither normalised nor split (J2, row 10).
     "<|en|>Keep 100 as it is": ["en Keep one hundred as it is."],
 }
 
@@ -50,7 +50,9 @@ def test_golden_texts(form: PromptForm, tokenizer: TextTokenizer, golden: dict[s
 
 
 @pytest.mark.parametrize("text", REPAIRED)
-def test_what_the_official_program_damages_is_repaired(text: str, form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_texts_that_the_official_program_damages_are_correct(
+    text: str, form: PromptForm, tokenizer: TextTokenizer
+) -> None:
     assert is_damaged(text)
     assert _spoken(text, form, tokenizer) == REPAIRED[text]
 
@@ -63,7 +65,9 @@ def test_symbols_alone_are_not_spoken(text: str, form: PromptForm, tokenizer: Te
 
 
 @pytest.mark.reference
-def test_golden_paragraphs_are_split_alike(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]) -> None:
+def test_golden_paragraphs_are_split_equally(
+    form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]
+) -> None:
     """Without normalisation, no end mark is added, and the first sentence has no leading space."""
     entries = [entry for entry in golden["split_paragraph"] if entry["token_max_n"] == 80]
     assert entries
@@ -76,16 +80,14 @@ def test_golden_paragraphs_are_split_alike(form: PromptForm, tokenizer: TextToke
 
 
 @pytest.mark.reference
-def test_a_text_that_is_normalised_already_stays_as_it_is(
-    form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]
-) -> None:
+def test_normalised_text_is_not_changed(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any]) -> None:
     for entry in golden["text_normalize"]:
         if entry.get("text_frontend") is False:
             assert _spoken(entry["text"], form, tokenizer, normalize=False) == entry["result"]
 
 
-class TestFaultsOfTheOfficialPath:
-    """Instruct vocabulary, section 6, row by row."""
+class TestDefectsOfTheOfficialProgram:
+    """Texts that the official program damages."""
 
     def test_english_pronunciation_survives(self, tokenizer3: TextTokenizer) -> None:
         text = "The [W][AY1][N][D] blew 5 times."
@@ -112,7 +114,7 @@ class TestFaultsOfTheOfficialPath:
     def test_quotes_stay_quotes(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert _spoken('He said "hi" 2 times', form, tokenizer) == ['He said "hi" two times.']
 
-    def test_a_range_of_chapters_is_no_subtraction(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    def test_range_of_chapters_is_not_read_as_a_subtraction(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert _spoken("第1-3章", form, tokenizer) == ["第一到三章。"]
 
     def test_a_tilde_is_silent(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
@@ -127,15 +129,13 @@ class TestFaultsOfTheOfficialPath:
     def test_brackets_are_set_off_by_commas(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert _spoken("他（小王）说`好`【注】", form, tokenizer) == ["他，小王，说好，注。"]
 
-    def test_control_marks_do_not_switch_the_front_end_off(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    def test_control_marks_do_not_disable_normalisation(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         text = "<|zh|>" + "他在2024年写了3本书。" * 30
         spoken = _spoken(text, form, tokenizer)
         assert len(spoken) > 3
         assert "2" not in "".join(map(str, spoken))
 
-    def test_the_normaliser_works_without_network_and_is_never_silently_off(
-        self, form: PromptForm, tokenizer: TextTokenizer
-    ) -> None:
+    def test_normalisation_works_offline(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert _spoken("3", form, tokenizer) == ["three."]
 
 
@@ -167,11 +167,11 @@ def test_nothing_to_speak(text: str, form: PromptForm, tokenizer: TextTokenizer)
         ("good\u200bbye \ud800 2", ["goodbye two."]),
     ],
 )
-def test_odd_texts(text: str, spoken: list[str], tokenizer3: TextTokenizer) -> None:
+def test_unusual_texts(text: str, spoken: list[str], tokenizer3: TextTokenizer) -> None:
     assert _spoken(text, COSYVOICE3_TEXT, tokenizer3) == spoken
 
 
-def test_pauses_cut_sentences_and_hold_the_voice(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_pauses_split_sentences_and_add_commas(form: PromptForm, tokenizer: TextTokenizer) -> None:
     text = "And the winner is [pause 2] Anna! [PAUSE 500ms][pause .5s] Bravo[pause 0]"
     assert _spoken(text, form, tokenizer) == ["And the winner is,", 2.0, "Anna!", 0.5, 0.5, "Bravo.", 0.0]
     assert _spoken("好[pause 30]吗", form, tokenizer) == ["好，", 30.0, "吗。"]
@@ -182,20 +182,20 @@ def test_a_pause_of_more_than_30_seconds_is_refused(form: PromptForm, tokenizer:
         prepare_text("a [pause 30.5] b", form=form, tokenizer=tokenizer)
 
 
-def test_what_only_resembles_a_pause_is_text(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_text_resembling_a_pause_is_spoken(form: PromptForm, tokenizer: TextTokenizer) -> None:
     assert _spoken("a [pause] b [pause x] c", form, tokenizer) == ["a, pause, b, pause x, c."]
 
 
-def test_pronunciation_is_refused_where_the_model_has_none(tokenizer2: TextTokenizer) -> None:
+def test_pronunciation_tokens_are_refused_by_a_model_without_them(tokenizer2: TextTokenizer) -> None:
     with pytest.raises(StyleNotSupported, match=r"\[j\]\[ǐ\]"):
         prepare_text("对[j][ǐ]予", form=COSYVOICE2_TEXT, tokenizer=tokenizer2)
 
 
-def test_a_lone_letter_in_brackets_is_no_pronunciation(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_single_letter_in_brackets_is_text(form: PromptForm, tokenizer: TextTokenizer) -> None:
     assert _spoken("[a] is right, not [B]", form, tokenizer) == ["a, is right, not, B."]
 
 
-def test_a_lone_toned_final_is_pronunciation(tokenizer3: TextTokenizer) -> None:
+def test_single_toned_final_is_pronunciation(tokenizer3: TextTokenizer) -> None:
     assert _spoken("[ā]呀", COSYVOICE3_TEXT, tokenizer3) == ["[ā]呀。"]
 
 
@@ -203,7 +203,7 @@ def test_unknown_tags_are_read_as_words(form: PromptForm, tokenizer: TextTokeniz
     assert _spoken("[whispers] come", form, tokenizer) == ["whispers, come."]
 
 
-def test_a_span_is_not_torn(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_span_is_not_split(form: PromptForm, tokenizer: TextTokenizer) -> None:
     long = "很长的一句话，有二十个字左右的样子。" * 3
     text = f"{long}他说<strong>{long}</strong>。{long}"
     (torn,) = [part for part in _spoken(text, form, tokenizer) if "<strong>" in str(part)]
@@ -214,18 +214,18 @@ def test_a_span_is_not_torn(form: PromptForm, tokenizer: TextTokenizer) -> None:
     "text",
     ["好" * 5000, "a" * 5000, "word " * 2000, "一二三，" * 1000, "7" * 3000, "[breath]好" * 500, "é" * 3000],
 )
-def test_a_line_of_any_length_becomes_sentences_a_model_can_hold(text: str, tokenizer3: TextTokenizer) -> None:
+def test_line_of_any_length_is_split_into_sentences_of_bounded_length(text: str, tokenizer3: TextTokenizer) -> None:
     items = prepare_text(text, form=COSYVOICE3_TEXT, tokenizer=tokenizer3)
     assert "".join(item.written for item in items) == text
     for item in items:
         assert isinstance(item, Sentence)
-        # The miniature vocabulary spends three or more tokens on a Chinese character.
+        # The miniature vocabulary has three or more tokens for a Chinese character.
         assert 0 < len(item.text_tokens) < 600
         # A sentence that is cut ends with a comma.
         assert item.spoken.removesuffix("[breath]")[-1] in ".,。，"
 
 
-def test_a_text_too_long_is_refused(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_text_that_is_too_long_is_refused(form: PromptForm, tokenizer: TextTokenizer) -> None:
     with pytest.raises(TextTooLong, match="1,000,001 characters"):
         prepare_text("x" * (MAX_CHARACTERS + 1), form=form, tokenizer=tokenizer)
 
@@ -235,7 +235,7 @@ class TestIncrementalText:
         items = IncrementalText(form=form, tokenizer=tokenizer).items(iter(pieces))
         return [item.spoken if isinstance(item, Sentence) else item.seconds for item in items]
 
-    def test_sentences_come_while_the_text_goes_on(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    def test_sentences_are_returned_while_text_arrives(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         consumed = 0
 
         def pieces() -> Any:
@@ -254,21 +254,21 @@ class TestIncrementalText:
         pieces = ["你好[pau", "se 1]世界\n", "\n", "😀\n再见"]
         assert self._items(pieces, form, tokenizer) == ["你好，", 1.0, "世界。", "再见。"]
 
-    def test_digits_are_in_the_language_of_what_came_before(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    def test_digits_have_the_language_of_the_preceding_text(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         assert self._items(["第一章\n", "5\n"], form, tokenizer) == ["第一章。", "五。"]
 
-    def test_nothing_at_all_is_an_error(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
+    def test_text_without_words_is_an_error(self, form: PromptForm, tokenizer: TextTokenizer) -> None:
         with pytest.raises(NothingToSpeak):
             self._items(["", " \n", "[pause 1]\n", "…"], form, tokenizer)
 
 
-def test_a_pause_is_written_where_it_stood(form: PromptForm, tokenizer: TextTokenizer) -> None:
+def test_written_text_of_a_pause_is_its_tag(form: PromptForm, tokenizer: TextTokenizer) -> None:
     items = prepare_text("a [pause 1] b", form=form, tokenizer=tokenizer)
     assert [item.written for item in items] == ["a ", "[pause 1]", " b"]
     assert isinstance(items[1], Pause)
 
 
-def test_text_needs_no_networks_and_no_grammars_until_it_is_used() -> None:
+def test_importing_the_text_front_end_loads_no_networks_or_grammars() -> None:
     check = (
         "import sys, studio.text.segmentation, studio.text.styles, studio.text.tokenizer;"
         "print({'torch', 'onnxruntime', 'wetext', 'kaldifst'} & sys.modules.keys())"

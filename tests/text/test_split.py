@@ -42,18 +42,18 @@ def _pieces(text: str, language: Language) -> list[str]:
         (Language.KOREAN, ["네. ", "아니요!"]),
     ],
 )
-def test_pieces(language: Language, pieces: list[str]) -> None:
+def test_clauses(language: Language, pieces: list[str]) -> None:
     pieces = [piece.rstrip() if piece.endswith(" ") else piece for piece in pieces]
     joined = "".join(pieces) if language.writes_without_spaces else " ".join(piece.strip() for piece in pieces)
     assert [piece.strip() for piece in _pieces(joined, language)] == [piece.strip() for piece in pieces]
 
 
-def test_an_official_end_mark_of_chinese_is_no_end_of_a_sentence() -> None:
+def test_chinese_clause_marks_do_not_end_a_sentence() -> None:
     text = "一、二；三：四。五"
     assert sentence_ends(text) == [text.index("五")]
 
 
-def test_a_long_piece_is_cut_at_a_comma_then_a_blank_then_anywhere() -> None:
+def test_long_piece_is_cut_at_a_comma_or_a_space_or_anywhere() -> None:
     assert split_near_middle("one two three, four five six") == len("one two three,")
     assert split_near_middle("one two three four") == len("one two ")
     assert split_near_middle("好" * 10) == 5
@@ -62,7 +62,7 @@ def test_a_long_piece_is_cut_at_a_comma_then_a_blank_then_anywhere() -> None:
     assert split_near_middle("a, " + "word " * 20) > 20
 
 
-def test_a_cut_anywhere_spares_words_numbers_and_tags() -> None:
+def test_words_numbers_and_tags_are_not_cut() -> None:
     text = "好" * 8 + "example" + "好" * 9
     at = split_near_middle(text)
     assert "example" in text[:at] or "example" in text[at:]
@@ -75,7 +75,7 @@ def _blocks(text: str) -> list[str]:
     return [text[block.start : block.end] for block in blocks(Layout.of(text, COSYVOICE3_TEXT.tags))]
 
 
-def test_every_line_is_a_paragraph_and_pauses_cut_too() -> None:
+def test_lines_and_pauses_end_blocks() -> None:
     assert _blocks("\nTitle\n\nline one\r\nline two\u2028three") == [
         "\nTitle\n\n",
         "line one\r\n",
@@ -108,5 +108,5 @@ def test_wrapped_lines_are_one_paragraph() -> None:
         ],
     ],
 )
-def test_lines_that_a_person_broke_stay_lines(lines: list[str]) -> None:
+def test_lines_with_intended_breaks_are_not_joined(lines: list[str]) -> None:
     assert not is_wrapped(lines)

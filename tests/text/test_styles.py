@@ -53,7 +53,7 @@ def test_lists_are_consistent(family: str, form: PromptForm) -> None:
         assert preset.label_zh
         assert preset.label_en
         assert "<|" not in preset.instruction
-        assert "佩奇" not in preset.label_zh, "a brand is no label"
+        assert "佩奇" not in preset.label_zh, "a label contains no brand"
         if preset.family.startswith("dialect."):
             assert "dialect" in preset.note
     assert {(label.tag, label.grade) for label in styles.tags} == {(tag.text, tag.grade) for tag in form.tags.inline}
@@ -69,19 +69,19 @@ def test_a_preset_is_found_by_id_family_or_the_id_of_another_generation() -> Non
     ("wrong", "meant"),
     [("dialect.sichaun", "dialect.sichuan"), ("sichuan", "dialect.sichuan"), ("v2.emotion.hapy", "emotion.happy")],
 )
-def test_an_unknown_preset_names_the_nearest(wrong: str, meant: str) -> None:
+def test_error_for_an_unknown_preset_suggests_similar_names(wrong: str, meant: str) -> None:
     with pytest.raises(UnknownPreset, match=f"Did you mean .*{meant}") as caught:
         load_styles("cosyvoice3").preset(wrong)
     assert caught.value.remedy
 
 
-def test_an_unknown_preset_like_nothing_we_know() -> None:
+def test_unknown_preset_without_similar_names() -> None:
     with pytest.raises(UnknownPreset) as caught:
         load_styles("cosyvoice3").preset("zzz")
     assert "Did you mean" not in caught.value.message
 
 
-def test_a_model_folder_brings_its_own_styles(tmp_path: Path) -> None:
+def test_styles_of_the_model_folder_replace_the_default_list(tmp_path: Path) -> None:
     assert load_styles("cosyvoice3", tmp_path) == load_styles("cosyvoice3")
     shutil.copyfile(paths.resources() / "styles" / "cosyvoice2.json", tmp_path / "styles.json")
     assert load_styles("cosyvoice3", tmp_path) == load_styles("cosyvoice2")
@@ -92,7 +92,7 @@ def test_a_model_folder_brings_its_own_styles(tmp_path: Path) -> None:
     ["", "[]", "{}", "[" * 200_000, '{"presets": [{}]}', '{"presets": [[]]}', '{"presets": [], "tags": [{"tag": 1}]}',
      '{"presets": [], "tags": [{"tag": "x", "label_zh": "x", "label_en": "x", "grade": "best"}]}', "\udcff"],
 )  # fmt: skip
-def test_damaged_styles_are_named(tmp_path: Path, content: str) -> None:
+def test_damaged_styles_file_is_reported(tmp_path: Path, content: str) -> None:
     (tmp_path / "styles.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(DamagedModelFile, match=r"styles\.json"):
         load_styles("cosyvoice3", tmp_path)
@@ -106,6 +106,6 @@ def test_a_note_must_be_text(tmp_path: Path) -> None:
         load_styles("cosyvoice3", tmp_path)
 
 
-def test_a_generation_without_a_list() -> None:
+def test_missing_list_of_a_generation_is_reported() -> None:
     with pytest.raises(MissingModelFile, match="cosyvoice9"):
         load_styles("cosyvoice9")

@@ -14,12 +14,12 @@ def test_adjacent_tags_are_found_separately() -> None:
     assert [mark.token for mark in find_marks("[breath][cough]", COSYVOICE2_TEXT.tags)] == ["[breath]", "[cough]"]
 
 
-def test_tags_are_spelled_exactly() -> None:
+def test_only_exact_spellings_of_tags_are_found() -> None:
     assert find_marks("[BREATH] [ breath ] [unknown] < strong >", COSYVOICE3_TEXT.tags) == ()
     assert find_marks("<|endofsystem|><|endofprompt|>", COSYVOICE3_TEXT.tags) == ()
 
 
-def test_marks_carry_kind_and_place() -> None:
+def test_tags_have_kind_and_position() -> None:
     assert find_marks("a<strong>[ā][pause 1]", COSYVOICE3_TEXT.tags) == (
         TagSpan(1, 9, MarkKind.OPENING, "<strong>"),
         TagSpan(9, 12, MarkKind.PHONE, "[ā]"),
@@ -27,7 +27,7 @@ def test_marks_carry_kind_and_place() -> None:
     )
 
 
-def test_spans_close_what_they_opened() -> None:
+def test_spans_end_with_their_closing_tag() -> None:
     def found(text: str) -> list[str]:
         return [text[start:end] for start, end in spans(find_marks(text, COSYVOICE3_TEXT.tags))]
 

@@ -96,7 +96,7 @@ def test_a_damaged_file_is_named(own_folder: Path, name: str, content: str) -> N
         TextTokenizer.from_folder(own_folder, COSYVOICE3_TEXT)
 
 
-def test_bytes_that_are_no_text_are_damage(own_folder: Path) -> None:
+def test_invalid_utf8_is_reported(own_folder: Path) -> None:
     (own_folder / "merges.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DamagedModelFile, match=r"merges\.txt"):
         TextTokenizer.from_folder(own_folder, COSYVOICE3_TEXT)

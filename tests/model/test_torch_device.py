@@ -14,7 +14,7 @@ from studio.model.torch_device import StreamPool, cuda_streams
 
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> StreamPool:
-    """Fake torch streams of a GPU, some of which are already in use."""
+    """Return a pool of fake torch streams of a GPU, some of which are already in use."""
     numbers = itertools.cycle(range(100, 132))
 
     class Stream:
@@ -39,19 +39,19 @@ def streams_of_threads(pool: StreamPool, num_threads: int) -> list[list[int]]:
         return list(threads.map(ask, range(num_threads)))
 
 
-def test_each_thread_has_one_of_its_own_and_keeps_it(pool: StreamPool) -> None:
+def test_each_thread_keeps_a_separate_stream(pool: StreamPool) -> None:
     asked = streams_of_threads(pool, 31)
     assert all(len(set(of_thread)) == 1 for of_thread in asked)
     assert len({of_thread[0] for of_thread in asked}) == 31
 
 
-def test_nobody_queues_on_the_stream_that_is_for_recording(pool: StreamPool) -> None:
+def test_no_thread_gets_the_stream_reserved_for_recording(pool: StreamPool) -> None:
     asked = streams_of_threads(pool, 70)
     assert pool.for_recording.cuda_stream not in {stream for of_thread in asked for stream in of_thread}
 
 
 @pytest.mark.usefixtures("pool")
-def test_a_card_has_one_pool_whatever_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_has_one_pool_for_all_its_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.model.torch_device._pools", {})
     first = cuda_streams(torch.device("cuda", 0))
     assert cuda_streams(torch.device("cuda")) is first
