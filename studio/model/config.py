@@ -1,4 +1,4 @@
-"""Model settings as plain data, read from a model folder by ``official_yaml.py``. No torch."""
+"""Model settings as plain data, which ``generations.py`` reads from a model folder. This module does not import torch."""
 
 from __future__ import annotations
 
@@ -47,18 +47,14 @@ class QwenConfig:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTokenLayout:
-    """Special ids of a generation, which follow its speech tokens (specification E5, E6).
+    """Special ids of a generation, which follow its speech tokens (specification E5, E6)."""
 
-    ``sos_row`` and ``task_row`` index ``llm_embedding`` if ``has_llm_embedding``, else
-    ``speech_embedding``. Any id from ``num_speech_tokens`` on ends the sequence.
-    """
-
-    num_speech_tokens: int
-    num_rows: int
+    num_speech_tokens: int  # any id from this number on ends the sequence
+    num_rows: int  # of ``speech_embedding`` and of the head
     has_llm_embedding: bool
     head_has_bias: bool
-    sos_row: int
-    task_row: int
+    sos_row: int  # index into ``llm_embedding`` if it exists, otherwise into ``speech_embedding``
+    task_row: int  # likewise
     end_id: int
     fill_id: int
 
@@ -87,18 +83,18 @@ class SolverConfig:
 
 @dataclass(frozen=True, slots=True)
 class ConformerConfig:
-    """Flow encoder of CosyVoice2 (F5): ``num_blocks`` at token rate, ``num_up_blocks`` at frame rate."""
+    """Flow encoder of CosyVoice2 (specification F5)."""
 
     size: int
     num_heads: int
     feed_forward_size: int
-    num_blocks: int
-    num_up_blocks: int = 4
+    num_blocks: int  # layers at token rate
+    num_up_blocks: int = 4  # layers at frame rate
 
 
 @dataclass(frozen=True, slots=True)
 class UNetConfig:
-    """Estimator of CosyVoice2 (F6)."""
+    """Estimator of CosyVoice2 (specification F6)."""
 
     channels: int
     num_heads: int
@@ -109,7 +105,7 @@ class UNetConfig:
 
 @dataclass(frozen=True, slots=True)
 class DiTConfig:
-    """Estimator of CosyVoice3 (F7)."""
+    """Estimator of CosyVoice3 (specification F7)."""
 
     size: int
     depth: int
@@ -120,7 +116,7 @@ class DiTConfig:
 
 @dataclass(frozen=True, slots=True)
 class LookAheadConfig:
-    """Look-ahead layer of CosyVoice3 (F7)."""
+    """Look-ahead layer of CosyVoice3 (specification F7)."""
 
     in_channels: int
     channels: int
@@ -128,7 +124,7 @@ class LookAheadConfig:
 
 @dataclass(frozen=True, slots=True)
 class FlowConfig:
-    """Settings of the flow, with either ``conformer`` and ``unet`` or ``lookahead`` and ``dit``."""
+    """Settings of the flow. Either ``conformer`` and ``unet`` are set, or ``lookahead`` and ``dit``."""
 
     num_speech_tokens: int
     input_size: int
@@ -151,7 +147,10 @@ class VocoderKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FlowSizesForNoise:
-    """Sizes of the flow built before CosyVoice3's vocoder: its random draws determine the constant noise (G8)."""
+    """Sizes of the flow that the official program builds before CosyVoice3's vocoder.
+
+    They determine how many random numbers it draws, and so the constant noise of the vocoder (specification G8).
+    """
 
     num_speech_tokens: int = 6561
     input_size: int = 80
@@ -187,7 +186,7 @@ class VocoderConfig:
 
 @dataclass(frozen=True, slots=True)
 class PromptMelConfig:
-    """Settings of the mel spectrogram that conditions the flow (C4)."""
+    """Settings of the mel spectrogram that conditions the flow (specification C4)."""
 
     sample_rate: int
     window_samples: int = 1920

@@ -31,7 +31,7 @@ class SpeechTokenizer(Protocol):
 
 
 class SpeakerEncoder(Protocol):
-    """Audio features to a speaker embedding. Reference: as for ``SpeechTokenizer``."""
+    """Audio features to a speaker embedding. Reference: the network in the model folder, under ONNX Runtime."""
 
     def embed(self, fbank: FloatArray) -> FloatArray:
         """Return the speaker embedding (192,) of a mean-free Kaldi filter bank (frames, 80)."""
@@ -39,12 +39,12 @@ class SpeakerEncoder(Protocol):
 
 
 class TokenSampler(Protocol):
-    """Selects speech tokens of one utterance; owns the random generator of that utterance."""
+    """Selects the speech tokens of one utterance, with the random generator of that utterance."""
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
         """Draw a token from unnormalised ``logits`` (head_rows,), which must not be modified.
 
-        ``history``: all tokens sampled so far; ``forbid``: ids that may not be drawn now (minimum length).
+        ``history`` contains all tokens sampled so far. The ids ``forbid`` may not be drawn now (minimum length).
         """
         ...
 
@@ -53,9 +53,11 @@ class TokenSampler(Protocol):
 class SpeechTokenRequest:
     """One sentence for the speech language model, as token ids (specification E2, E5, E6).
 
-    ``min_tokens`` and ``max_tokens`` default to 2 and 20 times the number of text tokens.
-    The first ``num_instruction_tokens`` of the prompt text precede all other input when text arrives in
-    pieces: in CosyVoice3 the prompt up to and including ``<|endofprompt|>`` (E7), in CosyVoice2 none.
+    Attributes:
+        min_tokens: Minimum number of speech tokens. The default is twice the number of text tokens.
+        max_tokens: Maximum number of speech tokens. The default is 20 times the number of text tokens.
+        num_instruction_tokens: Number of tokens at the start of the prompt text that precede all other input when
+            text arrives in pieces (E7). In CosyVoice3, they end with ``<|endofprompt|>``. CosyVoice2 has none.
     """
 
     text_tokens: tuple[int, ...]
@@ -71,7 +73,7 @@ class SpeechLM(Protocol):
 
     sampling: SamplingOptions
     engine: str  # description of the implementation and its precision
-    # Number of lines, each on its own thread, up to which concurrency is faster; one more fits in memory.
+    # Up to this number of lines, each on its own thread, concurrency is faster. One more line fits in memory.
     max_concurrent_lines: int
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
@@ -90,11 +92,11 @@ class SpeechLM(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FlowPrompt:
-    """Flow input from a voice prompt: ``speech_tokens`` (P,), natural-log ``mel`` (2P, 80), ``embedding`` (192,)."""
+    """Flow input from a voice prompt of P speech tokens."""
 
     speech_tokens: tuple[int, ...]
-    mel: FloatArray = field(repr=False)
-    embedding: FloatArray = field(repr=False)
+    mel: FloatArray = field(repr=False)  # (2P, 80), natural logarithm
+    embedding: FloatArray = field(repr=False)  # (192,)
 
 
 class FlowPromptState(Protocol):
@@ -104,7 +106,7 @@ class FlowPromptState(Protocol):
     def num_bytes(self) -> int: ...
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return the state as named tensors for storage; ``FlowDecoder.restore_prompt`` reads them."""
+        """Return the state as named tensors for storage. ``FlowDecoder.restore_prompt`` reads them."""
         ...
 
 
@@ -114,13 +116,13 @@ class FlowStream(Protocol):
     def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
         """Return the mel (80, 2 x len(tokens)) of the next ``tokens``.
 
-        ``lookahead``: the ``lookahead_tokens`` tokens after them, or empty in the last call. In all other
-        calls prompt and tokens so far must end on the chunk grid, otherwise raise ``OffGridCut``.
+        ``lookahead`` contains the next ``lookahead_tokens`` tokens after them, or is empty in the last call. In all
+        other calls, prompt and tokens so far must end on the chunk grid. Otherwise raise ``OffGridCut``.
         """
         ...
 
     def close(self) -> None:
-        """Free the memory. No further call is allowed."""
+        """Free the memory. The stream cannot be used afterwards."""
         ...
 
 
@@ -130,7 +132,7 @@ class FlowDecoder(Protocol):
     chunk_tokens: int
     lookahead_tokens: int
     frames_per_token: int
-    # Number of lines of usual length up to which concurrency is faster; one more fits in memory.
+    # Up to this number of lines of usual length, concurrency is faster. One more line fits in memory.
     max_concurrent_lines: int
 
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
@@ -145,7 +147,7 @@ class FlowDecoder(Protocol):
         ...
 
     def prompt_key(self) -> str:
-        """Return a key for what affects a prompt state besides the prompt, such as weights, steps and precision."""
+        """Return a key for everything that affects a prompt state except the prompt: weights, steps, precision."""
         ...
 
     def open_stream(self, state: FlowPromptState) -> FlowStream: ...
@@ -159,7 +161,7 @@ class VocoderStream(Protocol):
     """Vocoder state of one utterance."""
 
     def synthesize(self, mel: torch.Tensor, *, is_last: bool) -> torch.Tensor:
-        """Return the samples (n,) that are final, in -1..1, after the next frames ``mel`` (80, frames).
+        """Return the samples (n,), in -1..1, that become final with the next frames ``mel`` (80, frames).
 
         All calls together return exactly ``samples_per_frame`` samples per frame.
         """
@@ -181,7 +183,7 @@ class Vocoder(Protocol):
     samples_per_frame: int
 
     def noise(self, seed: int) -> SourceNoise:
-        """Return the noise of an utterance: drawn from ``seed`` in CosyVoice2, a constant table in CosyVoice3."""
+        """Return the noise of an utterance: drawn with ``seed`` in CosyVoice2, a constant table in CosyVoice3."""
         ...
 
     def open_stream(self, noise: SourceNoise) -> VocoderStream: ...

@@ -1,7 +1,7 @@
 """Number of phones and pauses of a text in spoken form.
 
-The count is exact for words of the model's pronunciation list and otherwise a range, because spelling determines
-the number of phones only roughly. ``studio.pipeline.length_limits`` derives plausible lengths of speech from it.
+The number of phones is exact for words of the model's pronunciation list, and otherwise a range, because spelling
+determines it only roughly. ``studio.pipeline.length_limits`` derives plausible lengths of speech from it.
 """
 
 from __future__ import annotations

@@ -27,17 +27,14 @@ _SUGGESTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named instruction. ``family`` is shared by corresponding styles of all generations.
-
-    ``grade`` is the source of the instruction: A the official program, B its demo page, C other sources.
-    """
+    """A named instruction."""
 
     id: str
-    family: str
+    family: str  # shared by corresponding styles of all generations
     label_zh: str
     label_en: str
     instruction: str
-    grade: str
+    grade: str  # source of the instruction: A is the official program, B its demo page, C another source
     note: str = ""
 
 

@@ -46,7 +46,7 @@ class FlowLayouts:
 
 @dataclass
 class FlowCaches:
-    """All caches of one run of the flow. Those of the encoder are small and always keys and values."""
+    """All caches of one run of the flow. The encoder's caches are small and always contain keys and values."""
 
     blocks_at_once: ClassVar[int] = _BLOCKS_AT_ONCE
 
@@ -85,7 +85,7 @@ class FlowCaches:
         )
 
     def make_prompt_room(self, num_tokens: int, model: FlowModel) -> bool:
-        """Allocate exactly the size of a prompt, outside of the budget: the prompt cache limits the number of voices."""
+        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of voices."""
         num_frames = model.config.frames_per_token * num_tokens
         return num_tokens == 0 or (
             self.tokens.add_block(num_tokens, None, model.device)
@@ -115,7 +115,7 @@ class FlowCaches:
     ) -> torch.Tensor:
         """Return the mel (frames, mel_bins) of the next ``tokens``, for which space must have been allocated.
 
-        Decode one block at a time to report ``progress``, and if the left context is bounded, since it is
+        Blocks are decoded one at a time if ``progress`` is reported, or if the left context is bounded, since it is
         counted from the start of a call.
         """
         is_fine = progress is not None or self.estimator.is_bounded

@@ -28,7 +28,7 @@ from studio.model.torch_device import free_memory_bytes
 
 # The rest is for weights not yet read, the other stages, and other programs.
 _SHARE_OF_FREE_MEMORY = 0.5
-# Prompt and speech of a usual line, in speech tokens: the size caches are planned for before lengths are known.
+# Prompt and speech of a usual line, in speech tokens. Caches are planned for this size before lengths are known.
 USUAL_LINE_TOKENS = 500
 # Each growth doubles the space for generated speech, within 4 and 16 seconds.
 _FIRST_GROWTH_BLOCKS = 4
@@ -91,7 +91,7 @@ def max_concurrent_streams(device: torch.device, budget: CacheBudget, line_bytes
 
 
 class CacheKind(Enum):
-    """What attention caches store. Inputs take half (CosyVoice3) or a quarter of the memory but more time."""
+    """Content of attention caches. Inputs take half (CosyVoice3) or a quarter of the memory, but more time."""
 
     KEYS_VALUES = "keys and values"
     INPUTS = "inputs"
@@ -133,7 +133,7 @@ class CacheLayout:
 
 @dataclass
 class CacheBlock:
-    """Storage for consecutive frames from ``start`` on. Blocks of a prompt are full and read-only."""
+    """Storage for ``capacity`` consecutive frames from ``start`` on. Blocks of a prompt are full and read-only."""
 
     kind: CacheKind
     tensors: dict[str, torch.Tensor] = field(repr=False)
@@ -209,7 +209,7 @@ class StageCache:
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
     def fork(self, left_context_frames: int | None) -> StageCache:
-        """Return a continuation for a stream: it shares the blocks and copies the (small) tails."""
+        """Return a continuation for a stream, which shares the blocks and copies the (small) tails."""
         return StageCache(
             self.layout,
             self.kind,
@@ -340,7 +340,7 @@ def attend_segments(
 def _block_causal_mask(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """Return a mask (frames, frames): minus infinity where a key's block is later than the query's, else zero.
 
-    Created on the CPU: the synchronous copy makes it valid for all streams of a GPU, not only the current one.
+    It is created on the CPU, because the synchronous copy is then valid on all streams of a GPU.
     """
     block = torch.arange(frames, device="cpu") // block_frames
     hidden = block[None, :] > block[:, None]

@@ -75,7 +75,7 @@ class RotaryPositions(nn.Module):
         self._last_rotation: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
 
     def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
-        """Rotate ``projected`` (rows, frames, channels), before the split into heads: only the first head is rotated.
+        """Rotate ``projected`` (rows, frames, channels) before the split into heads, so only the first head is rotated.
 
         This looks like an error in the official code, but the weights were trained with it (J1).
         """

@@ -21,11 +21,11 @@ from studio.model.stages import FlowPrompt
 
 @dataclass(frozen=True, slots=True)
 class PromptTensors:
-    """A prompt as tensors: ``tokens`` (P,) ids, ``mel`` (2P, mel_bins), ``speaker`` (mel_bins,)."""
+    """A prompt of P speech tokens as tensors."""
 
     tokens: tuple[int, ...]
-    mel: torch.Tensor = field(repr=False)
-    speaker: torch.Tensor = field(repr=False)
+    mel: torch.Tensor = field(repr=False)  # (2P, mel_bins)
+    speaker: torch.Tensor = field(repr=False)  # (mel_bins,)
 
     @property
     def num_frames(self) -> int:
@@ -33,7 +33,10 @@ class PromptTensors:
 
 
 class FlowModel:
-    """Takes ownership of ``network``. Its time layers are evaluated once, for the solver's times, and dropped."""
+    """The flow of one model. It is read-only and shared by all streams.
+
+    It takes ownership of ``network``, whose time layers are evaluated once, for the solver's times, and dropped.
+    """
 
     @torch.inference_mode()
     def __init__(self, network: FlowNetwork, config: FlowConfig, num_steps: int) -> None:
@@ -65,7 +68,10 @@ class FlowModel:
         )
 
     def mean(self, tokens: Sequence[int], following: Sequence[int], context: EncoderContext) -> torch.Tensor:
-        """Return the mean (frames, mel_bins) of ``tokens``. A short ``following`` marks the end of the utterance."""
+        """Return the mean (frames, mel_bins) of ``tokens``.
+
+        ``following`` is the look-ahead, which is shorter at the end of the utterance.
+        """
         ids = torch.tensor([[*tokens, *following]], dtype=torch.long, device=self.device)
         return self.network.mean(self.network.embed(ids), len(following), context)[0]
 
@@ -110,7 +116,7 @@ def check_length(num_frames: int) -> None:
 
 
 def cond_uncond(condition: torch.Tensor) -> torch.Tensor:
-    """Stack ``condition`` and, for the unconditional row, zeros."""
+    """Return a conditional row, ``condition``, and an unconditional row of zeros."""
     return torch.stack([condition, torch.zeros_like(condition)])
 
 

@@ -180,11 +180,11 @@ class UpsampleConformerEncoder(nn.Module):
         self.up_encoders = nn.ModuleList(ConformerLayer(config) for _ in range(config.num_up_blocks))
 
     def forward(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
-        """Return (rows, frames, size) for embedded tokens (rows, tokens, input_size) but the last ``num_following``."""
+        """Return (rows, frames, size) for embedded tokens (rows, tokens, input_size) except the last ``num_following``."""
         return self.encode(self.embed(x), num_following, context)
 
     def encode(self, x: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
-        """Return the same for tokens (rows, tokens, size) after ``embed``."""
+        """Return the result of ``forward`` for tokens (rows, tokens, size) after ``embed``."""
         x = self.pre_lookahead_layer(x, num_following, context.tokens)
         for layer in self.encoders:
             x = layer(x, context.tokens)
@@ -223,7 +223,7 @@ class FlowNetwork(nn.Module, ABC):
 
     @abstractmethod
     def mean(self, embedded: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:
-        """Return (rows, frames, mel_bins) for embedded tokens; the last ``num_following`` are look-ahead."""
+        """Return (rows, frames, mel_bins) for embedded tokens. The last ``num_following`` are look-ahead."""
 
     @abstractmethod
     def token_rate_modules(self) -> Sequence[nn.Module]:

@@ -1,10 +1,14 @@
 """Input order for text that arrives during generation (specification E7).
 
-Trained order: 5 text tokens, 15 speech tokens, and so on. After the end of the text: its remaining tokens, the
-task mark, and speech to the end. Corrections of the official program (its defects a to d): the last token of a
-block is input once (a); a prompt of whole blocks is followed by text (b); prompt speech that remains at the
-end of the text follows the task mark, as in a whole request (c); generation waits for the first five text
-tokens (d). The caller handles length limits (e) and forbidden ids (f).
+In the trained order, blocks of 5 text tokens and 15 speech tokens alternate. After the end of the text follow its
+remaining tokens, the task mark, and speech to the end. Four defects of the official program are corrected:
+
+- (a) The last token of a block is input only once.
+- (b) A prompt of whole blocks is followed by text.
+- (c) Prompt speech that remains at the end of the text follows the task mark, as in a whole request.
+- (d) Generation waits for the first five text tokens.
+
+The caller handles length limits (e) and forbidden ids (f).
 """
 
 from __future__ import annotations
@@ -33,9 +37,9 @@ class Segment:
 
 
 class InterleavedScheduler:
-    """Input order of one utterance, in terms of ids only.
+    """Input order of one utterance, as ids.
 
-    ``speech_left``: number of speech tokens to generate before more text is needed; 0 while waiting for text.
+    ``speech_left`` is the number of speech tokens to generate before more text is needed, or 0 while waiting for text.
     """
 
     def __init__(

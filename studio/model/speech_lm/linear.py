@@ -137,10 +137,10 @@ class HalfLinear:
 class Int8Linear:
     """int8 weights with one scale per output channel, and activations of 14 bits.
 
-    fbgemm multiplies 8-bit by 8-bit numbers, and a single 8-bit scale would round small activations beside a
-    large one to zero. So each row becomes two: a coarse one and its magnified rounding error. The weights are
-    read once for both, so the second row costs almost no time. Only 7 of the 8 bits are used, so that the 16-bit
-    sums of CPUs without VNNI cannot overflow.
+    fbgemm multiplies 8-bit by 8-bit numbers. With a single 8-bit scale, a large activation would cause small
+    activations in the same row to be rounded to zero. So each row becomes two: a coarse one and its magnified rounding
+    error. The weights are read once for both, so the second row costs almost no time. Only 7 of the 8 bits are used,
+    so that the 16-bit sums of CPUs without VNNI cannot overflow.
     """
 
     _STEPS = 63
@@ -184,8 +184,8 @@ def quantize_int8_per_channel(weight: torch.Tensor) -> tuple[torch.Tensor, torch
 class Int4Linear:
     """int4 weights with a scale and an offset for each group of 32 in a row; bfloat16 input.
 
-    It takes a third less time than int8 with ten times the error, so it is used only for the gated layers, which
-    are most of the work. ``quality`` measures whether given weights tolerate it.
+    It takes a third less time than int8 but has ten times the error. It is therefore used only for the gated layers,
+    which are most of the work. ``quality.py`` measures whether given weights tolerate it.
     """
 
     GROUP = 32

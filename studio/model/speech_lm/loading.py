@@ -24,8 +24,8 @@ def load_speech_lm(
 ) -> TorchSpeechLM:
     """Load ``llm.pt`` (or ``llm.rl.pt``) for synthesis.
 
-    Memory stays near the size of the packed weights: the file is mapped, a few layers at a time are packed
-    from a mapping that is then closed, and only the rows of the text table that are used are read.
+    The file is mapped, so that memory stays near the size of the packed weights. A few layers at a time are packed
+    from a mapping that is then closed. Of the text table, only the rows that are used are read.
     Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``, ``UnsupportedPrecision``.
     """
     where = torch.device(device)
@@ -34,7 +34,7 @@ def load_speech_lm(
     layers: Iterator[PackedLayer]
     if zipfile.is_zipfile(path):
         layers = (pack_layer(layer, config.backbone, precision, where) for layer in _open_layers(path, config))
-    else:  # The format before torch 1.6 cannot be mapped and is in memory as a whole.
+    else:  # a file in the format before torch 1.6 cannot be mapped, so all of it is in memory
         layers = _pack_network(network, precision, where)
     return _assemble(network, layers, precision, where)
 

@@ -1,6 +1,6 @@
 """Quality of a reduced precision, measured on the actual weights.
 
-Both models process the same input and the tokens sampled by the tested model (teacher forcing). The
+Both models process the same input and the tokens sampled by the tested model (teacher forcing). The two
 distributions of each next token are compared.
 """
 
@@ -18,7 +18,7 @@ from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Relative error of the centred scores. float32 must agree with the plain forward pass to 1e-4. The other limits are
-# those measured on random weights of full size (float16 0.0014, bfloat16 0.013, int8 0.040; up to 50 % more on
+# errors measured on random weights of full size (float16 0.0014, bfloat16 0.013, int8 0.040; up to 50 % more on
 # small ones) plus a margin.
 _ERROR_LIMITS = {
     Precision.FLOAT32: 1e-4,
@@ -39,21 +39,16 @@ _TOP_AGREEMENT_LIMIT = 0.8
 
 @dataclass(frozen=True, slots=True)
 class QualityReport:
-    """Difference between next-token distributions of a speech LM and the float32 network over ``num_tokens`` steps.
+    """Difference between the next-token distributions of a speech LM and of the float32 network."""
 
-    ``relative_error``: root mean square error of the centred scores. ``divergence_nats``: mean Kullback-Leibler
-    divergence; ``worst_divergence_nats``: that of the worst step. ``top_agreement``: share of steps with the
-    same most likely token.
-    """
-
-    num_tokens: int
-    relative_error: float
-    divergence_nats: float
-    top_agreement: float
-    worst_divergence_nats: float
+    num_tokens: int  # number of compared steps
+    relative_error: float  # root mean square error of the centred scores
+    divergence_nats: float  # mean Kullback-Leibler divergence
+    top_agreement: float  # share of steps with the same most likely token
+    worst_divergence_nats: float  # Kullback-Leibler divergence of the worst step
 
     def is_good_enough(self, precision: Precision) -> bool:
-        """Return whether all limits hold. NaN fails."""
+        """Return whether all values are within their limits. NaN is not."""
         return (
             self.relative_error <= _ERROR_LIMITS[precision]
             and self.divergence_nats <= _DIVERGENCE_LIMIT_NATS
@@ -71,7 +66,7 @@ def compare_with_reference(
 ) -> QualityReport:
     """Compare ``speech_lm`` with the float32 ``network`` of the same file (``open_network``).
 
-    Each of ``requests`` is generated for ``num_tokens`` steps. The default is one random request.
+    ``num_tokens`` are generated for each of ``requests``. The default is one random request.
     """
     wanted, tested = zip(
         *(
