@@ -1,10 +1,10 @@
-"""Measures a model folder that speaks with anchored tokens, through the program's own code: one table, one JSON.
+"""Evaluate a model folder with anchored tokens, using the program's own code. Print a table, and write JSON.
 
     python3 packaging/mini/evaluate.py --model FOLDER --work WORK [--quick] [--only NAME,...] [--json FILE]
 
-Prompts and sentences are unseen ones; the synthesizers speak them anew. Timbre is judged by a speaker encoder of its
-own, trained with ``train.py speaker_encoder --seed 7 --speakers odd --name judge_encoder``; it never ships.
-Speed is only true on a machine that does nothing else.
+Prompts and sentences were not used in training. Timbre is measured by a separate speaker encoder, trained with
+``train.py speaker_encoder --seed 7 --speakers odd --name judge_encoder``, which is not distributed. Measured speed is
+valid only if no other program runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-# The program itself, from the checkout this file lies in, installed or not.
+# The program of this checkout, which need not be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -39,20 +39,20 @@ _FEW, _QUICK_FEW = 12, 4
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--model", type=Path, default=SHIPPED_FOLDER, help="the model folder to judge")
-    parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder for prompts and sounds")
-    parser.add_argument("--judge", type=Path, help="speaker encoder that judges timbre (WORK/judge_encoder.onnx)")
-    parser.add_argument("--quick", action="store_true", help="fewer sentences and speakers: a rough answer sooner")
+    parser.add_argument("--model", type=Path, default=SHIPPED_FOLDER, help="the model folder to evaluate")
+    parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder for prompts and audio")
+    parser.add_argument("--judge", type=Path, help="speaker encoder that measures timbre (WORK/judge_encoder.onnx)")
+    parser.add_argument("--quick", action="store_true", help="fewer sentences and speakers, for a quick estimate")
     parser.add_argument("--only", default="", metavar="NAME,...", help=f"some of: {', '.join(MEASURES)}")
-    parser.add_argument("--json", type=Path, help="file for the results, for programs and the model card")
-    parser.add_argument("--threads", type=int, help="of the model; chosen from the machine where not given")
+    parser.add_argument("--json", type=Path, help="file for the results in JSON")
+    parser.add_argument("--threads", type=int, help="number of CPU threads (default: chosen for this machine)")
     parsed = parser.parse_args(arguments)
     names = [name for name in parsed.only.split(",") if name] or list(MEASURES)
     if unknown := [name for name in names if name not in MEASURES]:
-        print(f"There is no measure {unknown[0]}. There are: {', '.join(MEASURES)}", file=sys.stderr)
+        print(f"Unknown measure {unknown[0]}. Choose from: {', '.join(MEASURES)}", file=sys.stderr)
         return 2
     judging = parsed.work / "judging"
-    # Voices that are only judged do not belong among those a person keeps.
+    # Voices of the evaluation must not fill the user's cache.
     os.environ["TIMBRE_CACHE"] = str(judging / "cache")
     judge = parsed.judge or parsed.work / "judge_encoder.onnx"
     try:

@@ -1,13 +1,13 @@
 """Train one stage of the bundled voice: ``train.py STAGE [--corpus --work --minutes --seed --device ...]``.
 
     pip install -r packaging/mini/requirements.txt; apt-get install flite fortunes wamerican-small
-    python3 packaging/mini/train.py all --minutes 480          # everything from nothing, on cpu or --device cuda
+    python3 packaging/mini/train.py all --minutes 480    # everything from scratch, on the CPU or with --device cuda
 
-``all`` makes in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm, then
-ships the model folder, measures it (``evaluate.py``) and writes its card; each can be had alone: ``train.py STAGE``,
-``ship``, ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Interrupting is safe: what was
-learned is saved, and the same command goes on from there. What ships is trained further, stage by stage, by
-``train.py STAGE --from resources/models/studio-mini``.
+``all`` runs these steps in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm.
+It then writes the model folder, measures it (``evaluate.py``) and writes its card. Each step can be run alone with
+``train.py STAGE``, ``ship`` or ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training
+may be interrupted: progress is saved, and the same command continues from there. To continue the training of the
+bundled model, run ``train.py STAGE --from resources/models/studio-mini``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# The program and packaging/ of this checkout, installed or not.
+# The program and packaging/ of this checkout, which need not be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -27,7 +27,7 @@ from training.corpus.utterance import CorpusFailed
 from training.trainers.options import TrainingFailed, add_arguments, options_from
 
 STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm")
-# What is made rather than trained: commands with options of their own.
+# Steps without training, which have separate options.
 MAKERS = {
     "corpus": "training.corpus.build",
     "voices": "training.corpus.prompt_voices",

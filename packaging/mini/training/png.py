@@ -1,4 +1,4 @@
-"""Grey pictures as PNG files, without a library for it."""
+"""Writer of grey PNG images, without a library."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 
 def write_grey_png(path: Path, grey: npt.NDArray[np.uint8]) -> None:
-    """``grey`` (rows, columns), 0 black; the first row is on top. Makes the folder where there is none."""
+    """Write ``grey`` (rows, columns), with 0 for black. Create the folder if it is missing."""
     height, width = grey.shape
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), grey], axis=1)  # each line begins with its filter, none
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), grey], axis=1)  # each line begins with its filter type, 0
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     blocks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""``train.py all``: the bundled voice from nothing, in order: speech, networks, model folder, measures, card.
+"""``train.py all``: creates the bundled voice from scratch: corpus, networks, model folder, measures, card.
 
-Breaking off is safe: the same command goes on where it was. A stage that has had its share of the minutes is left
-alone; one that has had a part of it gets the rest. Every step is a process of its own, so that memory is given back.
+It may be interrupted: the same command continues. A stage that has used its share of the minutes is skipped; one that
+has used a part of it gets the rest. Every step is a separate process, so that its memory is released.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _WORTH_STARTING_MINUTES = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """``share``: of all minutes. ``name`` is that of checkpoint and log."""
+    """A training step. ``share`` is its share of all minutes, ``name`` the name of its checkpoint and log."""
 
     name: str
     share: float
     arguments: tuple[str, ...]
 
 
-# A stage follows those it listens through: the vocoder the pitch predictor, the flow the speaker encoder.
+# A stage follows those it depends on: the vocoder needs the pitch predictor, and the flow the speaker encoder.
 STAGES = (
     Stage("speaker_encoder", 0.05, ("speaker_encoder",)),
     Stage(
@@ -44,7 +44,7 @@ STAGES = (
     Stage("flow", 0.20, ("flow",)),
     Stage("speech_lm", 0.23, ("speech_lm",)),
 )
-# The judge is of another mind than the encoder it judges.
+# Makes the judge independent of the encoder in the model.
 _SEED_OF_JUDGE = 7
 
 
@@ -65,7 +65,7 @@ Run = Callable[[Sequence[str]], int]
 
 
 def produce(wishes: Wishes, run: Run) -> int:
-    """The status of the first step that failed, else 0. ``run`` gets a script of this folder and its arguments."""
+    """Return the status of the first failed step, or 0. ``run`` receives a script of this folder and its arguments."""
     train = str(_SCRIPTS / "train.py")
     corpus = [train, "corpus", "--corpus", str(wishes.corpus), "--hours", f"{wishes.hours:g}"]
     corpus += ["--word-hours", f"{wishes.word_hours:g}", "--processes", str(wishes.processes)]
@@ -95,7 +95,7 @@ def produce(wishes: Wishes, run: Run) -> int:
 
 
 def minutes_trained(work: Path, name: str) -> float:
-    """Of all runs so far, as the log's last line tells; none where there is no checkpoint."""
+    """Return the minutes of all runs so far, from the last line of the log, or 0 without a checkpoint."""
     log = work / f"{name}.jsonl"
     if not log.is_file() or not (work / f"{name}.pt").is_file():
         return 0.0
@@ -108,10 +108,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
     parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
     parser.add_argument("--to", type=Path, default=SHIPPED_FOLDER, help="the model folder to write")
-    parser.add_argument("--minutes", type=float, default=480.0, help="of training, for all networks together")
-    parser.add_argument("--hours", type=float, default=12.0, help="of synthetic speech")
-    parser.add_argument("--word-hours", type=float, default=8.0, help="so much more, of lists of words")
-    parser.add_argument("--processes", type=int, default=2, help="that make speech at the same time")
+    parser.add_argument("--minutes", type=float, default=480.0, help="total training time of all networks")
+    parser.add_argument("--hours", type=float, default=12.0, help="hours of synthetic speech")
+    parser.add_argument("--word-hours", type=float, default=8.0, help="additional hours of word lists")
+    parser.add_argument("--processes", type=int, default=2, help="number of processes that synthesize speech")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, or cuda")
     return produce(Wishes(**vars(parser.parse_args(arguments))), _run)

@@ -1,4 +1,4 @@
-"""What is measured on every utterance: the prompt mel of the third generation, and F0 on the same frames."""
+"""Features of every utterance: the prompt mel of the third generation, and F0 on the same frames."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ MEL_SETTINGS = MelSettings()
 
 
 def mel_of(samples: FloatArray) -> FloatArray:
-    """(samples // 480, 80); frame k is centred on the k-th 20 ms."""
+    """Return the mel, (samples // 480, 80). Frame k is centred on the k-th interval of 20 ms."""
     return prompt_mel(Waveform(samples, SAMPLE_RATE), MEL_SETTINGS)
 
 
 def f0_of(samples: FloatArray, *, floor_hz: float = 60.0, ceiling_hz: float = 500.0) -> FloatArray:
-    """(samples // 480,): praat's F0 at the middle of each 20 ms, 0 where it hears no voice; ``floor_hz`` below 150."""
+    """Return praat's F0 at the middle of each 20 ms, (samples // 480,), or 0 if unvoiced. ``floor_hz`` is below 150."""
     import parselmouth  # noqa: PLC0415 - only who makes speech needs praat
 
     num_frames = len(samples) // SAMPLES_PER_HALF_FRAME
-    # Praat centres its frames; with so much silence around, they fall on the middles of ours.
+    # Praat centres its frames. With this much silence around the samples, its frames are aligned with ours.
     margin = round((1.5 / floor_hz - _FRAME_SECONDS / 2) * SAMPLE_RATE)
     slack = SAMPLE_RATE // 1000
     padded = np.pad(samples.astype(np.float64), (margin, margin + slack))

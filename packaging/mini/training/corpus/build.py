@@ -1,6 +1,6 @@
-"""Makes the corpus: listens to every speaker, then speaks shard after shard, in one or several processes.
+"""Creation of the corpus: measures every speaker, then synthesizes one shard after another, in one or more processes.
 
-Breaking off is safe: the same command goes on with the shards that are not there yet.
+It may be interrupted: the same command continues with the missing shards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from training.corpus.utterance import TOKENS_PER_SECOND, CorpusFailed, LabelArra
 
 _PLAN_FILE = "plan.json"
 _VOICES_FILE = "voices.json"
-# What the speakers are listened to with, to learn their usual F0 and level.
+# Texts for measuring the usual F0 and level of the speakers.
 _CALIBRATION_TEXTS = (
     "We walked along the beach for an hour, and then went home.",
     "Did anyone remember to water the flowers this morning?",
@@ -40,9 +40,9 @@ _PROGRESS_EVERY_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """``hours`` of speech, and ``word_hours`` of word lists in shards of their own.
+    """Options of the corpus: ``hours`` of speech, and ``word_hours`` of word lists in separate shards.
 
-    ``first_shards`` makes only so many of the planned ones (all where None).
+    ``first_shards`` limits the number of shards that are created now. None creates all of them.
     """
 
     corpus: Path
@@ -54,7 +54,7 @@ class BuildOptions:
 
 
 def build(options: BuildOptions) -> None:
-    """Makes what is missing. Raises ``CorpusFailed`` where the folder was made with other hours or seed."""
+    """Create missing shards. Raise ``CorpusFailed`` if the folder was created with other hours or another seed."""
     recipes, texts = speaker_recipes(), read_texts()
     shards = planned_shards(recipes, texts, hours=options.hours, seed=options.seed)
     options.corpus.mkdir(parents=True, exist_ok=True)
@@ -78,13 +78,15 @@ def build(options: BuildOptions) -> None:
     for worker in workers:
         worker.join()
     if any(worker.exitcode for worker in workers):
-        raise CorpusFailed("A process that makes speech broke off. Its message is above; the same command goes on.")
+        raise CorpusFailed(
+            "A process of the synthesis failed. See its message above, then run the same command to continue."
+        )
 
 
 def choose_pairs(path: Path = PAIRS_FILE, *, num_jobs: int = 2500, hours: float = 12.0, seed: int = 0) -> float:
-    """Writes the table of the most frequent pairs of what will be said; gives their share of all (0..1).
+    """Write the table of the most frequent pairs of the corpus, and return their share of all pairs (0..1).
 
-    Every network that is trained with one table is lost with another: only before anything is trained.
+    Do this only before training: networks trained with one table do not work with another one.
     """
     recipes = {recipe.name: recipe for recipe in speaker_recipes()}
     shards = planned_shards(list(recipes.values()), read_texts(), hours=hours, seed=seed)
@@ -106,13 +108,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="train.py corpus", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--corpus", type=Path, required=True, help="folder of the synthetic speech")
     parser.add_argument("--hours", type=float, default=12.0)
-    parser.add_argument("--word-hours", type=float, default=0.0, help="so much more, of lists of words")
+    parser.add_argument("--word-hours", type=float, default=0.0, help="additional hours of word lists")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--first-shards", type=int, help="make only so many of the planned shards now")
-    parser.add_argument(
-        "--choose-pairs", action="store_true", help="make the table of token pairs anew, and nothing else"
-    )
+    parser.add_argument("--first-shards", type=int, help="number of planned shards to create now")
+    parser.add_argument("--choose-pairs", action="store_true", help="only create the table of token pairs again")
     parsed = parser.parse_args(arguments)
     try:
         if parsed.choose_pairs:
@@ -143,13 +143,13 @@ def _check_plan(options: BuildOptions, shards: list[list[Job]]) -> None:
         path.write_text(json.dumps(plan), encoding="utf-8")
     elif (made := json.loads(path.read_text(encoding="utf-8"))) != plan:
         raise CorpusFailed(
-            f"{options.corpus} was begun with --hours {made['hours']} --seed {made['seed']} and the texts and speakers "
-            "of then. Go on with these, or choose another folder."
+            f"{options.corpus} was started with --hours {made['hours']} --seed {made['seed']}, or with other texts or speakers. "
+            "Use the same options, or choose another folder."
         )
 
 
 def _voices(folder: Path, recipes: list[SpeakerRecipe]) -> dict[str, Voice]:
-    """All speakers by name, listened to once and remembered in the corpus."""
+    """Return all speakers by name. Their measurements are stored in the corpus."""
     path = folder / _VOICES_FILE
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     voices: dict[str, Voice] = {}
@@ -187,7 +187,7 @@ def _make(options: BuildOptions, voices: dict[str, Voice], shards: dict[int, lis
 
 
 def _count_pairs(counts: npt.NDArray[np.int64], labels: LabelArray) -> None:
-    # Where tokens begin is chance: both ways of pairing the half-frames count.
+    # The start of tokens is random, so both ways of pairing the half-frames are counted.
     np.add.at(counts, (labels[:-1], labels[1:]), 1)
 
 

@@ -1,4 +1,4 @@
-"""What is done to a rendering: the speaker's equaliser, effort, whisper, and how loud it is in the end."""
+"""Effects on a rendering: the speaker's equaliser, vocal effort, whisper, and the final level."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from training.corpus.utterance import SAMPLE_RATE, SAMPLES_PER_HALF_FRAME, Float
 DoubleArray = npt.NDArray[np.float64]
 
 LEVEL_DBFS = {Effort.MODAL: -21.0, Effort.LOUD: -15.0, Effort.SOFT: -29.0, Effort.WHISPER: -29.0}
-# Gain in dB at these frequencies, straight lines over log frequency between them.
+# Frequencies of the gains in dB, with linear interpolation over log frequency between them.
 EQUALISER_HZ = (150.0, 500.0, 1500.0, 3500.0, 7000.0)
 _EFFORT_DB = {
     Effort.LOUD: (-3.0, 0.0, 4.0, 5.0, 4.0),
@@ -23,15 +23,17 @@ _LEVEL_FRAME = 480
 _LIMIT_FROM, _LIMIT_ROOM = 0.75, 0.22
 
 _WHISPER_WINDOW, _WHISPER_HOP = 768, 192
-_ENVELOPE_COEFFICIENTS = 44  # 1.8 ms: slower than the mouth's resonances, faster than the voice's pulses
+_ENVELOPE_COEFFICIENTS = (
+    44  # 1.8 ms: longer than the resonances of the vocal tract, shorter than the period of the voice
+)
 _WHISPERED_VOWELS_DB = -8.0
 
 
 def equalised(samples: FloatArray, gains_db: tuple[float, ...]) -> FloatArray:
-    """The same sound with ``gains_db`` at ``EQUALISER_HZ``."""
+    """Return ``samples`` with gains of ``gains_db`` at ``EQUALISER_HZ``."""
     if not any(gains_db):
         return samples
-    length = -(-len(samples) // 2400) * 2400  # a length that transforms fast
+    length = -(-len(samples) // 2400) * 2400  # a length with a fast Fourier transform
     frequencies = np.maximum(np.fft.rfftfreq(length, 1 / SAMPLE_RATE), 1.0)
     gain = 10.0 ** (np.interp(np.log(frequencies), np.log(EQUALISER_HZ), gains_db) / 20.0)
     spectrum = np.fft.rfft(samples.astype(np.float64), length)
@@ -39,12 +41,12 @@ def equalised(samples: FloatArray, gains_db: tuple[float, ...]) -> FloatArray:
 
 
 def with_effort(samples: FloatArray, effort: Effort) -> FloatArray:
-    """Louder speech is brighter, softer speech darker; the level itself is set by ``levelled``."""
+    """Make loud speech brighter and soft speech darker. The level is set separately."""
     return equalised(samples, _EFFORT_DB[effort]) if effort in _EFFORT_DB else samples
 
 
 def whispered(samples: FloatArray, f0_hz: FloatArray, generator: np.random.Generator) -> FloatArray:
-    """The same mouth without a voice: the spectral envelope of every moment, filled with noise."""
+    """Return whispered speech: noise with the spectral envelope of ``samples``."""
     window = np.hanning(_WHISPER_WINDOW + 1)[:-1]
     padded = np.pad(samples.astype(np.float64), (_WHISPER_WINDOW, 2 * _WHISPER_WINDOW))
     noise = generator.standard_normal(len(padded))
@@ -71,7 +73,7 @@ def whispered(samples: FloatArray, f0_hz: FloatArray, generator: np.random.Gener
 
 
 def active_level_dbfs(samples: FloatArray) -> float:
-    """The mean power of what lies within 30 dB of the loudest moment, in dB relative to full scale."""
+    """Return the mean power of the frames within 30 dB of the loudest one, in dBFS."""
     num_frames = max(1, len(samples) // _LEVEL_FRAME)
     frames = samples[: num_frames * _LEVEL_FRAME].astype(np.float64)
     power = (frames**2).reshape(num_frames, -1).mean(axis=1)
@@ -80,7 +82,7 @@ def active_level_dbfs(samples: FloatArray) -> float:
 
 
 def limited(samples: FloatArray) -> FloatArray:
-    """Peaks rounded off below full scale; what is quieter stays as it is."""
+    """Compress peaks below full scale. Quieter samples stay unchanged."""
     size = np.abs(samples)
     rounded = _LIMIT_FROM + _LIMIT_ROOM * np.tanh((size - _LIMIT_FROM) / _LIMIT_ROOM)
     return np.where(size > _LIMIT_FROM, np.sign(samples) * rounded, samples).astype(np.float32)

@@ -1,6 +1,6 @@
-"""eSpeak NG in this process: any variant and accent, with the times of its phones.
+"""eSpeak NG in this process, with any variant and accent, and the times of its phones.
 
-The library keeps one state for the whole process: one ``Espeak`` at a time, one thread.
+The library has one state per process, so use one ``Espeak`` at a time, on one thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ USUAL_PITCH_RANGE = 50
 _LEAST_WORDS_PER_MINUTE, _MOST_WORDS_PER_MINUTE = 80, 450
 _VOLUME = 70  # some variants clip at 100
 
-# Of its C interface, speak_lib.h.
+# Constants of its C interface, speak_lib.h.
 _SYNCHRONOUS = 2
 _PHONEME_EVENTS, _IN_IPA = 0x1, 0x2
 _LIST_ENDS, _PHONEME = 0, 7
@@ -28,7 +28,9 @@ _RATE, _LOUDNESS, _PITCH, _RANGE = 1, 2, 3, 4
 _UTF_8 = 1
 _BUFFER_MILLISECONDS = 200
 _PITCH_DOUBLES_OVER = 50
-_SHARE_THAT_FOLLOWS_PITCH = 0.62  # of F0; the rest is the voice's range, which the setting does not move
+_SHARE_THAT_FOLLOWS_PITCH = (
+    0.62  # of F0; the rest is the pitch range of the voice, which does not depend on the setting
+)
 
 
 class _Event(ctypes.Structure):
@@ -48,10 +50,10 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes
 
 
 class Espeak:
-    """``say`` gives sound and labels; :func:`espeak` gives the one of this process."""
+    """``say`` returns audio and labels. :func:`espeak` returns the instance of this process."""
 
     def __init__(self) -> None:
-        """Raises ``CorpusFailed`` where the library is not installed."""
+        """Raise ``CorpusFailed`` if the library is not installed."""
         try:
             import espeakng_loader  # noqa: PLC0415 - only who makes speech needs it
         except ImportError:
@@ -66,14 +68,14 @@ class Espeak:
             raise CorpusFailed(f"eSpeak NG did not find its data in {data}. Install espeakng-loader again.")
         self._sound: list[bytes] = []
         self._phones: list[tuple[str, int]] = []
-        self._callback = _CALLBACK(self._on_sound)  # kept: the library only borrows it
+        self._callback = _CALLBACK(self._on_sound)  # must stay referenced, because the library does not own it
         self._library.espeak_SetSynthCallback(self._callback)
         self._voice = ""
 
     def say(
         self, text: str, *, voice: str, accent: str, pitch: int, pitch_range: int, words_per_minute: float
     ) -> Spoken:
-        """Raises ``CorpusFailed`` for a voice it does not have, ``UnknownPhone`` for a sound not in the inventory."""
+        """Raise ``CorpusFailed`` for an unknown voice, and ``UnknownPhone`` for a phone outside the inventory."""
         full_name = f"{accent}+{voice}" if voice else accent
         if full_name != self._voice:
             if self._library.espeak_SetVoiceByName(full_name.encode()) != 0:
@@ -107,12 +109,12 @@ class Espeak:
 
 @lru_cache(maxsize=1)
 def espeak() -> Espeak:
-    """The one eSpeak of this process."""
+    """Return the eSpeak instance of this process."""
     return Espeak()
 
 
 def shifted_pitch(pitch: int, f0_factor: float) -> int:
-    """The pitch setting that is about ``f0_factor`` higher than ``pitch``."""
+    """Return the pitch setting for an F0 about ``f0_factor`` times that of ``pitch``."""
     factor = 1.0 + (f0_factor - 1.0) / _SHARE_THAT_FOLLOWS_PITCH
     return max(0, min(100, round(pitch + _PITCH_DOUBLES_OVER * math.log2(factor))))
 

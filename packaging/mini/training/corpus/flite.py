@@ -1,4 +1,4 @@
-"""Debian's flite: its statistical voices, with the times of their phones."""
+"""Flite from Debian: its statistical voices, with the times of their phones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class FliteVoice:
-    """What a voice does when it is not told otherwise."""
+    """Default settings of a voice."""
 
     name: str
     f0_mean_hz: float
@@ -39,9 +39,9 @@ VOICES = {
 
 
 def say(text: str, *, voice: str, f0_mean_hz: float, duration_stretch: float) -> Spoken:
-    """Speech whose F0 lies about ``f0_mean_hz``, ``duration_stretch`` times as long as the voice's own.
+    """Return speech with an F0 of about ``f0_mean_hz``, ``duration_stretch`` times as long as the default.
 
-    The F0 range grows with its mean, as ears expect. Raises ``CorpusFailed`` where flite is not installed.
+    The F0 range grows with its mean, as in natural speech. Raise ``CorpusFailed`` if flite is not installed.
     """
     usual = VOICES[voice]
     deviation = usual.f0_deviation_hz * f0_mean_hz / usual.f0_mean_hz
@@ -65,7 +65,7 @@ def say(text: str, *, voice: str, f0_mean_hz: float, duration_stretch: float) ->
 
 
 def _phones(listing: str, seconds: float) -> list[tuple[Timed, float]]:
-    """From "pau:0.200 hh:0.310 ...", a line for each sentence: labels of each phone and when it starts."""
+    """Parse lines such as "pau:0.200 hh:0.310 ..." into the labels and start of each phone."""
     phones: list[tuple[Timed, float]] = []
     sentence_start = 0.0
     for line in listing.splitlines():

@@ -1,7 +1,7 @@
-"""One inventory of sounds for all synthesizers and accents, and how their own phone names map onto it.
+"""A common phone inventory for all synthesizers and accents, and mappings from their phone names.
 
-Decided: a diphthong is written as the vowels it moves between. Because labels then name what is heard in 20 ms,
-accents differ in them, and fewer pairs cover the language. Instead of: a label of its own for each diphthong.
+Decision: a diphthong is written as its first and last vowel. Reason: labels then describe the sound of each 20 ms,
+accents have different labels, and fewer pairs cover the language. Alternative: a separate label for each diphthong.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ LABELS: tuple[str, ...] = (SILENCE_LABEL, *_CONSONANTS, *_VOWELS)
 NUMBER_OF_LABEL = {label: number for number, label in enumerate(LABELS)}
 SILENCE = NUMBER_OF_LABEL[SILENCE_LABEL]
 VOWELS = frozenset(NUMBER_OF_LABEL[label] for label in _VOWELS)
-# Their closure is silence that belongs to them.
+# Stops, whose closure is silent.
 STOPS = frozenset(NUMBER_OF_LABEL[label] for label in "p b t d k g ch jh q".split())
 
-# Symbols of the International Phonetic Alphabet, length and marks left out.
+# Symbols of the International Phonetic Alphabet, without length and diacritics.
 _LABEL_OF_SYMBOL = {
     "p": "p", "b": "b", "t": "t", "d": "d", "k": "k", "g": "g", "ɡ": "g", "f": "f", "v": "v", "θ": "th", "ð": "dh",
     "s": "s", "z": "z", "ʃ": "sh", "ʒ": "zh", "h": "hh", "x": "hh", "ɦ": "hh", "m": "m", "n": "n",
@@ -29,25 +29,25 @@ _LABEL_OF_SYMBOL = {
     "ɝ": "er", "ɜ": "eu",
 }  # fmt: skip
 _LABEL_OF_DIGRAPH = {"tʃ": "ch", "dʒ": "jh"}
-# Accents that pronounce a written symbol otherwise.
+# Accents in which a symbol is pronounced differently.
 _LABEL_IN_ACCENT = {("en-us", "ɜ"): "er"}
 
-# The names of flite's American voices; two labels where the sound moves.
+# Phone names of flite's American voices, with two labels for diphthongs.
 _LABELS_OF_RADIO_PHONE = {
     "pau": "sil", "h#": "sil", "brth": "sil", "ssil": "sil",
     "aw": "a uh", "ay": "a ih", "ey": "e ih", "ow": "o uh", "oy": "ao ih", "axr": "er", "el": "ax l", "em": "ax m",
     "en": "ax n", "hv": "hh", "nx": "n",
 }  # fmt: skip
 
-Timed = tuple[tuple[int, float], ...]  # label number and its share of the whole phone
+Timed = tuple[tuple[int, float], ...]  # label number and its share of the phone's duration
 
 
 class UnknownPhone(ValueError):
-    """A synthesizer used a name that no table holds: the tables must grow."""
+    """A synthesizer used a phone name that is missing in the tables."""
 
 
 def of_ipa(name: str, accent: str) -> Timed:
-    """The labels of an eSpeak phone, named in IPA, with stress, length and separators as they come."""
+    """Return the labels of an eSpeak phone, given in IPA with stress, length and separators."""
     plain = "".join(
         symbol
         for symbol in unicodedata.normalize("NFD", name.replace("ç", "h"))
@@ -70,7 +70,7 @@ def of_ipa(name: str, accent: str) -> Timed:
 
 
 def of_radio(name: str) -> Timed:
-    """The labels of a phone of flite's American voices."""
+    """Return the labels of a phone of flite's American voices."""
     labels = _LABELS_OF_RADIO_PHONE.get(name, name).split()
     unknown = [label for label in labels if label not in NUMBER_OF_LABEL]
     if unknown:

@@ -1,6 +1,6 @@
-"""Who says what and how: the whole corpus as a list of jobs, the same for the same hours and seed.
+"""The plan of the corpus: a list of jobs, each with speaker, text and style. It depends only on hours and seed.
 
-The jobs are mixed before they are dealt into shards, so that the first shards already hold everybody.
+The jobs are shuffled before they are divided into shards, so that the first shards contain all speakers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from training.corpus.styles import ACCENTS, DEFAULT_ACCENT, DELIVERY_OF_STYLE
 from training.corpus.texts import Texts
 
 _SHARD_SECONDS = 600.0
-# Of all hours; the rest is shared by eSpeak's speakers.
+# Shares of all hours. The speakers of eSpeak share the rest.
 _SHARE_OF_NAMED_TIMBRE = 0.11
 _SHARE_OF_OTHER_FLITE = 0.27
 _WORD_SHARE_OF_NAMED_TIMBRE = 0.15
@@ -23,7 +23,7 @@ _WORD_SHARE_OF_OTHER_FLITE = 0.30
 _SECONDS_OF_VALIDATION_SPEAKER = 75.0
 _SECONDS_OF_STRANGER = 300.0
 _VALIDATION_TEXT_SHARE = 0.03
-# An accent is heard best beside the same words said without it.
+# Part of the texts are also spoken without the accent, for comparison.
 _SAME_WORDS_SHARE = 0.6
 
 _OTHER_STYLES = {"fast": 7, "slow": 7, "high": 5, "low": 5, "whisper": 5, "loud": 3, "soft": 3}
@@ -31,7 +31,7 @@ _NORMAL_WEIGHT_FLITE = 70
 _NORMAL_WEIGHT_ESPEAK = 42
 _ACCENT_WEIGHT = 5
 
-# How long a text will last, roughly: enough to deal out hours.
+# Approximate duration of a text, accurate enough to distribute the hours.
 _SECONDS_A_CHARACTER = 0.062
 _SECONDS_AROUND = 0.45
 
@@ -49,7 +49,7 @@ class Job:
 
 
 def planned_shards(recipes: list[SpeakerRecipe], texts: Texts, *, hours: float, seed: int) -> list[list[Job]]:
-    """Jobs by shard, about ten minutes each."""
+    """Return the jobs of each shard of about ten minutes."""
     generator = np.random.default_rng(seed)
     return _dealt(_planned(recipes, texts, hours, generator), generator)
 
@@ -57,7 +57,7 @@ def planned_shards(recipes: list[SpeakerRecipe], texts: Texts, *, hours: float, 
 def planned_word_shards(
     recipes: list[SpeakerRecipe], sentences: tuple[str, ...], *, hours: float, seed: int
 ) -> list[list[Job]]:
-    """More for the language model: word lists, said by those we learn from, the voices of flite most of all."""
+    """Return jobs with word lists for the language model, spoken by training speakers and mostly by flite."""
     generator = np.random.default_rng([seed, 1])
     waiting = _shuffled_for_ever(sentences, generator)
     jobs: list[Job] = []
@@ -92,7 +92,7 @@ def _planned(recipes: list[SpeakerRecipe], texts: Texts, hours: float, generator
         if recipe.split == "train":
             jobs += _training_jobs(recipe, seconds_of[recipe.name], to_train, to_validate, generator)
         else:
-            # Their sentences are those nobody learns from, so that any of them may be judged by.
+            # Their sentences are not used in training, so that all of them can be used for evaluation.
             jobs += _jobs(recipe, _kept_seconds(recipe), to_validate, "validation", generator)
         if recipe.name in (*NAMED_TIMBRES, STRANGER):
             jobs += [Job(text, recipe.name, "normal", "test") for text in texts.test]
@@ -102,7 +102,7 @@ def _planned(recipes: list[SpeakerRecipe], texts: Texts, hours: float, generator
 def _training_seconds(
     recipes: list[SpeakerRecipe], seconds: float, *, of_named: float, of_other_flite: float, kept_seconds: float = 0.0
 ) -> list[tuple[SpeakerRecipe, float]]:
-    """How long each of those we learn from speaks; eSpeak's share what the shares of flite's and others leave."""
+    """Return the hours of each training speaker. The speakers of eSpeak share what the others leave."""
     train = [recipe for recipe in recipes if recipe.split == "train"]
     num_flite = sum(recipe.engine == "flite" for recipe in train) - len(NAMED_TIMBRES)
     num_espeak = sum(recipe.engine == "espeak" for recipe in train)
@@ -155,8 +155,8 @@ def _jobs(
 
 
 def _styles(recipe: SpeakerRecipe) -> tuple[list[str], list[float]]:
-    """Accents are learned from speakers who otherwise have none."""
-    if recipe.split == "stranger":  # this voice cannot be told to speak higher or lower
+    """Return styles and their weights. Only speakers without an accent learn other accents."""
+    if recipe.split == "stranger":  # the pitch of this voice cannot be changed
         return ["normal"], [1.0]
     weights = {"normal": _NORMAL_WEIGHT_FLITE, **_OTHER_STYLES}
     if recipe.engine == "espeak" and recipe.accent == DEFAULT_ACCENT:

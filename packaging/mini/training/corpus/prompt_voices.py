@@ -1,4 +1,4 @@
-"""The voices that are bundled to try cloning with: a few seconds of our own sentences, by our own synthesizers."""
+"""Bundled voices for trying out cloning: a few seconds of original sentences, spoken by the synthesizers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OURS = "The sentence was written for this project. The recording may be used un
 
 @dataclass(frozen=True, slots=True)
 class PromptVoice:
-    """A bundled voice: what a person calls it, which timbre of the corpus it is, and which sentence it says."""
+    """A bundled voice: its name for the user, its timbre in the corpus, and its sentence."""
 
     name: str
     description: str
@@ -50,9 +50,9 @@ PROMPT_VOICES = (
 
 
 def make_prompt_voices(folder: Path) -> list[Path]:
-    """For each bundled voice ``NAME.wav`` (24 kHz, 16 bit), its words ``NAME.txt``, and ``NAME.json``: how it was made.
+    """Write ``NAME.wav`` (24 kHz, 16 bit), its transcript ``NAME.txt`` and its origin ``NAME.json`` for each voice.
 
-    The program shows them by their names, and speaks with the first where no voice is chosen. Gives the sound files.
+    The program lists the voices by name, and uses the first one by default. Return the audio files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     recipes = {recipe.name: recipe for recipe in speaker_recipes()}

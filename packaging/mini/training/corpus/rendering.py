@@ -1,4 +1,4 @@
-"""One sentence by one speaker in one style: from the synthesizer to what lies on disk."""
+"""Rendering of one sentence by one speaker in one style, from the synthesizer to the stored utterance."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from training.corpus.utterance import (
     Utterance,
 )
 
-# Silence kept before and after; where tokens begin within a sound is left to chance.
+# Silence before and after. The position of token boundaries within a phone is random.
 _LEAST_BEFORE_SECONDS, _MOST_BEFORE_SECONDS = 0.08, 0.16
 _AFTER_SECONDS = 0.16
-# Digital silence has no spectrum to speak of; every recording has at least this much noise.
+# Every recording contains at least this much noise, because digital silence has no useful spectrum.
 _NOISE_FLOOR = 2.5e-5
 _CALIBRATION_RANGE = (50.0, 550.0)
 _RANGE_AROUND_MEDIAN = (0.45, 2.4)
@@ -46,7 +46,7 @@ _HIGHEST_FLOOR_HZ = 140.0
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """A speaker that was listened to: its median F0 and how loud it is of itself, in normal style."""
+    """A measured speaker, with its median F0 and level in normal style."""
 
     recipe: SpeakerRecipe
     median_f0_hz: float
@@ -55,14 +55,14 @@ class Voice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Placed:
-    """Sound at 24 kHz, and its segments in that sound's time."""
+    """Audio at 24 kHz, and its segments on the same time axis."""
 
     samples: FloatArray = field(repr=False)
     segments: tuple[Segment, ...]
 
 
 def listened_to(recipe: SpeakerRecipe, texts: tuple[str, ...]) -> Voice:
-    """The speaker as it sounds saying ``texts`` normally."""
+    """Measure a speaker with ``texts`` in normal style."""
     heard = [_played(recipe, text, DELIVERY_OF_STYLE["normal"]).samples for text in texts]
     lowest, highest = _CALIBRATION_RANGE
     first = np.concatenate([f0_of(samples, floor_hz=lowest, ceiling_hz=highest) for samples in heard])
@@ -75,7 +75,7 @@ def listened_to(recipe: SpeakerRecipe, texts: tuple[str, ...]) -> Voice:
 def rendered(
     text: str, voice: Voice, *, style: str, split: str, table: PairTable, generator: np.random.Generator
 ) -> tuple[Utterance, LabelArray]:
-    """The utterance, and its labels before rare pairs fall together."""
+    """Return the utterance, and its labels before rare pairs are merged."""
     delivery = DELIVERY_OF_STYLE[style]
     played = _played(voice.recipe, text, delivery)
     samples = played.samples
@@ -106,7 +106,7 @@ def rendered(
 
 
 def labels_only(text: str, recipe: SpeakerRecipe, style: str) -> LabelArray:
-    """(2 * tokens,): to count sounds by, without anything that takes time."""
+    """Return only the labels, (2 * tokens,). This is fast, and sufficient for counting phones."""
     spoken, ratio = _said(recipe, text, DELIVERY_OF_STYLE[style])
     segments = _slower(spoken.segments, 1.0 / ratio)
     num_half_frames = 2 * int(segments[-1].end_seconds * TOKENS_PER_SECOND)
@@ -114,14 +114,14 @@ def labels_only(text: str, recipe: SpeakerRecipe, style: str) -> LabelArray:
 
 
 def _own_level(samples: FloatArray, voice: Voice, delivery: Delivery) -> float:
-    """Sentences of a speaker differ a little in level, and may: only modal ones were not changed by us."""
+    """Return the deviation from the speaker's level, which is kept for modal sentences only."""
     if delivery.effort is not Effort.MODAL:
         return 0.0
     return float(np.clip(active_level_dbfs(samples) - voice.level_dbfs, -3.0, 3.0))
 
 
 def _played(recipe: SpeakerRecipe, text: str, delivery: Delivery) -> _Placed:
-    """As the speaker's equaliser lets it through, at 24 kHz; nothing above what the synthesizer has."""
+    """Apply the speaker's equaliser and resample to 24 kHz."""
     spoken, ratio = _said(recipe, text, delivery)
     samples = soxr.resample(spoken.samples, spoken.sample_rate * ratio, SAMPLE_RATE, quality="HQ")
     samples = equalised(samples.astype(np.float32), recipe.equaliser_db)
@@ -129,7 +129,7 @@ def _played(recipe: SpeakerRecipe, text: str, delivery: Delivery) -> _Placed:
 
 
 def _said(recipe: SpeakerRecipe, text: str, delivery: Delivery) -> tuple[Spoken, float]:
-    """The synthesizer speaks slower and lower by as much as it is going to be played faster."""
+    """Synthesize speech that is slower and lower, to compensate for the faster playback."""
     ratio = recipe.resample_ratio
     if recipe.engine == "flite":
         stretch = ratio / delivery.rate
@@ -153,7 +153,7 @@ def _slower(segments: tuple[Segment, ...], factor: float) -> tuple[Segment, ...]
 def _cut(
     samples: FloatArray, segments: tuple[Segment, ...], generator: np.random.Generator
 ) -> tuple[FloatArray, float]:
-    """A little silence around, whole tokens; and where in the old time the new one begins (it may be negative)."""
+    """Add silence around, up to whole tokens. Also return the start of the result on the old time axis."""
     sounding = [segment for segment in segments if segment.label != SILENCE] or list(segments)
     before = generator.uniform(_LEAST_BEFORE_SECONDS, _MOST_BEFORE_SECONDS)
     start = round((sounding[0].start_seconds - before) * SAMPLE_RATE)

@@ -1,7 +1,7 @@
-"""Who speaks: every timbre of the corpus, how each is made, and which are kept from training.
+"""Speakers of the corpus: how each timbre is created, and which are excluded from training.
 
-A timbre is a synthesizer's voice, played faster or slower (which moves pitch and resonances together), spoken at a
-pitch of its own, through an equaliser of its own. ``rms`` of flite is the stranger: in no training set at all.
+A timbre is the voice of a synthesizer, played faster or slower (which shifts pitch and resonances together), with an
+individual pitch and equaliser. ``rms`` of flite is the stranger, which is in no training set.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from training.corpus.flite import VOICES
 from training.corpus.styles import ACCENTS, DEFAULT_ACCENT
 from training.corpus.utterance import Speaker
 
-# What a person hears first: these two are trained most.
+# Users hear these two first, so they are trained most.
 NAMED_TIMBRES = ("flite-slt@1.00", "flite-awb@1.00")
 STRANGER = "flite-rms@1.00"
 
-# Variants of eSpeak that sound like people; echoes, robots, and whispers (which are a style here) left out.
+# Variants of eSpeak that sound like people, without echoes, robots and whispers (which are a style here).
 _TRAINING_VARIANTS = (
     "m1 m3 m4 m5 m6 m7 f1 f2 f3 f5 Alex Alicia Andrea Annie AnxiousAndy Denis Diogo Gene Gene2 Henrique Hugo Jacky "
     "Marco Mario Michael Mike Nguyen Reed Tweaky adam anika antonio aunty belinda benjamin boris caleb croak david ed "
@@ -33,7 +33,7 @@ _OTHER_ACCENT_SHARE = 0.35
 _EQUALISER_SPREAD_DB = 3.0
 _SEED = 11
 
-# (voice, how much faster it is played, F0 as a multiple of what that gives)
+# (voice, playback speed, factor of the resulting F0)
 _TRAINING_FLITE = (
     [("slt", ratio, f0) for ratio in (0.80, 0.84, 0.88, 0.92, 0.95, 1.05, 1.09, 1.13) for f0 in (0.82, 1.0, 1.15)]
     + [("awb", ratio, f0) for ratio in (0.85, 0.89, 0.93, 0.96, 1.05, 1.10, 1.15, 1.20) for f0 in (0.78, 0.95, 1.2)]
@@ -53,7 +53,7 @@ _VALIDATION_FLITE = (
 
 @dataclass(frozen=True, slots=True)
 class SpeakerRecipe:
-    """How a timbre is made. ``pitch`` is eSpeak's setting, or flite's F0 in Hz after the change of speed."""
+    """Recipe of a timbre. ``pitch`` is the setting of eSpeak, or the F0 of flite in Hz after the change of speed."""
 
     name: str
     engine: str
@@ -79,7 +79,7 @@ class SpeakerRecipe:
 
 
 def speaker_recipes() -> list[SpeakerRecipe]:
-    """All timbres, the same every time."""
+    """Return all timbres. The result is deterministic."""
     generator = np.random.default_rng(_SEED)
     plain = (0.0,) * len(EQUALISER_HZ)
     recipes = [
@@ -116,7 +116,7 @@ def _flite(
 
 
 def _espeak(variant: str, number: int, split: str, generator: np.random.Generator) -> SpeakerRecipe:
-    """The first of a variant speaks as eSpeak does it, in the default accent; the others are spread around."""
+    """Return the timbres of a variant: the first unchanged and in the default accent, the others varied."""
     accent, pitch, ratio = DEFAULT_ACCENT, _USUAL_PITCH, 1.0
     if number:
         if generator.random() < _OTHER_ACCENT_SHARE:

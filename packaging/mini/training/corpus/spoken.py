@@ -1,4 +1,4 @@
-"""What a synthesizer gives: sound at its own rate, and when it made which phone."""
+"""Output of a synthesizer: audio at its native sample rate, and the times of its phones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from training.corpus.phones import SILENCE, STOPS, Timed
 from training.corpus.utterance import FloatArray, LabelArray
 
 HALF_FRAME_SECONDS = 0.02
-# A sound shorter than this may fall between two half-frames; a longer one is heard and must be labelled.
+# A shorter phone may be lost between two half-frames. A longer one is audible and must get a label.
 _SHORTEST_SECONDS = 0.008
-_CLOSURE_DB = -40.0  # below the loud parts: nothing but the closure of a stop is so quiet within speech
+_CLOSURE_DB = -40.0  # below the loud parts; within speech, only the closure of a stop is this quiet
 _CLOSURE_STEP_SECONDS = 0.005
 
 
@@ -27,7 +27,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spoken:
-    """``samples`` (n,) float32 at ``sample_rate``; the segments follow one another from 0 to the end."""
+    """``samples`` (n,) float32 at ``sample_rate``, and contiguous segments from 0 to the end."""
 
     samples: FloatArray = field(repr=False)
     sample_rate: int
@@ -39,7 +39,7 @@ class Spoken:
 
 
 def segments_of(phones: list[tuple[Timed, float]], end_seconds: float) -> tuple[Segment, ...]:
-    """From (labels of a phone, when it starts): silence before the first, the last one until the end."""
+    """Return segments from the labels and start of each phone. There is silence before the first phone."""
     starts = [start for _, start in phones]
     found: list[Segment] = []
     if not phones or starts[0] > 0:
@@ -54,7 +54,7 @@ def segments_of(phones: list[tuple[Timed, float]], end_seconds: float) -> tuple[
 
 
 def with_closures(spoken: Spoken) -> Spoken:
-    """The quiet end of a sound before a stop is that stop's closure; eSpeak counts it to the sound before."""
+    """Move the closure of a stop to the stop. eSpeak counts it as the quiet end of the previous phone."""
     step = round(_CLOSURE_STEP_SECONDS * spoken.sample_rate)
     num_steps = len(spoken.samples) // step
     power = (spoken.samples[: num_steps * step].astype(np.float64) ** 2).reshape(num_steps, step).mean(axis=1)
@@ -79,10 +79,10 @@ def _step_before(seconds: float, num_steps: int) -> int:
 
 
 def labels_on_grid(segments: tuple[Segment, ...], num_half_frames: int, *, offset_seconds: float) -> LabelArray:
-    """(half-frames,): what sounds in the middle of each 20 ms, ``offset_seconds`` being where the first begins.
+    """Return the label at the middle of each 20 ms, (half-frames,). The first begins at ``offset_seconds``.
 
-    Silence before and after. A short sound that no middle falls into gets the half-frame it lies in,
-    unless that would be the only one of the sound there.
+    There is silence before and after. A phone between two middles gets the half-frame that contains it, unless that
+    half-frame is the only one of another phone.
     """
     starts = np.array([segment.start_seconds for segment in segments])
     ends = np.array([segment.end_seconds for segment in segments])

@@ -1,7 +1,7 @@
-"""A corpus on disk: shards of some minutes each, complete or not there, read through the system's page cache.
+"""A corpus on disk, in shards of some minutes each, mapped into memory.
 
-A shard is five arrays and a ``.json`` that lists its utterances and is written last. A corpus can be opened while
-it is still being made: it holds the shards that are complete then.
+A shard consists of five arrays and a ``.json`` file that lists its utterances and is written last. A corpus can be
+opened while it is created, and then contains the complete shards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FULL_SCALE = 32_767.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What can be known of an utterance without reading any sound; ``start`` counts tokens within the shard."""
+    """Description of an utterance without its audio. ``start`` is its first token within the shard."""
 
     text: str
     speaker: Speaker
@@ -55,7 +55,7 @@ class _Shard:
 
 
 class Corpus:
-    """Utterances by number; opening reads the lists, sound is read when it is asked for."""
+    """Utterances by number. Opening reads the lists; audio is read on access."""
 
     def __init__(self, entries: list[Entry], shards: list[_Shard]) -> None:
         self._entries = entries
@@ -65,7 +65,7 @@ class Corpus:
 
     @classmethod
     def open(cls, folder: Path) -> Corpus:
-        """Raises ``CorpusFailed`` where there is no complete shard."""
+        """Raise ``CorpusFailed`` if there is no complete shard."""
         entries: list[Entry] = []
         shards: list[_Shard] = []
         for path in sorted(folder.glob("shard-*.json")):
@@ -98,7 +98,7 @@ class Corpus:
         return self._entries[index]
 
     def samples(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
-        """(960 * tokens,): all, or those of some tokens; so too the three below."""
+        """Return the samples of all tokens or of a range, (960 * tokens,)."""
         begin, end = self._range(index, from_token, num_tokens)
         raw = self._shard(index).samples[begin * SAMPLES_PER_TOKEN : end * SAMPLES_PER_TOKEN]
         return raw.astype(np.float32) / np.float32(_FULL_SCALE)
@@ -119,13 +119,13 @@ class Corpus:
         return np.array(self._shard(index).tokens[begin:end])
 
     def labels(self, index: int) -> LabelArray:
-        """(2 * tokens,): the phone label of each 20 ms as the synthesizer timed it, before rare pairs fall together."""
+        """Return the phone label of each 20 ms, (2 * tokens,), before rare pairs are merged."""
         begin, end = self._range(index, 0, None)
         return np.array(self._shard(index).labels[2 * begin : 2 * end])
 
     @cached_property
     def num_tokens(self) -> IndexArray:
-        """(utterances,): how many tokens each lasts."""
+        """Number of tokens of each utterance, (utterances,)."""
         return np.array([entry.num_tokens for entry in self._entries])
 
     def indices(
@@ -137,7 +137,7 @@ class Corpus:
         style: str | None = None,
         speaker: str | None = None,
     ) -> IndexArray:
-        """Numbers of the utterances that are all of this; ``speaker`` is a name."""
+        """Return the numbers of the utterances that match all arguments. ``speaker`` is a name."""
         return np.array(
             [
                 number
@@ -152,7 +152,7 @@ class Corpus:
         )
 
     def by_speaker(self, indices: IndexArray) -> dict[str, IndexArray]:
-        """``indices`` sorted by who speaks: to draw a prompt and a target of one speaker."""
+        """Return ``indices`` by speaker, for drawing a prompt and a target of one speaker."""
         gathered: dict[str, list[int]] = {}
         for index in indices.tolist():
             gathered.setdefault(self._entries[index].speaker.name, []).append(index)
@@ -168,15 +168,15 @@ class Corpus:
 
 
 def sample(corpus: Corpus, indices: IndexArray, generator: np.random.Generator) -> Utterance:
-    """One of ``indices``, the longer ones as much more often as they are longer."""
+    """Draw one of ``indices`` with a probability proportional to its length."""
     lengths = np.cumsum(corpus.num_tokens[indices])
     return corpus[int(indices[np.searchsorted(lengths, generator.integers(lengths[-1]), side="right")])]
 
 
 def crop(corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *, num_tokens: int) -> tuple[int, int]:
-    """(index, first token) of a piece of ``num_tokens``, every possible piece as likely as any other.
+    """Draw a piece of ``num_tokens`` as (index, first token). All possible pieces are equally likely.
 
-    Utterances that are too short are passed over; raises ``CorpusFailed`` where all are.
+    Utterances that are too short are skipped. Raise ``CorpusFailed`` if all are too short.
     """
     places = np.cumsum(np.maximum(corpus.num_tokens[indices] - num_tokens + 1, 0))
     if len(places) == 0 or places[-1] == 0:
@@ -187,7 +187,7 @@ def crop(corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *,
 
 
 def write_shard(folder: Path, name: str, utterances: Sequence[Utterance], labels: Sequence[LabelArray]) -> None:
-    """``name`` is "shard-0007". The list appears last, and at once, so that a shard is complete or not there."""
+    """Write a shard, with a name such as "shard-0007". The list is renamed into place last, when all is complete."""
     for utterance in utterances:
         assert len(utterance.samples) == SAMPLES_PER_TOKEN * utterance.num_tokens
         assert utterance.mel.shape == (2 * utterance.num_tokens, MEL_BINS)
@@ -221,7 +221,7 @@ def write_shard(folder: Path, name: str, utterances: Sequence[Utterance], labels
 
 
 def to_pcm(samples: FloatArray) -> npt.NDArray[np.int16]:
-    """16 bits, as they lie on disk."""
+    """Return ``samples`` as 16-bit integers, as stored on disk."""
     return np.clip(np.round(samples * _FULL_SCALE), -_FULL_SCALE, _FULL_SCALE).astype(np.int16)
 
 

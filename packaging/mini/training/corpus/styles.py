@@ -1,7 +1,7 @@
-"""What each style means, in terms every synthesizer can follow.
+"""Definition of each style for all synthesizers.
 
-Fast, slow, high and low are settings of the synthesizers. Whisper, loud and soft are made of a modal rendering
-(``effects.py``), so that every timbre can do them. An accent is another set of eSpeak's pronunciation rules.
+Fast, slow, high and low are settings of the synthesizers. Whisper, loud and soft are created from a modal rendering
+(``effects.py``), so that every timbre supports them. An accent is another set of eSpeak's pronunciation rules.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Effort(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """``rate`` and ``f0`` are factors of the speaker's own; ``accent`` is None where the speaker's own is kept."""
+    """A style. ``rate`` and ``f0`` are relative to the speaker; ``accent`` None keeps the speaker's accent."""
 
     rate: float = 1.0
     f0: float = 1.0
@@ -49,5 +49,5 @@ DELIVERY_OF_STYLE: dict[str, Delivery] = {
     **{f"accent:{name}": Delivery(accent=language) for name, language in ACCENTS.items()},
 }
 
-# What is said higher or lower than the speaker usually does.
+# Styles that are higher or lower than the usual voice of the speaker.
 HEIGHT_STYLES = ("high", "low")

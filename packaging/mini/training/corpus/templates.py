@@ -1,4 +1,4 @@
-"""Sentences of our own, filled in at random: numbers, dates, times, names, places, and what an app says."""
+"""Sentences from templates with random numbers, dates, times, names, places and messages of apps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 def fill_in(number: int, generator: np.random.Generator) -> list[str]:
-    """``number`` sentences, distinct as far as the templates allow."""
+    """Return ``number`` sentences, as distinct as the templates permit."""
     templates = [template for line in _TEMPLATES.strip().splitlines() for template in line.split("|")]
     drawn: dict[str, None] = {}
     for _ in range(4 * number):
@@ -80,7 +80,7 @@ def _word(slot: str, generator: np.random.Generator) -> str:
 
 
 def _listed(slot: str, generator: np.random.Generator) -> str:
-    """A word of the list that the slot is named for; nothing where there is none."""
+    """Return a word of the list with the name of the slot, or an empty string without such a list."""
     lists = {
         "name": _NAMES, "place": _PLACES, "month": _MONTHS, "weekday": _WEEKDAYS, "thing": _THINGS,
         "adjective": _ADJECTIVES, "ordinal": _ORDINALS,

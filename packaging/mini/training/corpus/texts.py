@@ -1,7 +1,7 @@
-"""What is said: quotations for training, sentences of our own, strings of words; and what is kept for judging.
+"""Texts of the corpus: quotations, sentences from templates, word lists, and sentences for evaluation.
 
-The quotations are those of Debian's package ``fortunes``, the word list that of ``wamerican-small`` (SCOWL). They are
-spoken to train with, and never shipped.
+The quotations are from the Debian package ``fortunes``, the word list from ``wamerican-small`` (SCOWL). They are used
+for training only and not distributed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from training.corpus.utterance import CorpusFailed
 FORTUNES_FOLDER = Path("/usr/share/games/fortunes")
 WORDS_FILE = Path("/usr/share/dict/american-english-small")
 _DATA = Path(__file__).with_name("data")
-# Pictures, other languages, program text, and what nobody wants to hear.
+# Pictures, other languages, source code, and offensive texts.
 _UNWANTED_FILES = {"ascii-art", "drugs", "ethnic", "perl", "debian", "linuxcookie", "off"}
 _UNWANTED_WORDS = re.compile(
     r"\b(fuck\w*|shit\w*|sex\w*|rape\w*|whore\w*|nigg\w*|bitch\w*|cunt\w*|damn\w*|bastard\w*|asshole\w*|penis|vagina|"
@@ -34,7 +34,7 @@ _FEWEST_WORDS, _MOST_WORDS = 3, 17
 _VALIDATION_SHARE = 0.03
 _NUM_OF_OUR_OWN = 3500
 _NUM_WORD_STRINGS = 2200
-# What stands between the words of the list; often nothing.
+# Separators between the words of the list, often only a space.
 _LINKS = (
     "",
     "",
@@ -62,7 +62,7 @@ _SEED = 3
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Sentences by what they are for; no sentence is in two of them."""
+    """Disjoint sets of sentences by purpose."""
 
     train: tuple[str, ...]
     validation: tuple[str, ...]
@@ -71,17 +71,17 @@ class Texts:
 
 
 def test_sentences() -> tuple[str, ...]:
-    """Distinct sentences of 4 to 10 words that nothing is trained on: what the judges listen to."""
+    """Return distinct sentences of 4 to 10 words for evaluation, which are not used in training."""
     return _lines("test_sentences.txt")
 
 
 def prompt_sentences() -> tuple[str, ...]:
-    """Sentences of about 3 s for prompts."""
+    """Return sentences of about 3 s for prompts."""
     return _lines("prompt_sentences.txt")
 
 
 def read_texts(fortunes: Path = FORTUNES_FOLDER) -> Texts:
-    """The same every time. Raises ``CorpusFailed`` where the quotations are not installed."""
+    """Return the texts, which are always the same. Raise ``CorpusFailed`` if the quotations are not installed."""
     generator = np.random.default_rng(_SEED)
     quotations = _quotations(fortunes)
     sentences = quotations + fill_in(_NUM_OF_OUR_OWN, generator)
@@ -101,9 +101,9 @@ def read_texts(fortunes: Path = FORTUNES_FOLDER) -> Texts:
 
 
 def read_word_sentences(words_file: Path = WORDS_FILE) -> tuple[str, ...]:
-    """Every word of the list once, a few at a time: quotations know too few words to learn spelling from.
+    """Return every word of the list once, in groups. The quotations have too few words for learning spelling.
 
-    Raises ``CorpusFailed`` where the list is not installed.
+    Raise ``CorpusFailed`` if the list is not installed.
     """
     if not words_file.exists():
         raise CorpusFailed(f"There is no word list {words_file}. Install it: apt-get install wamerican-small")
@@ -125,7 +125,7 @@ def read_word_sentences(words_file: Path = WORDS_FILE) -> tuple[str, ...]:
 
 
 def sentences_in(text: str) -> list[str]:
-    """The sentences of a quotation that are plain enough to be read aloud by anyone: words and commas."""
+    """Return the sentences of a quotation that consist of words and commas only."""
     flat = " ".join(_WHO_SAID_IT.sub("", text).split()).replace("--", ", ").replace(" ,", ",")
     found = (part.strip() for part in _ENDS.split(flat))
     return [
@@ -153,13 +153,13 @@ def _quotations(folder: Path) -> list[str]:
 
 
 def _vocabulary(sentences: list[str]) -> Counter[str]:
-    # Lower case inside a sentence: names would need more than letters to be read.
+    # Lower case inside a sentence, because the pronunciation of names does not follow from their letters.
     inner = (word.strip(",;:.!?") for sentence in sentences for word in sentence.split()[1:])
     return Counter(word for word in inner if re.fullmatch(r"[a-z]{3,11}", word))
 
 
 def _word_strings(words: list[str], generator: np.random.Generator) -> list[str]:
-    """Words that do not belong together: what a model must read letter by letter."""
+    """Return unrelated words, which a model must read by their letters."""
     strings: list[str] = []
     for _ in range(_NUM_WORD_STRINGS):
         drawn = [words[int(number)] for number in generator.integers(0, len(words), size=int(generator.integers(2, 8)))]

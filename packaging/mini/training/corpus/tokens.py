@@ -1,11 +1,11 @@
-"""Anchored speech tokens: which pair of sounds within 40 ms, and in which colour of the voice.
+"""Anchored speech tokens: the pair of phones within 40 ms, and the colour of the voice.
 
-``token = pair + 729 * colour``. A pair is one of 729 listed in ``pairs.json``, every sound with itself among them;
-a colour is a mode (whisper, modal, soft, loud) and how high the voice is compared with its own median.
+``token = pair + 729 * colour``. A pair is one of the 729 in ``pairs.json``, which include each phone with itself.
+A colour is a mode (whisper, modal, soft, loud) and the pitch relative to the median of the voice.
 
-Colours are heard moment by moment, but asked for once: the language model says one for all of an utterance, and the
-melody within it is the flow's. (A nucleus of 0.7 never leaves a height that it began with, so a model that learned
-the moments stayed high for whole sentences.)
+Colours are recognised for each token, but the language model generates one colour for the whole utterance, and the
+flow generates the melody. (With a nucleus of 0.7, sampling never leaves its first pitch level, so a model trained on
+the levels of single tokens stayed high for whole sentences.)
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ NUM_COLOURS = 9
 NUM_TOKENS = NUM_PAIRS * NUM_COLOURS
 PAIRS_FILE = Path(__file__).with_name("pairs.json")
 
-LOW_BELOW = 0.92  # of the speaker's own median F0
+LOW_BELOW = 0.92  # relative to the median F0 of the speaker
 HIGH_ABOVE = 1.10
-# A level belongs to a phrase, not to a single sound: this many 20 ms on each side are averaged.
+# A level belongs to a phrase, not to a single phone. This many intervals of 20 ms are averaged on each side.
 _SMOOTHED_HALF_FRAMES = 6
 
 
@@ -56,14 +56,14 @@ _COLOUR_ASKED_FOR = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTable:
-    """``pairs`` (729, 2): the labels of each pair class; ``class_of`` (labels, labels): the class of any two labels."""
+    """Labels of each pair class, ``pairs`` (729, 2), and the class of any two labels, ``class_of``."""
 
     pairs: npt.NDArray[np.int64]
     class_of: IntArray = field(repr=False)
 
     @classmethod
     def of_pairs(cls, pairs: npt.NDArray[np.int64]) -> PairTable:
-        """A rare pair counts as its first or its second sound lasting: the one heard, of two heard the more frequent."""
+        """Return the table of ``pairs``. A rare pair gets the class of its audible or more frequent phone."""
         num_labels = len(LABELS)
         class_of = np.full((num_labels, num_labels), -1, np.int32)
         class_of[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
@@ -78,7 +78,7 @@ class PairTable:
 
     @classmethod
     def of_counts(cls, counts: npt.NDArray[np.int64]) -> PairTable:
-        """The most frequent pairs of ``counts`` (labels, labels), the most frequent first."""
+        """Return the table of the most frequent pairs of ``counts`` (labels, labels), in descending order."""
         num_labels = len(LABELS)
         order = np.argsort(-counts.reshape(-1), kind="stable")
         is_lasting = order // num_labels == order % num_labels
@@ -102,49 +102,49 @@ class PairTable:
         path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")
 
     def classes(self, labels: LabelArray) -> IntArray:
-        """(tokens,) pair classes of (2 * tokens,) labels."""
+        """Return the pair classes (tokens,) of labels (2 * tokens,)."""
         classes: IntArray = self.class_of[labels[0::2], labels[1::2]]
         return classes
 
 
 @lru_cache(maxsize=1)
 def shipped_pairs() -> PairTable:
-    """The table of ``pairs.json``, which everything that is trained here agrees on."""
+    """Return the table of ``pairs.json``, which all trained networks use."""
     return PairTable.read()
 
 
 def encode(labels: LabelArray, colours: IntArray, table: PairTable) -> IntArray:
-    """(tokens,) of (2 * tokens,) labels and (tokens,) colours."""
+    """Return the tokens (tokens,) of labels (2 * tokens,) and colours (tokens,)."""
     tokens: IntArray = (table.classes(labels) + NUM_PAIRS * colours).astype(np.int32)
     return tokens
 
 
 def pairs_and_colours(tokens: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
-    """The two digits of each token."""
+    """Return pair and colour of each token."""
     return (tokens % NUM_PAIRS).astype(np.int32), (tokens // NUM_PAIRS).astype(np.int32)
 
 
 def asked_tokens(tokens: IntArray, style: str) -> IntArray:
-    """``tokens`` (tokens,) of an utterance in ``style``, as a language model says them: in one colour throughout."""
+    """Return ``tokens`` of an utterance in ``style`` with a single colour, as the language model generates them."""
     asked: IntArray = (tokens % NUM_PAIRS + NUM_PAIRS * _COLOUR_ASKED_FOR.get(style, Colour.MODAL_MID)).astype(np.int32)
     return asked
 
 
 def labels_of(tokens: npt.NDArray[np.integer], table: PairTable) -> LabelArray:
-    """(2 * tokens,): the label of each 20 ms, as far as the token tells."""
+    """Return the label of each 20 ms, (2 * tokens,), according to the tokens."""
     labels: LabelArray = table.pairs[tokens % NUM_PAIRS].astype(np.uint8).reshape(-1)
     return labels
 
 
 def phones_of(tokens: npt.NDArray[np.integer], table: PairTable) -> list[str]:
-    """What was said, sound by sound, without lengths and silence: to compare pronunciations by."""
+    """Return the sequence of phones without durations and silence, for comparing pronunciations."""
     labels = labels_of(tokens, table)
     starts = np.flatnonzero(np.diff(labels.astype(np.int64), prepend=-1))
     return [LABELS[label] for label in labels[starts] if label != SILENCE]
 
 
 def colours_of(f0_hz: FloatArray, *, median_f0_hz: float, style: str) -> IntArray:
-    """(tokens,) colours of (2 * tokens,) F0 values. What is not voiced is as high as the nearest that is."""
+    """Return the colours (tokens,) of F0 values (2 * tokens,). Unvoiced tokens get the nearest voiced level."""
     num_tokens = len(f0_hz) // 2
     if style == "whisper":
         return np.full(num_tokens, Colour.WHISPER, np.int32)
@@ -156,7 +156,7 @@ def colours_of(f0_hz: FloatArray, *, median_f0_hz: float, style: str) -> IntArra
 
 
 def _height(f0_hz: FloatArray, median_f0_hz: float) -> npt.NDArray[np.float64]:
-    """(tokens,): smoothed F0 over the median; 1 where nothing at all is voiced."""
+    """Return smoothed F0 divided by the median, (tokens,), or 1 if nothing is voiced."""
     voiced = np.flatnonzero(f0_hz > 0)
     if len(voiced) == 0:
         return np.ones(len(f0_hz) // 2)

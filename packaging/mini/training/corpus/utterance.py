@@ -1,4 +1,4 @@
-"""One sentence as a synthesizer said it, and who said it: what every trainer is given."""
+"""An utterance of a synthesizer and its speaker, the input of all trainers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LabelArray = npt.NDArray[np.uint8]
 
 
 class CorpusFailed(Exception):
-    """Speech cannot be made or read, in a sentence that says why and what to do."""
+    """Speech cannot be synthesized or read. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A timbre. ``split``: "train", "validation", or "stranger" (in no training set at all)."""
+    """A timbre. ``split`` is "train", "validation", or "stranger" (in no training set)."""
 
     name: str
     engine: str
@@ -38,10 +38,10 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Utterance:
-    """``len(samples) == 960 * len(tokens)`` exactly; mel and F0 have two frames a token.
+    """An utterance. ``len(samples) == 960 * len(tokens)`` exactly; mel and F0 have two frames per token.
 
-    ``samples`` are 24 kHz mono in -1..1, ``mel`` (2 * tokens, 80) is the prompt mel of exactly these samples,
-    ``f0_hz`` is 0 where nothing is voiced. ``split`` ("train", "validation", "test") is that of the text.
+    ``samples`` are 24 kHz mono in -1..1, ``mel`` (2 * tokens, 80) is the prompt mel of exactly these samples, and
+    ``f0_hz`` is 0 if unvoiced. ``split`` of the text is "train", "validation" or "test".
     """
 
     text: str

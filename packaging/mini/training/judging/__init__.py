@@ -1,1 +1,1 @@
-"""What the bundled voice is measured by: words, timbre, pitch, and how well the vocoder copies."""
+"""Measures of the bundled voice: intelligibility, timbre, pitch, and the quality of the vocoder."""

@@ -1,4 +1,4 @@
-"""The model under judgement, asked as the app asks it: the program's own synthesizer, streaming."""
+"""The evaluated model, used as in the app: by the program's synthesizer, with streaming."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from training.judging.originals import Clip
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """``wish`` is a preset's id; ``hears`` whether the model reads and hears the clip before it speaks (zero-shot)."""
+    """A sentence to synthesize. ``wish`` is the id of a preset; ``hears`` selects zero-shot mode."""
 
     text: str
     clip: Clip
@@ -48,44 +48,44 @@ class Said:
 
 
 class Chain(Protocol):
-    """What measures ask of a model."""
+    """Interface of a model for the measures."""
 
     def say(self, wanted: Wanted) -> Said: ...
 
     def first_hop_tokens(self, clip: Clip) -> int: ...
 
     def tokens(self, text: str, wish: str | None, seed: int = 0) -> IntArray:
-        """What the language model alone says, without a prompt's speech."""
+        """Return the tokens of the language model, without prompt speech."""
         ...
 
     def tokens_heard(self, clip: Clip) -> IntArray:
-        """The clip's tokens as the model's own tokenizer hears them."""
+        """Return the tokens of the clip from the speech tokenizer of the model."""
         ...
 
     def decode(self, tokens: IntArray, clip: Clip) -> FloatArray:
-        """Sound of tokens from elsewhere, in the clip's voice: flow and vocoder alone."""
+        """Return the audio of given tokens in the voice of the clip, from flow and vocoder."""
         ...
 
     def copy(self, mel: FloatArray, *, frames_per_piece: int | None = None) -> FloatArray:
-        """Sound of a mel (frames, 80): the vocoder alone, at once or as it streams."""
+        """Return the audio of a mel (frames, 80) from the vocoder, whole or streamed."""
         ...
 
     def mel(self, tokens: IntArray, clip: Clip, *, tokens_per_piece: int | None = None) -> FloatArray:
-        """(2 x tokens, 80) of tokens from elsewhere, in the clip's voice: the flow alone, at once or in pieces."""
+        """Return the mel (2 x tokens, 80) of given tokens in the voice of the clip, whole or in pieces."""
         ...
 
 
 class Program:
-    """A model folder, opened by ``studio.pipeline``. ``sounds`` keeps everything that was said, to listen to."""
+    """A model folder, opened by ``studio.pipeline``. All results are stored in the folder ``sounds``, for listening."""
 
     def __init__(self, folder: Path, *, sounds: Path | None = None, num_threads: int | None = None) -> None:
-        """Raises ``StudioError`` for a folder that is no model."""
+        """Raise ``StudioError`` for a folder without a model."""
         self.synthesizer: Synthesizer = load_synthesizer(folder, EngineOptions(num_threads=num_threads))
         self._sounds = sounds
         self._said: dict[tuple[object, ...], Said] = {}
 
     def say(self, wanted: Wanted) -> Said:
-        """The same wish is spoken once. A model that says nothing at all has said a silent moment."""
+        """Synthesize each request once. If the model generates no speech, return a short silence."""
         key = (wanted.text, wanted.clip.speaker, wanted.wish, wanted.hears, wanted.seed, wanted.first_hop_tokens)
         if key not in self._said:
             self._said[key] = self._speak(wanted)
@@ -122,7 +122,7 @@ class Program:
     def mel(self, tokens: IntArray, clip: Clip, *, tokens_per_piece: int | None = None) -> FloatArray:
         flow = self.synthesizer.stages.flow
         prompt, spoken = self.flow_prompt(clip), tokens.tolist()
-        # Pieces end on the grid, which begins with the prompt, and know what follows them; the last may be short.
+        # Pieces end on the grid from the start of the prompt, and have look-ahead. The last one may be shorter.
         first = flow.chunk_tokens - len(prompt.speech_tokens) % flow.chunk_tokens
         last = len(spoken) - flow.lookahead_tokens
         inner = range(first, last + 1, tokens_per_piece) if tokens_per_piece else ()

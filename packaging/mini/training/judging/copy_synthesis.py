@@ -1,8 +1,8 @@
-"""How well a vocoder copies: true mels through the program's own vocoder, compared with the sound they came from.
+"""Copy synthesis: true mels through the program's vocoder, compared with the original audio.
 
     python -m training.judging.copy_synthesis --corpus CORPUS --work WORK --out FOLDER
 
-writes the copies, the originals and a picture of both (copy above, original below), and prints the numbers.
+writes the copies, the originals and an image of both (copy above, original below), and prints the measures.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from training.judging.spectrogram_picture import write_picture
 from training.trainers.f0 import errors_between
 from training.trainers.vocoder import load_trained
 
-_QUIETEST_LOG_MEL = -7.0  # what is below is hardly heard
+_QUIETEST_LOG_MEL = -7.0  # lower values are hardly audible
 
 
 @dataclass(frozen=True, slots=True)
 class CopyMeasures:
-    """``log_mel_distance``: mean difference, in nats; ``f0_*`` as in ``training.trainers.f0``, praat on both sounds."""
+    """Mean difference of log mels in nats, and F0 errors as in ``training.trainers.f0``, measured by praat."""
 
     log_mel_distance: float
     f0_gross: float
@@ -47,7 +47,7 @@ class Copy:
 
 
 def as_shipped(network: CausalHiFT) -> CausalVocoder:
-    """The program's vocoder, as if this network had been loaded from a model folder."""
+    """Return the program's vocoder with this network, as if loaded from a model folder."""
     network.requires_grad_(False).eval().f0_predictor.double()
     network.merge_taps()
     return CausalVocoder(network)
@@ -63,7 +63,7 @@ def copy_synthesis(vocoder: HiFTVocoder, utterances: Sequence[Utterance]) -> lis
 
 
 def compare(samples: FloatArray, utterance: Utterance) -> CopyMeasures:
-    """``samples`` are as long as those of ``utterance``."""
+    """Compare ``samples`` with ``utterance``, which has the same length."""
     copied, true = (np.maximum(mel, _QUIETEST_LOG_MEL) for mel in (mel_of(samples), utterance.mel))
     pitch = errors_between(torch.from_numpy(f0_of(samples)), torch.from_numpy(utterance.f0_hz))
     return CopyMeasures(

@@ -1,4 +1,4 @@
-"""Does a dialect that is asked for change what is said towards that dialect's own sounds?"""
+"""Measure of dialects: whether a requested dialect changes the phones towards those of the dialect."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MORE_DIALECTS = 2
 
 
 def dialects(examination: Examination) -> list[Outcome]:
-    """The share of sentences whose sounds are nearer to the dialect's synthesis than to the default's.
+    """Return the share of sentences whose phones are closer to the dialect than to the default accent.
 
-    Sentences that both say alike tell nothing and are left out; as near to one as to the other counts half.
+    Sentences that are equal in both are ignored. Equal distances count as one half.
     """
     shares = {accent: _share(examination, accent) for accent in ACCENTS}
     others = sorted((share for accent, share in shares.items() if accent != _JUDGED_FIRST), reverse=True)

@@ -1,4 +1,4 @@
-"""What every measure is given: the model, the synthesizers it learned from, the sentences, and who judges."""
+"""Inputs of all measures: the model, the synthesizers of its corpus, the sentences, and the speaker encoder."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from training.judging.chain import Chain, Said, Wanted
 from training.judging.originals import Clip, Originals
 from training.judging.recognizer import Recognizer, word_error_rate
 
-# Whose prompts are used: the one that no training heard, then the two trained most.
+# Speakers of the prompts: the one that is in no training set, then the two trained most.
 PROMPTS = (STRANGER, *NAMED_TIMBRES)
 
 
 class NotMeasured(Exception):
-    """A measure that cannot be taken here, in a sentence that says why and what to do."""
+    """A measure is not possible here. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examination:
-    """``sentences`` are unseen ones; ``judge`` is the file of a speaker encoder that did not train the model.
+    """Inputs of an evaluation.
 
-    ``few`` is how many of the things a measure takes many of (speakers, wishes' sentences) are enough.
+    ``sentences`` were not used in training. ``judge`` is the file of a speaker encoder that was not used in training
+    the model. ``few`` is the number of speakers or sentences for measures that repeat much.
     """
 
     chain: Chain
@@ -34,7 +35,7 @@ class Examination:
     few: int = 12
 
     def spoken(self, speaker: str) -> list[Said]:
-        """Every sentence in the voice of that prompt, as the app speaks it."""
+        """Synthesize every sentence in the voice of the prompt, as the app does."""
         clip = self.originals.clip(speaker)
         return [self.said(clip, text, seed) for seed, text in enumerate(self.sentences)]
 
@@ -42,11 +43,11 @@ class Examination:
         return self.chain.say(Wanted(text, clip, seed=seed))
 
     def original_error_rate(self, speaker: str) -> float:
-        """Of the synthesizer's own speech."""
+        """Return the word error rate of the synthesizer's speech."""
         return self.error_rate([self.originals.say(speaker, text).samples for text in self.sentences])
 
     def error_rate(self, sounds: list[FloatArray]) -> float:
-        """Of ``sounds``, one for each sentence."""
+        """Return the word error rate of ``sounds``, one for each sentence."""
         return word_error_rate([self.recognizer.words(sound) for sound in sounds], self.sentences)
 
 

@@ -1,4 +1,4 @@
-"""Can it be understood? Sentences told apart, words recognised, and utterances as long as they should be."""
+"""Measures of intelligibility: recognised sentences, recognised words, and plausible durations."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from training.judging.outcome import Outcome, at_least, at_most
 
 _IDENTIFIED_SHARE = 20 / 24
 _MOST_WORD_ERRORS = 0.45
-_SHORTEST, _LONGEST = 0.6, 1.6  # of the synthesizer's own duration
+_SHORTEST, _LONGEST = 0.6, 1.6  # relative to the duration of the synthesizer's speech
 _IN_TIME_SHARE = 0.95
 
 
 def identification(examination: Examination) -> list[Outcome]:
-    """The share of sentences that a recogniser of these sentences alone takes for the right one."""
+    """Return the share of sentences that a recogniser identifies among all of them."""
     outcomes = []
     for speaker in PROMPTS:
         heard = [
@@ -37,7 +37,7 @@ def identification(examination: Examination) -> list[Outcome]:
 
 
 def words(examination: Examination) -> list[Outcome]:
-    """Open word error rate, beside that of the synthesizer."""
+    """Return the word error rate, compared with that of the synthesizer."""
     outcomes = []
     for speaker in PROMPTS:
         rate = examination.error_rate([said.samples for said in examination.spoken(speaker)])
@@ -55,7 +55,7 @@ def words(examination: Examination) -> list[Outcome]:
 
 
 def durations(examination: Examination) -> list[Outcome]:
-    """Has it run on, or been cut?"""
+    """Compare durations with those of the synthesizer, to detect speech that runs on or is cut off."""
     ratios = np.array(
         [
             said.seconds / examination.originals.say(speaker, text).seconds

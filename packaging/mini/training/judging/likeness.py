@@ -1,4 +1,4 @@
-"""Does it sound like the prompt? Timbre by an encoder the model has never met, and how high the voice is."""
+"""Measures of similarity to the prompt: timbre, by an independent speaker encoder, and pitch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _LOWEST_HZ, _HIGHEST_HZ = 60.0, 500.0
 
 
 class TimbreJudge:
-    """``path``: an encoder trained with other speakers and another seed than the model's own."""
+    """A speaker encoder at ``path``, trained with other speakers and another seed than that of the model."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ``MissingModelFile`` and ``DamagedModelFile``."""
+        """Raise ``MissingModelFile`` and ``DamagedModelFile``."""
         self._encoder = SpeakerEncoder(path, num_threads=1)
 
     def direction(self, samples: FloatArray) -> FloatArray:
@@ -36,7 +36,7 @@ class TimbreJudge:
 
 
 def timbre(examination: Examination) -> list[Outcome]:
-    """Of all pairs of an utterance and another speaker: in how many the utterance is nearer to its own prompt."""
+    """Return the share of pairs of an utterance and another speaker in which the utterance is closer to its prompt."""
     if examination.judge is None:
         raise NotMeasured("Timbre needs --judge FILE: a speaker encoder of another seed and other speakers.")
     judge = TimbreJudge(examination.judge)
@@ -60,7 +60,7 @@ def timbre(examination: Examination) -> list[Outcome]:
 
 
 def pitch(examination: Examination) -> list[Outcome]:
-    """Is the clone's voice as high as its prompt's?"""
+    """Compare the pitch of the clone with that of its prompt."""
     ratios = np.array(
         [
             median_f0_hz(said.samples) / median_f0_hz(examination.originals.clip(name).utterance.samples)
@@ -79,18 +79,18 @@ def pitch(examination: Examination) -> list[Outcome]:
 
 
 def median_f0_hz(samples: FloatArray) -> float:
-    """Not a number where nothing is voiced."""
+    """Return the median F0, or NaN if nothing is voiced."""
     f0 = f0_of(samples, floor_hz=_LOWEST_HZ, ceiling_hz=_HIGHEST_HZ)
     return float(np.median(f0[f0 > 0])) if (f0 > 0).any() else float("nan")
 
 
 def _speakers(examination: Examination) -> list[str]:
-    """The strangers, and the two trained most."""
+    """Return the strangers and the two speakers that were trained most."""
     return [*NAMED_TIMBRES, *examination.originals.strangers()][: max(2, examination.few)]
 
 
 def _cloned(examination: Examination) -> list[tuple[str, Said, int]]:
-    """Speaker, what was said in that voice, and the number of the sentence."""
+    """Yield the speaker, the synthesized speech, and the number of the sentence."""
     cloned = []
     for place, name in enumerate(_speakers(examination)):
         clip = examination.originals.clip(name)

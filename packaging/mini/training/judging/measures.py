@@ -1,4 +1,4 @@
-"""All measures by name, in the order of the table, and the running of some of them."""
+"""All measures by name, in the order of the table, and their execution."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ MEASURES: dict[str, Measure] = {
 
 @dataclass(slots=True)
 class Results:
-    """``left_out``: measures that could not be taken, and why."""
+    """Results. ``left_out`` contains the reason for each measure that was not possible."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
 
 
 def examine(examination: Examination, names: Sequence[str], report: Callable[[str], None]) -> Results:
-    """``report`` hears of each measure as soon as it is taken."""
+    """Run the named measures, and call ``report`` after each."""
     results = Results()
     for name in names:
         started = time.monotonic()

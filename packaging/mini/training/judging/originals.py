@@ -1,4 +1,4 @@
-"""The synthesizers themselves: the prompts a model is given, and how they say what it is asked to say."""
+"""Speech of the synthesizers: prompts for the model, and references for its output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from training.corpus.texts import prompt_sentences
 from training.corpus.tokens import encode, phones_of, shipped_pairs
 from training.corpus.utterance import SAMPLE_RATE, CorpusFailed, Utterance
 
-# The bundled voices say the first five of the prompt sentences; judges use others.
+# The bundled voices use the first five prompt sentences, so the evaluation uses others.
 _FIRST_SENTENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A prompt as the program is given it. ``utterance`` is the same, as the synthesizer made it."""
+    """A prompt for the program. ``utterance`` is the output of the synthesizer for it."""
 
     speaker: str
     path: Path
@@ -37,16 +37,16 @@ class Originals(Protocol):
     def say(self, speaker: str, text: str) -> Utterance: ...
 
     def phones(self, accent: str, text: str) -> list[str]:
-        """What eSpeak says in the accent of that name, sound by sound, as tokens would tell it."""
+        """Return the phones of eSpeak in the named accent, as tokens represent them."""
         ...
 
     def strangers(self) -> list[str]:
-        """Speakers that were in no training set."""
+        """Return the speakers that were in no training set."""
         ...
 
 
 class Synthesizers:
-    """``folder`` is where prompts are written. Everything is the same every time."""
+    """Write prompts to ``folder``. The results are deterministic."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -78,7 +78,7 @@ class Synthesizers:
         return phones_of(encode(labels, np.zeros(len(labels) // 2, np.int32), shipped_pairs()), shipped_pairs())
 
     def strangers(self) -> list[str]:
-        """The stranger first, then by turns those of flite and of eSpeak."""
+        """Return the stranger first, then speakers of flite and eSpeak in turn."""
         kept = [recipe.name for recipe in self._recipes.values() if recipe.split == "validation"]
         flite = [name for name in kept if self._recipes[name].engine == "flite"]
         espeak = [name for name in kept if self._recipes[name].engine == "espeak"]

@@ -1,4 +1,4 @@
-"""What a measure found: a value, what the issue asks of it, and whether that holds."""
+"""The result of a measure: a value, its requirement, and whether that is met."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Asked(Enum):
-    """How a value stands to its limit when all is well."""
+    """Relation between a good value and its limit."""
 
     AT_LEAST = ">="
     AT_MOST = "<="
@@ -44,7 +44,7 @@ def below(limit: float) -> Bar:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``says`` is for people, ``name`` for programs; without a ``bar`` the value is told and not judged."""
+    """A value with its description ``says`` and its ``name`` for programs. Without a ``bar``, nothing is required."""
 
     name: str
     says: str
@@ -54,14 +54,14 @@ class Outcome:
 
     @property
     def is_met(self) -> bool | None:
-        """None where nothing is asked. What could not be measured (not a number) does not hold."""
+        """Whether the requirement is met, or None without a requirement. NaN does not meet any."""
         return self.bar.asked.holds(self.value, self.bar.limit) if self.bar else None
 
     def as_json(self) -> dict[str, object]:
         return {
             "name": self.name,
             "says": self.says,
-            # JSON knows no "not a number".
+            # JSON has no NaN.
             "value": float(f"{self.value:.4g}") if self.value == self.value else None,
             "asked": f"{self.bar.asked.value} {self.bar.limit:g}" if self.bar else None,
             "is_met": self.is_met,
@@ -70,7 +70,7 @@ class Outcome:
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """One line each: verdict, value, what is asked, what was measured."""
+    """Return a line for each: verdict, value, requirement, description."""
     verdicts = {True: "holds", False: "FAILS", None: ""}
     rows = [
         (verdicts[each.is_met], f"{each.value:.4g}", each.as_json()["asked"] or "", _described(each))

@@ -1,7 +1,7 @@
-"""What was said, by pocketsphinx: which of some sentences it was, or which words, whatever they be.
+"""Speech recognition with pocketsphinx: identification of one of several sentences, or free words.
 
-A small recogniser of 2015, and American: it errs often, on the synthesizers' own speech too. What counts is therefore
-its error rate beside that of the original.
+This small recogniser of 2015 for American English makes many errors, also for the speech of the synthesizers.
+Therefore its error rate is compared with that of the original.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from training.corpus.utterance import SAMPLE_RATE, CorpusFailed, FloatArray
 from training.trainers.speech_lm_validation import edit_distance
 
 _RATE = 16_000
-# Speech of a level the recogniser was trained at; its own estimate of the channel needs no more help.
+# The level of speech that the recogniser was trained with, which makes its channel estimate reliable.
 _PEAK = 0.7
 
 
 class Recognizer(Protocol):
     def sentence(self, samples: FloatArray, sentences: tuple[str, ...]) -> int | None:
-        """The number of the one of ``sentences`` that this (24 kHz) sounds like; None where like none."""
+        """Return the number of the recognised sentence of ``sentences``, or None. The audio has 24 kHz."""
         ...
 
     def words(self, samples: FloatArray) -> list[str]: ...
 
 
 class Pocketsphinx:
-    """Raises ``CorpusFailed`` where it is not installed."""
+    """Raise ``CorpusFailed`` if it is not installed."""
 
     def sentence(self, samples: FloatArray, sentences: tuple[str, ...]) -> int | None:
         heard = _hear(_grammar_decoder(sentences), samples)
@@ -49,7 +49,7 @@ def words_of(text: str) -> list[str]:
 
 
 def word_error_rate(heard: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
-    """Over all together: substitutions, insertions and deletions by the number of words written."""
+    """Return the number of substitutions, insertions and deletions divided by the number of words in all texts."""
     errors = sum(edit_distance(words, words_of(text)) for words, text in zip(heard, texts, strict=True))
     return errors / max(1, sum(len(words_of(text)) for text in texts))
 
@@ -74,7 +74,7 @@ def _decoder(**settings: object) -> Any:
         from pocketsphinx import Decoder  # noqa: PLC0415 - only who judges speech needs it
     except ImportError:
         raise CorpusFailed("pocketsphinx is missing. Install it: pip install pocketsphinx") from None
-    # Every sentence is heard by itself, without what was learned of the channel from the one before.
+    # Every sentence is recognised independently, without the channel estimate of the previous one.
     return Decoder(samprate=float(_RATE), loglevel="FATAL", cmn="batch", **settings)
 
 

@@ -1,4 +1,4 @@
-"""Spectrograms as grey PNG pictures, for looking at sound where there are no ears."""
+"""Spectrograms as grey PNG images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLANK_ROWS = 6
 
 
 def write_picture(path: Path, sounds: Sequence[FloatArray], *, most_columns: int = 1000) -> None:
-    """One below the other; 12 kHz on top of each, 4 ms a column."""
+    """Write the spectrograms one below the other, up to 12 kHz each, with 4 ms per column."""
     pictures = [_picture(sound)[:, :most_columns] for sound in sounds]
     width = max(picture.shape[1] for picture in pictures)
     rows = []

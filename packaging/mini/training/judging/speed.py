@@ -1,4 +1,4 @@
-"""How fast it speaks, and whether sound made in pieces is the sound made at once."""
+"""Measures of speed, and of the difference between streamed and whole audio."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGER_THAN_ANY_TOKENS = 40 * _GRID_TOKENS
 
 
 def speed(examination: Examination) -> list[Outcome]:
-    """Medians over some sentences with a voice that was spoken with before; only true where nothing else runs."""
+    """Return medians over some sentences with a known voice. They are valid only if no other program runs."""
     clip = examination.originals.clip(NAMED_TIMBRES[0])
     examination.chain.say(Wanted(examination.sentences[0], clip))
     texts = [" ".join(examination.sentences[start : start + 2]) for start in range(_TIMED_SENTENCES)]
@@ -40,9 +40,10 @@ def speed(examination: Examination) -> list[Outcome]:
 
 
 def seams(examination: Examination) -> list[Outcome]:
-    """The same tokens in one piece, with the same mask: the core's promise of exact streaming, and of each part of it.
+    """Compare streaming with the same tokens in one piece and the same mask, for all stages and for each stage.
 
-    A mel's last digits move the pitch's phase, which adds up over an utterance: sound differs more than either part.
+    Rounding errors of the mel change the phase of the pitch, which accumulates over an utterance. The audio therefore
+    differs more than the output of each stage.
     """
     sounds, mels, copies = [], [], []
     for speaker in NAMED_TIMBRES:

@@ -1,4 +1,4 @@
-"""Each stage alone, given what the stage before it should have made: where understanding gets lost."""
+"""Measures of each stage alone with ideal input, to find the stage that reduces intelligibility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORSE_THAN_SOURCE = 0.15
 
 
 def copy_synthesis(examination: Examination) -> list[Outcome]:
-    """True mels through the vocoder."""
+    """Measure the vocoder with true mels."""
     outcomes = []
     for speaker in NAMED_TIMBRES:
         originals = [examination.originals.say(speaker, text) for text in examination.sentences]
@@ -44,7 +44,7 @@ def copy_synthesis(examination: Examination) -> list[Outcome]:
 
 
 def flow(examination: Examination) -> list[Outcome]:
-    """The synthesizer's own tokens through flow and vocoder."""
+    """Measure flow and vocoder with the tokens of the synthesizer."""
     outcomes = []
     for speaker in PROMPTS:
         clip = examination.originals.clip(speaker)
@@ -64,7 +64,7 @@ def flow(examination: Examination) -> list[Outcome]:
 
 
 def tokenizer(examination: Examination) -> list[Outcome]:
-    """What the prompt's tokenizer hears in unseen prompts, against what the synthesizer made."""
+    """Compare the output of the speech tokenizer for unseen prompts with the tokens of the synthesizer."""
     right, errors, num_phones, num_tokens = 0, 0, 0, 0
     for speaker in [*PROMPTS, *examination.originals.strangers()[1 : examination.few]]:
         clip = examination.originals.clip(speaker)
@@ -86,7 +86,7 @@ def tokenizer(examination: Examination) -> list[Outcome]:
 
 
 def speech_lm(examination: Examination) -> list[Outcome]:
-    """The language model's sounds against the default synthesizer's, without a prompt's speech."""
+    """Compare the phones of the language model, without prompt speech, with those of the default synthesizer."""
     errors = num_phones = 0
     for seed, text in enumerate(examination.sentences):
         expected = phones_of(examination.originals.say(NAMED_TIMBRES[0], text).tokens, shipped_pairs())
@@ -103,5 +103,5 @@ def speech_lm(examination: Examination) -> list[Outcome]:
 
 
 def _mel_distance(mel: np.ndarray, true_mel: np.ndarray) -> float:
-    quietest = -7.0  # what is below is hardly heard
+    quietest = -7.0  # lower values are hardly audible
     return float(np.abs(np.maximum(mel, quietest) - np.maximum(true_mel, quietest)).mean())

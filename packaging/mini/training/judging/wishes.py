@@ -1,4 +1,4 @@
-"""Does it do what it is asked? Fast, slow, high, low, whispered, loud and soft, against the same voice unasked."""
+"""Measures of styles: fast, slow, high, low, whispered, loud and soft, compared with the same voice without a style."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _ACTIVE_RANGE_DB = 30.0
 
 @dataclass(frozen=True, slots=True)
 class _Manner:
-    """How one way of speaking sounds over some sentences."""
+    """Features of a style over some sentences."""
 
-    seconds: float  # from the first sound to the last, all together
+    seconds: float  # total duration from the first phone to the last
     f0_hz: float
     voiced_share: float
     level_dbfs: float
 
 
 def wishes(examination: Examination) -> list[Outcome]:
-    """Medians over the two timbres trained most, and some sentences."""
+    """Return medians over some sentences of the two timbres trained most."""
     plain = _manner(examination, None)
     bars: dict[str, tuple[str, str, Bar | None]] = {
         "speed.fast": ("rate", "asked to speak fast: rate against unasked", at_least(1.25)),
@@ -54,13 +54,13 @@ def wishes(examination: Examination) -> list[Outcome]:
 
 
 def active_seconds(samples: FloatArray) -> float:
-    """From the first moment within 30 dB of the loudest to the last."""
+    """Return the time between the first and the last frame within 30 dB of the loudest one."""
     active = np.flatnonzero(_is_active(samples))
     return float((active[-1] - active[0] + 1) * 0.02) if len(active) else 0.0
 
 
 def voiced_share(samples: FloatArray) -> float:
-    """Of the moments that are not silent."""
+    """Return the share of voiced frames among those that are not silent."""
     is_active = _is_active(samples)
     f0 = f0_of(samples)[: len(is_active)]
     return float(np.mean(f0[is_active[: len(f0)]] > 0)) if is_active.any() else 0.0
@@ -76,7 +76,7 @@ def _manner(examination: Examination, wish: str | None) -> _Manner:
             for seed, text in enumerate(texts)
         ]
     voiced = [f0[f0 > 0] for f0 in (f0_of(each.samples) for each in said)]
-    # Of each utterance its own median: the two timbres differ.
+    # Relative to the median of each utterance, because the two timbres differ.
     medians = [float(np.median(f0)) for f0 in voiced if len(f0)]
     return _Manner(
         seconds=max(0.02, sum(active_seconds(each.samples) for each in said)),

@@ -1,1 +1,1 @@
-"""From the trainers' checkpoints to a model folder in the official layout, as every other model comes."""
+"""Conversion of the trainers' checkpoints to a model folder with the official layout."""

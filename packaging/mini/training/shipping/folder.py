@@ -1,6 +1,6 @@
-"""The model folder that ships: the official layout of Fun-CosyVoice3, from the checkpoints in a work folder.
+"""Creation of the bundled model folder, in the official layout of Fun-CosyVoice3, from the checkpoints.
 
-Nothing in the program knows that it is small: sizes are read from its yaml and its ``config.json``.
+The program does not treat it specially: sizes are read from its yaml and its ``config.json``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Tensors = dict[str, torch.Tensor]
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """Everything the three weight files hold, in float32, and the plan they follow."""
+    """The contents of the three weight files in float32, and their configuration."""
 
     plan: CheckpointPlan
     speech_lm: Tensors
@@ -45,7 +45,7 @@ class TrainedModel:
 
 
 def read_trained(work: Path) -> TrainedModel:
-    """The averaged weights of all stages. Raises ``TrainingFailed`` for a stage that has not been trained."""
+    """Return the averaged weights of all stages. Raise ``TrainingFailed`` for a stage that has not been trained."""
     speech_lm_config, speech_lm = official_speech_lm(work / "speech_lm.pt")
     flow_config, flow = official_flow(work / "flow.pt")
     network = load_trained(work)
@@ -64,9 +64,9 @@ def read_trained(work: Path) -> TrainedModel:
 
 
 def write_model_folder(work: Path, folder: Path) -> int:
-    """Writes every file but the model card; the number of bytes in ``folder``.
+    """Write all files except the model card. Return the number of bytes in ``folder``.
 
-    Raises ``TrainingFailed`` where a stage is missing or the folder has become too large to ship.
+    Raise ``TrainingFailed`` if a stage is missing or the folder is too large to be bundled.
     """
     trained = read_trained(work)
     text_folder = folder / _TEXT_FOLDER
@@ -75,7 +75,7 @@ def write_model_folder(work: Path, folder: Path) -> int:
     (text_folder / "config.json").write_text(qwen_json(trained.plan) + "\n", "utf-8")
     (text_folder / "generation_config.json").write_text(_generation_json(trained.plan), "utf-8")
     copy_text_vocabulary(work / VOCABULARY_FOLDER, text_folder)
-    # The official file holds the text table twice, under one storage.
+    # The official file contains the text table twice, with shared storage.
     speech_lm = trained.speech_lm | {TIED_HEAD: trained.speech_lm[TIED_TABLE]}
     write_halved_tensors(folder / "llm.pt", speech_lm)
     write_halved_tensors(folder / "flow.pt", trained.flow)
@@ -86,7 +86,7 @@ def write_model_folder(work: Path, folder: Path) -> int:
     num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if num_bytes > LARGEST_BYTES:
         raise TrainingFailed(
-            f"{folder} has become {num_bytes / 1e6:.1f} MB; {LARGEST_BYTES / 1e6:.0f} MB may ship. Train smaller networks."
+            f"{folder} has {num_bytes / 1e6:.1f} MB, but at most {LARGEST_BYTES / 1e6:.0f} MB are allowed. Train smaller networks."
         )
     return num_bytes
 

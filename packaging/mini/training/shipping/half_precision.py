@@ -1,4 +1,4 @@
-"""Weights as they are stored: float16, half the size; the program computes in float32 all the same."""
+"""Storage of weights in float16, half the size. The program computes in float32."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 from training.trainers.options import TrainingFailed
 
-_WORTH_HALVING = 256  # numbers; what is smaller stays as it is
+_WORTH_HALVING = 256  # number of elements; smaller constants stay unchanged
 _LARGEST_HALF = 65_504.0
 
 
 def write_halved_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> None:
-    """A ``.pt`` of ``tensors``; those that are one and the same stay so. Raises ``TrainingFailed`` for impossible numbers."""
+    """Write ``tensors`` to a ``.pt`` file, preserving shared storage. Raise ``TrainingFailed`` for NaN or infinity."""
     halves: dict[int, torch.Tensor] = {}
     stored: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():
@@ -34,7 +34,7 @@ def write_halved_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> Non
 
 
 def write_halved_onnx(source: Path, path: Path) -> None:
-    """The network of ``source`` with its large constants in float16, each followed by a cast that loading folds away."""
+    """Write the network of ``source`` with large constants in float16. Loading folds the casts that follow them."""
     model = onnx.load(source)
     casts = []
     for constant in model.graph.initializer:

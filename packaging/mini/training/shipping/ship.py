@@ -1,4 +1,4 @@
-"""``train.py ship``: writes the model folder that ships, from the checkpoints of a work folder."""
+"""``train.py ship``: writes the bundled model folder from the checkpoints of a work folder."""
 
 from __future__ import annotations
 

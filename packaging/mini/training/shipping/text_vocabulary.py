@@ -1,9 +1,8 @@
-"""The text tokenizer of the bundled voice: ``CosyVoice-BlankEN/`` with a small byte-level vocabulary of its own.
+"""The text tokenizer of the bundled voice: ``CosyVoice-BlankEN/`` with a small byte-level vocabulary.
 
-Decided: words spelled by sound (``respellings``), and some six hundred merges of two or three sounds each. Because a
-small network learns to read from sounds, not from English spelling; and not fewer, because the program makes no speech
-shorter than two speech tokens a text token (specification E2): fast speech must still be allowed. Special tokens follow
-in official order.
+Decision: words are spelled phonetically (``respellings``), with about 600 merges of two or three phones each. Reason:
+a small network can learn to read phones, but not English spelling. Fewer merges would prevent fast speech, because the
+program generates at least two speech tokens per text token (specification E2). Special tokens follow in official order.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from studio.text.respellings import RESPELLINGS_FILE, Respellings
 from studio.text.tokenizer import WORD_PATTERN, TextTokenizer
 
 NUM_MERGES = 600
-# Longer pieces would be whole words, which a voice meets too seldom to learn.
+# Longer tokens would be whole words, which are too rare in the corpus.
 _LONGEST_PIECE_BYTES = 5
-# The preamble stands before everything that is ever said: it should be short. Wishes come often, too.
+# The preamble precedes every text, so it should be short. Instructions are frequent, too.
 _WEIGHT_OF_PREAMBLE, _WEIGHT_OF_WISH = 2000, 20
-_WRITTEN_SHARE = 0.1  # of the texts are also there in plain letters, for words that no dictionary holds
+_WRITTEN_SHARE = 0.1  # share of the texts that also appear in plain letters, for words that are not in the dictionary
 _BASE_SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 _FILES = ("vocab.json", "merges.txt", "tokenizer_config.json", RESPELLINGS_FILE)
 
@@ -31,9 +30,9 @@ _FILES = ("vocab.json", "merges.txt", "tokenizer_config.json", RESPELLINGS_FILE)
 def write_text_vocabulary(
     folder: Path, texts: Iterable[str], wishes: Iterable[str] = (), num_merges: int = NUM_MERGES
 ) -> None:
-    """``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``, learned from ``texts`` and ``wishes``.
+    """Write ``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``, learned from ``texts`` and ``wishes``.
 
-    ``folder`` holds the respellings already: pieces are pieces of them.
+    ``folder`` must contain the respellings, from which the tokens are built.
     """
     respellings = Respellings.read(folder / RESPELLINGS_FILE)
     tokenizer = Tokenizer(models.BPE())
@@ -66,7 +65,7 @@ def _as_met(texts: list[str], wishes: list[str], respellings: Respellings) -> It
 
 
 def open_text_vocabulary(folder: Path) -> TextTokenizer:
-    """The tokenizer as the program opens it. Raises ``MissingModelFile``, ``DamagedModelFile``."""
+    """Open the tokenizer as the program does. Raise ``MissingModelFile`` and ``DamagedModelFile``."""
     return TextTokenizer.from_folder(folder, COSYVOICE3_TEXT)
 
 
@@ -81,12 +80,12 @@ def copy_text_vocabulary(source: Path, target: Path) -> None:
 
 
 def num_base_text_tokens(folder: Path) -> int:
-    """Entries below the first special token."""
+    """Return the number of entries below the first special token."""
     return len(json.loads((folder / "vocab.json").read_text("utf-8")))
 
 
 def num_text_rows(tokenizer: TextTokenizer) -> int:
-    """Rows of the text table: one for every id the tokenizer can give."""
+    """Return the number of rows of the text table, one for each id of the tokenizer."""
     return tokenizer.num_tokens
 
 

@@ -1,1 +1,1 @@
-"""One trainer a stage of the bundled voice; ``loop`` is what they share."""
+"""Trainers of the stages of the bundled voice. They share ``loop``."""

@@ -1,4 +1,4 @@
-"""An exponential moving average of a network's weights: steadier than the last step, and worth a smaller rate."""
+"""Exponential moving average of a network's weights, which has a similar effect to a smaller learning rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import nn
 
 
 class AveragedWeights:
-    """Follows ``network``; ``in_place_of`` lets it speak with the average for a while."""
+    """Average of the weights of ``network``. ``in_place_of`` uses it temporarily."""
 
     def __init__(self, network: nn.Module, decay: float) -> None:
         self._network = network
@@ -26,7 +26,7 @@ class AveragedWeights:
     @torch.no_grad()
     def update(self) -> None:
         self.num_updates += 1
-        # Young averages forget faster, or they would remember the random beginning.
+        # A new average has a shorter memory, because the first weights are random.
         decay = min(self._decay, (1 + self.num_updates) / (10 + self.num_updates))
         torch._foreach_lerp_(self._averages, self._currents, 1.0 - decay)
         for average, current in self._counters:
@@ -39,12 +39,12 @@ class AveragedWeights:
         self.num_updates = num_updates
 
     def restart(self) -> None:
-        """Begin again at the network's present weights, as after a warm start."""
+        """Restart from the current weights of the network, for example after a warm start."""
         self.load(self._network.state_dict(), 0)
 
     @contextmanager
     def in_place_of(self) -> Iterator[None]:
-        """The network with the averaged weights; what it had comes back at the end."""
+        """Use the averaged weights in the network, and restore its weights at the end."""
         current = {name: tensor.detach().clone() for name, tensor in self._network.state_dict().items()}
         self._network.load_state_dict(self.tensors)
         try:

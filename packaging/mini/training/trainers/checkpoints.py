@@ -1,4 +1,4 @@
-"""Training state on disk: written beside and then renamed, read without running anything that is in it."""
+"""Training state on disk, written atomically and read without executing code in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Whoever reads ``path`` meanwhile, or pulls the plug, finds the old checkpoint or the new one."""
+    """Write ``path`` atomically: readers find the old or the new checkpoint, even after a power failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -28,7 +28,7 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path, device: str = "cpu") -> dict[str, Any]:
-    """Raises ``TrainingFailed`` for a file that is no checkpoint."""
+    """Raise ``TrainingFailed`` for a file that is not a checkpoint."""
     try:
         content: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
     except (EOFError, RuntimeError, pickle.UnpicklingError) as error:
@@ -37,9 +37,9 @@ def read_checkpoint(path: Path, device: str = "cpu") -> dict[str, Any]:
 
 
 def load_weights(path: Path, network: str) -> Tensors:
-    """The best weights of one network of a stage: the averaged ones where they are kept. For exporters and judges.
+    """Return the best weights of a network, which are the averaged ones if there are any. For export and evaluation.
 
-    Raises ``TrainingFailed`` where there is no checkpoint, or none of that network.
+    Raise ``TrainingFailed`` if there is no checkpoint, or if it lacks that network.
     """
     if not path.is_file():
         raise TrainingFailed(f"{path} does not exist yet. Train {path.stem} first.")
@@ -51,7 +51,7 @@ def load_weights(path: Path, network: str) -> Tensors:
 
 
 def load_facts(path: Path) -> dict[str, Fact]:
-    """The sizes and other facts the trainer noted about its networks, for whoever builds them again."""
+    """Return the sizes and other facts that the trainer stored, for creating its networks again."""
     if not path.is_file():
         raise TrainingFailed(f"{path} does not exist yet. Train {path.stem} first.")
     return dict(read_checkpoint(path)["facts"])

@@ -1,7 +1,7 @@
-"""Batches of equally long pieces of utterances, for the trainers that learn from sound: pitch predictor and vocoder.
+"""Batches of equally long pieces of utterances, for the trainers of pitch predictor and vocoder.
 
-A piece has the mel of a few frames more than its sound, because the networks look ahead. Behind the end of
-an utterance those frames are zeros, exactly as the networks pad a finished utterance.
+The mel of a piece is a few frames longer than its audio, because the networks look ahead. After the end of an
+utterance these frames are zeros, exactly as the networks pad a finished utterance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from training.trainers.options import TrainingFailed, TrainingOptions
 Disturb = Callable[[FloatArray, np.random.Generator], FloatArray]
 
 LOOK_AHEAD_FRAMES = 4
-MARGIN_FRAMES = 1  # of sound, on either side: what measuring the phase at the first and last border needs
+MARGIN_FRAMES = 1  # of audio on each side, for measuring the phase at the first and last frame boundary
 _MARGIN_TOKENS = 1
 _LOOK_AHEAD_TOKENS = 2
 
@@ -29,7 +29,7 @@ _LOOK_AHEAD_TOKENS = 2
 class Crops:
     """``mel`` (batch, bins, frames + 4), ``f0_hz`` (batch, frames + 1), ``samples`` (batch, (frames + 3) x 480).
 
-    ``samples`` begin a frame before the mel; where the utterance has none, they are zero.
+    ``samples`` begin a frame before the mel. Outside the utterance, they are zero.
     """
 
     mel: torch.Tensor
@@ -42,7 +42,7 @@ class Crops:
 
     @property
     def sound(self) -> torch.Tensor:
-        """(batch, frames x 480): what belongs to the frames themselves."""
+        """The samples of the frames themselves, (batch, frames x 480)."""
         start = MARGIN_FRAMES * SAMPLES_PER_FRAME
         return self.samples[:, start : start + self.num_frames * SAMPLES_PER_FRAME]
 
@@ -55,7 +55,7 @@ class Crops:
 
 
 class CropReader:
-    """Draws pieces of ``num_frames`` (even: pieces begin where tokens do) from the utterances of ``indices``."""
+    """Draws pieces of ``num_frames`` from the utterances of ``indices``. The number is even, as pieces begin with a token."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ def training_indices(corpus: Corpus, engine: str | None = None) -> IndexArray:
 
 
 def _of_length(columns: FloatArray, length: int) -> FloatArray:
-    """Cut, or with zeros behind."""
+    """Cut or pad with zeros at the end."""
     made: FloatArray = np.zeros((*columns.shape[:-1], length), dtype=np.float32)
     there = columns[..., :length]
     made[..., : there.shape[-1]] = there

@@ -1,6 +1,6 @@
-"""Judges of sound for the vocoder's adversarial stage: small, because they cost as much as what they judge.
+"""Discriminators for the adversarial stage of the vocoder. They are small, because they cost as much as the vocoder.
 
-Some look at log spectrograms of several resolutions, some at the waveform folded by several periods.
+Some process log spectrograms of several resolutions, others the waveform folded by several periods.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ _INAUDIBLE = 2e-4
 _SPECTRUM_SIZES = (1024, 512, 256)
 _PERIODS = (2, 3, 5, 7, 11)
 
-Judgement = tuple[torch.Tensor, list[torch.Tensor]]  # how true each place sounds (1 true, 0 made), and the features
+Judgement = tuple[
+    torch.Tensor, list[torch.Tensor]
+]  # score of each position (1 for true, 0 for generated), and the features
 
 
 class SpectrogramJudge(nn.Module):
@@ -60,7 +62,7 @@ class PeriodJudge(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """All judges together."""
+    """All discriminators."""
 
     def __init__(self, channels: int = 16) -> None:
         super().__init__()
@@ -73,12 +75,12 @@ class Discriminator(nn.Module):
         )
 
     def forward(self, sound: torch.Tensor) -> list[Judgement]:
-        """Of sounds (batch, samples)."""
+        """Return scores and features of ``sound`` (batch, samples)."""
         return [judge(sound) for judge in self.judges]
 
 
 def judging_loss(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> torch.Tensor:
-    """What the judges go down: true should be 1, made 0."""
+    """Return the loss of the discriminators: the target is 1 for true and 0 for generated audio."""
     losses = [
         (true - 1.0).square().mean() + made.square().mean()
         for (true, _), (made, _) in zip(of_true, of_made, strict=True)
@@ -87,12 +89,12 @@ def judging_loss(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> 
 
 
 def deceiving_loss(of_made: Sequence[Judgement]) -> torch.Tensor:
-    """What the vocoder goes down: made should seem 1."""
+    """Return the adversarial loss of the vocoder: the target for generated audio is 1."""
     return torch.stack([(made - 1.0).square().mean() for made, _ in of_made]).mean()
 
 
 def feature_distance(of_true: Sequence[Judgement], of_made: Sequence[Judgement]) -> torch.Tensor:
-    """How differently the judges hear the two, layer by layer, in proportion to what they hear of the true one."""
+    """Return the difference of the features of all layers, relative to those of the true audio."""
     distances = [
         (true - made).abs().mean() / (true.abs().mean() + 1e-3)
         for (_, all_true), (_, all_made) in zip(of_true, of_made, strict=True)

@@ -1,9 +1,9 @@
-"""Trains the vocoder's pitch predictor, alone: mel to hertz, as praat heard it.
+"""Training of the vocoder's pitch predictor alone: mel to the F0 in hertz that praat measured.
 
-Together with the vocoder it does not learn: no gradient comes through the phase. Its output is the absolute
-value of a line, in hertz, and below 10 Hz a frame counts as unvoiced (specification G3, G4). So the loss is
-the distance on a scale that is linear up to some 20 Hz and logarithmic above: its best value is the median of
-what is likely, on any such scale, and a wrong voicing costs more than a wrong note.
+It cannot be trained together with the vocoder, because no gradient passes through the phase. Its output is the absolute
+value of a linear layer in hertz, and frames below 10 Hz count as unvoiced (specification G3, G4). Therefore the loss is
+the distance on a scale that is linear up to about 20 Hz and logarithmic above. Its optimum is the median of the likely
+values, and a voicing error costs more than a pitch error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class F0Settings:
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
-    """The validation's values: shares of gross and voicing errors, cents of the others."""
+    """Train, and return the validation values: shares of gross and voicing errors, and the other errors in cents."""
     settings = options.with_settings(F0Settings())
     begin(options)
     corpus = open_corpus(options)
@@ -51,7 +51,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     optimizer = torch.optim.AdamW(
         [
             {"params": predictor.condnet.parameters(), "lr": settings.rate},
-            # Its weights are tens of hertz where others are tenths.
+            # Its weights are tens of hertz, while those of other layers are tenths.
             {"params": predictor.classifier.parameters(), "lr": 30.0 * settings.rate},
         ],
         betas=(0.9, 0.98),
@@ -89,7 +89,7 @@ def new_predictor(channels: int) -> CausalF0Predictor:
 
 
 def predict(predictor: CausalF0Predictor, mel: torch.Tensor) -> torch.Tensor:
-    """Hertz (batch, frames + 1) of mel (batch, bins, frames + 4): all frames whose future is there."""
+    """Return F0 in hertz (batch, frames + 1) of mel (batch, bins, frames + 4), for all frames with look-ahead."""
     history = History()
     history.begin_chunk(is_last=False)
     return predictor.continue_from(mel, history)
@@ -123,7 +123,7 @@ def errors_between(predicted_hz: torch.Tensor, true_hz: torch.Tensor) -> dict[st
 
 
 def disturb(mel: FloatArray, random: np.random.Generator) -> FloatArray:
-    """Louder or softer, and mostly noisy: a flow's mel is speckled, and a low voice must stay low in it."""
+    """Vary the level and usually add noise, because the flow's mels are noisy and low voices must stay low."""
     gain = random.uniform(-2.0, 1.0)
     noise = random.choice((0.0, 0.15, 0.3, 0.5)) * random.standard_normal(mel.shape)
     disturbed: FloatArray = np.maximum(mel + gain + noise, FLOOR_LOG_MEL).astype(np.float32)

@@ -1,7 +1,7 @@
-"""Tables over speech tokens learned in parts: a token's row is the sum of its phones', its pair's and its colour's.
+"""Factored tables of speech tokens: the row of a token is the sum of those of its phones, its pair and its colour.
 
-Few of the 6561 tokens are heard often; all of their parts are. A table is multiplied out to the official tensor
-when it ships, and taken apart again, exactly, when training goes on from there.
+Only few of the 6561 tokens are frequent, but all of their parts are. For the model folder, a table is expanded to the
+official tensor. To continue the training, the tensor is split again exactly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["NUM_COLOURS", "NUM_PAIRS", "NUM_TOKENS", "FactoredTable", "PairLabel
 
 @dataclass(frozen=True, slots=True)
 class PairLabels:
-    """Which phone label each pair class begins and ends with: ``first`` and ``second`` (729,) int64."""
+    """Phone labels at the start and end of each pair class: ``first`` and ``second``, (729,) int64."""
 
     first: npt.NDArray[np.int64]
     second: npt.NDArray[np.int64]
@@ -30,13 +30,13 @@ class PairLabels:
 
 
 def pair_labels() -> PairLabels:
-    """Of the table that everything here agrees on."""
+    """Return the labels of the common pair table."""
     pairs = shipped_pairs().pairs
     return PairLabels(first=pairs[:, 0].copy(), second=pairs[:, 1].copy(), num_labels=len(LABELS))
 
 
 class FactoredTable(nn.Module):
-    """``size`` numbers for each pair and each colour, learned as sums of parts."""
+    """Table with ``size`` numbers for each pair and each colour, learned as sums of parts."""
 
     first_of_pair: torch.Tensor
     second_of_pair: torch.Tensor
@@ -48,7 +48,7 @@ class FactoredTable(nn.Module):
             return nn.Parameter(torch.empty(num_rows, size).normal_(std=deviation * share))
 
         self.first, self.second = part(labels.num_labels, 1.0), part(labels.num_labels, 1.0)
-        # What a pair is beyond its phones is learned where data want it.
+        # The part of a pair that does not follow from its phones starts at zero.
         self.pair = part(NUM_PAIRS, 0.1)
         self.colour = part(NUM_COLOURS, 1.0)
         self.register_buffer("first_of_pair", torch.from_numpy(labels.first), persistent=False)
@@ -59,12 +59,12 @@ class FactoredTable(nn.Module):
         return F.embedding(self.first_of_pair, self.first) + F.embedding(self.second_of_pair, self.second) + self.pair
 
     def rows(self) -> torch.Tensor:
-        """(6561, size): the official table."""
+        """Return the official table, (6561, size)."""
         return (self.colour[:, None] + self.pairs()[None]).flatten(0, 1)
 
     @torch.no_grad()
     def take_apart(self, rows: torch.Tensor) -> None:
-        """Begin from an official table (6561, size), which is taken for a sum of pairs and colours."""
+        """Start from an official table (6561, size), which is a sum of pairs and colours."""
         by_colour = rows.float().view(NUM_COLOURS, NUM_PAIRS, -1)
         pairs, colours = by_colour.mean(dim=0), by_colour.mean(dim=1)
         self.first.zero_()

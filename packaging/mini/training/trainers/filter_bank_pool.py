@@ -1,4 +1,4 @@
-"""Kaldi filter banks of many utterances in memory, exactly as the program's own front end hears them."""
+"""Kaldi filter banks of many utterances in memory, exactly as computed by the program's front end."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from studio.voices.features import KALDI_SAMPLE_RATE, kaldi_fbank
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
 
-# A prompt is how somebody usually speaks; who whispers or disguises the height of the voice is no guide to timbre.
+# Prompts are normal speech. Whispering or a changed pitch would hide the timbre.
 UNUSUAL_STYLES = frozenset({"whisper", "high", "low"})
 _SHORTEST_TOKENS = 25
 
 
 def filter_bank_of(corpus: Corpus, index: int, *, subtract_mean: bool = True) -> FloatArray:
-    """(frames, 80) of an utterance."""
+    """Return the filter bank of an utterance, (frames, 80)."""
     waveform = Waveform(corpus.samples(index), SAMPLE_RATE).resampled(KALDI_SAMPLE_RATE)
     return kaldi_fbank(waveform, subtract_mean=subtract_mean)
 
 
 def usual_indices(corpus: Corpus, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Those that could be prompts: usual styles, at least a second."""
+    """Return utterances suitable as prompts: normal styles, at least one second."""
     return np.array(
         [
             index
@@ -39,7 +39,7 @@ def usual_indices(corpus: Corpus, indices: npt.NDArray[np.int64]) -> npt.NDArray
 def some_of_each(
     corpus: Corpus, indices: npt.NDArray[np.int64], most: int, random: np.random.Generator
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """At most ``most`` of ``indices`` of each speaker, by the speaker's name."""
+    """Return at most ``most`` of ``indices`` of each speaker, by the speaker's name."""
     return {name: np.sort(random.permutation(numbers)[:most]) for name, numbers in corpus.by_speaker(indices).items()}
 
 
@@ -65,9 +65,9 @@ class FilterBankPool:
     ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
         """(rows, frames, 80) mean-free pieces of random speakers, some over a random floor of noise; and who they are.
 
-        Whoever's utterance is too short is heard again from its beginning.
+        Utterances that are too short are repeated from the beginning.
         """
-        # Every speaker as often as any other, however much of them there is.
+        # All speakers are equally likely, independent of their number of utterances.
         wanted = random.integers(self.speakers.max() + 1, size=num_rows)
         pieces = np.empty((num_rows, num_frames, self.banks[0].shape[1]), np.float32)
         for row, speaker in enumerate(wanted):
@@ -85,7 +85,7 @@ _QUIETEST_NOISE, _LOUDEST_NOISE = -9.0, -2.5  # nats of a band's power below the
 
 
 def _over_noise(piece: FloatArray, random: np.random.Generator) -> FloatArray:
-    """Synthesizers are silent between words; rooms and codecs are not. A sloping floor of noise."""
+    """Add a sloping noise floor, as recordings have, because synthesizers are silent between words."""
     level = piece.max() + random.uniform(_QUIETEST_NOISE, _LOUDEST_NOISE) - 3.0
     slope = np.linspace(0.0, random.uniform(-3.0, 1.0), piece.shape[1])
     noise = level + slope + 0.5 * random.standard_normal(piece.shape)

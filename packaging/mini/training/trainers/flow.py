@@ -1,6 +1,6 @@
-"""Trains the flow: anchored tokens, a voice's prompt and embedding to mel spectrograms.
+"""Training of the flow, which converts anchored tokens, prompt and speaker embedding to mel spectrograms.
 
-Needs the speaker encoder's ``speaker_encoder.onnx`` in the work folder (or a shipped model to begin from).
+It needs ``speaker_encoder.onnx`` in the work folder, or a bundled model to start from.
 """
 
 from __future__ import annotations
@@ -112,16 +112,16 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def load_network(checkpoint: Path) -> LearningFlow:
-    """The trained network with its averaged weights. Raises ``TrainingFailed`` where there is none yet."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
     network = LearningFlow(config_of_facts(load_facts(checkpoint)), pair_labels())
     network.load_state_dict(load_weights(checkpoint, "flow"))
     return network.eval()
 
 
 def official_flow(checkpoint: Path) -> tuple[FlowConfig, dict[str, torch.Tensor]]:
-    """The sizes for ``cosyvoice3.yaml`` and the tensors of ``flow.pt``, float32.
+    """Return the sizes for ``cosyvoice3.yaml`` and the tensors of ``flow.pt`` in float32.
 
-    Raises ``TrainingFailed`` where there is no checkpoint yet.
+    Raise ``TrainingFailed`` if there is no checkpoint.
     """
     facts: Mapping[str, Fact] = load_facts(checkpoint)
     return config_of_facts(facts), load_network(checkpoint).official_tensors()

@@ -1,9 +1,9 @@
-"""What the flow learns from: pieces that begin with a prompt, as an utterance begins after a voice's clip.
+"""Training batches of the flow: pieces that begin with a prompt.
 
-A piece strings utterances of one speaker together, so that a prompt in one style is often followed by speech in
-another, as it is when somebody asks for whispering. Its first part is the prompt: there the mel is given, and the
-tokens are doubtful, since at inference they come from the tokenizer network. What follows is in the colours a language
-model asks for, or in those of a recording that is to be said again in another voice.
+A piece joins utterances of one speaker, so that a prompt in one style is often followed by another style, such as
+whispering. Its first part is the prompt: its mel is given, and its tokens contain errors, because at inference they
+come from the tokenizer network. The rest has the colours that a language model generates, or those of a recording for
+voice conversion.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class FlowPieces:
 
     @classmethod
     def of(cls, corpus: Corpus, indices: npt.NDArray[np.int64], embeddings: SpeakerEmbeddings) -> FlowPieces:
-        """Speakers without a prompt among ``indices`` are left out. Raises ``TrainingFailed`` where nobody is left."""
+        """Skip speakers without a prompt among ``indices``. Raise ``TrainingFailed`` if no speaker is left."""
         sources = [
             Source.of(corpus, numbers, embeddings.indices[name])
             for name, numbers in corpus.by_speaker(indices).items()
@@ -108,7 +108,7 @@ class FlowPieces:
     def batch(
         self, num_rows: int, num_tokens: int, random: np.random.Generator, *, embedding_noise: float = 0.0
     ) -> FlowBatch:
-        """Rows of ``num_tokens`` and the look-ahead, which at times is missing as at an utterance's end."""
+        """Draw rows of ``num_tokens`` and look-ahead, which is sometimes missing as at the end of an utterance."""
         num_following = LOOK_AHEAD_TOKENS if random.random() < 0.85 else 0
         pieces = [self._piece(num_tokens, num_following, random) for _ in range(num_rows)]
         mel = np.stack([piece.mel for piece in pieces])
@@ -126,7 +126,7 @@ class FlowPieces:
     def _piece(self, num_tokens: int, num_following: int, random: np.random.Generator) -> Piece:
         source = self.sources[int(random.choice(len(self.sources), p=self.shares))]
         first, others, heights = self._first_utterance(source, random), source.utterances, source.heights
-        # Half of the time the embedding is of the prompt itself, else of something else the speaker said.
+        # The embedding is that of the prompt or, half of the time, that of another utterance of the speaker.
         embedding_index = first
         if first not in self.embeddings.of_index or random.random() < 0.5:
             embedding_index = self.embeddings.draw_index(self.corpus.entry(first).speaker.name, random)
@@ -158,7 +158,7 @@ class FlowPieces:
 
     @staticmethod
     def _first_utterance(source: Source, random: np.random.Generator) -> int:
-        """Half of the time one that could be a prompt."""
+        """Draw an utterance; half of the time, one that is suitable as a prompt."""
         return int(random.choice(source.prompts if random.random() < 0.5 else source.firsts))
 
 
@@ -172,7 +172,7 @@ def _prompt_tokens(num_tokens: int, first_end: int, random: np.random.Generator)
 
 
 def _doubtful(tokens: IntArray, num_prompt_tokens: int, random: np.random.Generator) -> IntArray:
-    """Some prompt tokens as a tokenizer network would mistake them: a neighbour's, another colour, another sound."""
+    """Change some prompt tokens as the tokenizer network would: to a neighbour, another colour or another phone."""
     tokens = tokens.copy()
     share = random.uniform(0.0, _MOST_WRONG_TOKENS)
     for place in np.flatnonzero(random.random(num_prompt_tokens) < share).tolist():

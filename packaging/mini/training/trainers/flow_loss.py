@@ -1,7 +1,7 @@
 """Conditional flow matching: the velocity along straight paths from noise to mel, as the solver will follow it.
 
 The path is ``x = (1 - (1 - sigma) t) noise + t mel``, its velocity ``mel - (1 - sigma) noise`` (specification F2).
-Times are drawn on the cosine grid the solver steps on: most near the noise, where speech takes shape.
+Times are drawn on the cosine grid of the solver, so most are close to the noise, where speech takes shape.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class FlowDraw(NamedTuple):
 
     @classmethod
     def of(cls, batch: FlowBatch, untold_share: float, generator: torch.Generator) -> FlowDraw:
-        """Drawn on the CPU, whatever the device: the same everywhere. Times are spread evenly over the rows."""
+        """Draw on the CPU, so that the result does not depend on the device. Times are spread evenly over the rows."""
         rows = len(batch.tokens)
         places = (torch.randperm(rows, generator=generator) + torch.rand(rows, generator=generator)) / rows
         device = batch.mel.device
@@ -51,7 +51,7 @@ class FlowDraw(NamedTuple):
 def flow_loss(network: FlowNetwork, batch: FlowBatch, draw: FlowDraw, *, chunk_frames: int | None) -> torch.Tensor:
     """Weighted squared error of the velocity where no prompt was given. ``chunk_frames``: the streaming mask, or None.
 
-    Rows that are not told hear zeros for tokens, prompt and speaker alike, as the solver's second row.
+    Unconditional rows get zeros for tokens, prompt and speaker, as the second row of the solver.
     """
     num_frames = batch.mel.shape[1]
     whole = FullContext(chunk_frames)

@@ -1,4 +1,4 @@
-"""The flow while it learns: the program's own look-ahead layer and diffusion transformer, and token rows in parts."""
+"""The flow during training: the program's look-ahead layer and diffusion transformer, with factored token tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPEAKER_DEVIATION = 0.7
 
 
 def flow_config(size: int, depth: int, feed_forward_ratio: int, look_ahead_channels: int) -> FlowConfig:
-    """CosyVoice3's layout in other sizes."""
+    """Return the layout of CosyVoice3 with other sizes."""
     return FlowConfig(
         num_speech_tokens=NUM_TOKENS,
         input_size=80,
@@ -71,7 +71,7 @@ class LearningFlow(TransformerFlow):
     def begin(self, mean_mel: torch.Tensor) -> None:
         """First values: every block passes its input on nearly unchanged, and the velocity is the mean's.
 
-        A network that starts as the average mel has only what differs from it to learn.
+        A network that starts with the average mel has to learn only the differences.
         """
         estimator = self.estimator
         assert isinstance(estimator, DiT)
@@ -100,7 +100,7 @@ class LearningFlow(TransformerFlow):
 
     @torch.no_grad()
     def take_over(self, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Goes on from an official ``flow.pt`` of the same sizes."""
+        """Load an official ``flow.pt`` with the same sizes."""
         rest = {name: tensor.float() for name, tensor in tensors.items() if name != _OFFICIAL_TABLE}
         parts = {name: tensor for name, tensor in self.state_dict().items() if name.startswith(_TABLE)}
         self.load_state_dict({**rest, **parts})

@@ -1,4 +1,4 @@
-"""How good the flow is: its loss on fixed noise, and mels of unseen sentences beside the true ones."""
+"""Validation of the flow: its loss with fixed noise, and generated mels of unseen sentences compared with true ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PICTURES = 6
 
 
 class _Target(NamedTuple):
-    """A sentence to be spoken in a prompt's voice, and how the synthesizer itself says it."""
+    """A sentence for the voice of a prompt, with the synthesizer's rendering."""
 
     prompt: FlowPrompt
     tokens: tuple[int, ...]
@@ -42,7 +42,7 @@ class _Target(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowValidation:
-    """Fixed for a corpus: two runs can be compared."""
+    """The samples are fixed for a corpus, so that runs can be compared."""
 
     batches: list[FlowBatch]
     targets: list[_Target]
@@ -114,7 +114,7 @@ class FlowValidation:
 
 
 def shipped_decoder(network: LearningFlow, config: FlowConfig) -> CachedFlowDecoder:
-    """The program's own decoder with a copy of the present weights."""
+    """Return the program's decoder with a copy of the current weights."""
     own = build_network(config)
     own.load_state_dict(network.official_tensors())
     return CachedFlowDecoder(own.to(next(network.parameters()).device).requires_grad_(False).eval(), config)

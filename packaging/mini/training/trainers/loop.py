@@ -1,4 +1,4 @@
-"""The loop every trainer runs in: resumed, watched, saved, averaged, and over when its minutes are.
+"""Training loop of all trainers, with resuming, logging, checkpoints, averaging and a time limit.
 
     begin(options)                                   # one thread, seeds; before networks are made
     trainer = Trainer("f0", options, networks={"f0": network}, optimizers={"f0": optimizer}, averaged=("f0",),
@@ -10,7 +10,7 @@
         trainer.note(loss=loss, heard_seconds=audio_seconds)
     return trainer.finish()                          # validates and saves; the values of ``validate``
 
-What only one stage needs stays with it. Several networks with an optimizer each (a vocoder and its
+Code for a single stage is in its module. Several networks with separate optimizers (a vocoder and its
 discriminators) are several entries; ``descend`` may be called once for each in a step.
 """
 
@@ -44,7 +44,7 @@ Validation = Callable[[], Mapping[str, float]]
 
 
 def begin(options: TrainingOptions) -> None:
-    """Sets the process up for training: one thread (two under contention were ten times slower), torch's seed."""
+    """Set torch's seed, and use one thread (under contention, two were ten times slower)."""
     torch.set_num_threads(1)
     # Denormals appear in optimizer moments and in silence, and are a hundred times slower than other numbers.
     torch.set_flush_denormal(True)
@@ -52,7 +52,7 @@ def begin(options: TrainingOptions) -> None:
 
 
 class Trainer:
-    """One run of one stage: what goes on around the steps.
+    """One run of one stage, without the training steps.
 
     ``facts`` (sizes) go into the checkpoint for exporters. The rate of each optimizer rises over
     ``warm_up_steps`` and falls to a tenth in the last ``cool_down_share`` of this run. ``validate`` speaks with
@@ -116,16 +116,16 @@ class Trainer:
 
     @property
     def elapsed_share(self) -> float:
-        """How much of this run's minutes is over, 0..1."""
+        """The elapsed share of this run's minutes, 0..1."""
         return min(1.0, (time.monotonic() - self._started) / max(60.0 * self.options.minutes, 1e-9))
 
     @property
     def seconds_trained(self) -> float:
-        """Of all runs so far."""
+        """The training time of all runs so far."""
         return self._earlier_seconds + time.monotonic() - self._started
 
     def steps(self) -> Iterator[int]:
-        """The number of each step, until the minutes are over or the process is asked to end (SIGTERM, Ctrl+C)."""
+        """Yield the number of each step, until the time is over or the process is interrupted (SIGTERM, Ctrl+C)."""
         self._say(f"{self.name}: from step {self.step}, for {self.options.minutes:g} minutes on {self.options.device}")
         with self._ending_gently():
             while self.elapsed_share < 1.0 and not self._must_stop:
@@ -138,9 +138,9 @@ class Trainer:
             self._say(f"{self.name}: asked to stop; saved at step {self.step}")
 
     def descend(self, loss: torch.Tensor, *optimizers: str, largest_gradient: float | None = None) -> None:
-        """One step down ``loss`` for the weights of these optimizers; the averages of their networks follow.
+        """Perform a gradient step of ``loss`` with these optimizers, and update the averages of their networks.
 
-        Where the gradient is bounded, one that is not finite takes no step.
+        If the gradient is limited, a gradient that is not finite is skipped.
         """
         steppers = [self.optimizers[name] for name in optimizers]
         for stepper in steppers:
@@ -159,13 +159,13 @@ class Trainer:
             self.averages[name].update()
 
     def note(self, *, heard_seconds: float = 0.0, **values: torch.Tensor | float) -> None:
-        """Adds to the means of the next log line; ``heard_seconds`` of audio give the speed."""
+        """Add values to the means of the next log line. ``heard_seconds`` of audio determine the speed."""
         self._heard_seconds += heard_seconds
         for name, value in values.items():
             self._means.setdefault(name, RunningMean()).add(value)
 
     def finish(self) -> dict[str, float]:
-        """Saves, validates once more, and returns the values; without validation where the run was broken off."""
+        """Save, validate and return the values. An interrupted run is not validated."""
         if self._must_stop:
             return {}
         if self._means:
@@ -234,13 +234,13 @@ class Trainer:
         if now - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._write_line({})
         if now - self._last_save >= _SECONDS_BETWEEN_SAVES:
-            self._write_line({})  # which refuses what is not a number, before it is saved
+            self._write_line({})  # raises an error for NaN before saving
             self.save()
         if now - self._last_validation >= self._seconds_between_validations and self.elapsed_share < 1.0:
             self._validated()
 
     def _write_line(self, validation: Mapping[str, float]) -> None:
-        """Raises ``TrainingFailed`` where values are no numbers any more: before a checkpoint could take it over."""
+        """Raise ``TrainingFailed`` for NaN, before a checkpoint is overwritten."""
         means = {name: mean.value for name, mean in self._means.items()}
         broken = [name for name, mean in self._means.items() if mean.is_broken]
         cpu, now = time.process_time(), time.monotonic()
@@ -280,7 +280,7 @@ class Trainer:
         for name, network in self.networks.items():
             network.train(was_training[name])
         self._write_line(values)
-        # Validation's own time is not the training's speed.
+        # The time of validation does not count for the training speed.
         self._last_validation = self._last_line = time.monotonic()
         self._cpu_at_line = time.process_time()
         return values

@@ -1,11 +1,11 @@
-"""Matrices by Muon's orthogonal steps, tables and all the rest by Adam's: fewer steps than Adam alone takes."""
+"""Muon for matrices and Adam for all other weights, which needs fewer steps than Adam alone."""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-_SECOND_MOMENT_DECAY = 0.98  # a run is some thousand steps, so it may forget sooner than is usual
+_SECOND_MOMENT_DECAY = 0.98  # a run has some thousand steps, so a shorter memory than usual suffices
 
 
 def adam_and_muon(

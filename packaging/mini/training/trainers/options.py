@@ -1,4 +1,4 @@
-"""What a person may choose for one training run: the same for all stages, and each stage's own settings by name."""
+"""Options of a training run, and the named settings of each stage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SettingsT = TypeVar("SettingsT")
 
 
 class TrainingFailed(Exception):
-    """A training run cannot go on, in a sentence that says why and what to do."""
+    """A training run cannot continue. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class TrainingOptions:
     def with_settings(self, defaults: SettingsT) -> SettingsT:
         """``defaults``, a frozen dataclass of numbers, words and truths, with what this run sets otherwise.
 
-        Raises ``TrainingFailed`` for a name the stage does not know or a value of another kind.
+        Raise ``TrainingFailed`` for an unknown name or a value of another type.
         """
         known = {each.name: getattr(defaults, each.name) for each in dataclasses.fields(defaults)}  # type: ignore[arg-type]
         changes: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def options_from(arguments: argparse.Namespace) -> TrainingOptions:
-    """Raises ``TrainingFailed`` for a setting without a value."""
+    """Raise ``TrainingFailed`` for a setting without a value."""
     settings: dict[str, str] = {}
     for assignment in arguments.set:
         name, equals, value = assignment.partition("=")

@@ -1,11 +1,11 @@
-"""Teaches the vocoder the phase, so that it can be compared with the true waveform and not only with its spectrum.
+"""Phase supervision of the vocoder, so that its output can be compared with the true waveform, not only its spectrum.
 
-Where the pitch is, the phase of a voice follows from the phase of its fundamental. That one is measured in the
-true sound and given to the source in place of the running sum of the pitch: the network then knows which of
-all equally good waveforms is meant. When it speaks by itself it follows whatever phase the source has.
+In voiced speech, the phase follows from the phase of the fundamental. It is measured in the true audio and passed to
+the source instead of the cumulative sum of the pitch, which selects one of all equally good waveforms. At inference,
+the network follows the phase of the source.
 
-The first stages are also asked directly for the harmonics' sines between the frames' borders, through heads that
-are thrown away afterwards: the source tells the phase only once a frame (``vocoder_start``).
+The first stages are also trained directly to output the sines of the harmonics between frame boundaries, through
+heads that are discarded afterwards, because the source contains the phase only once per frame (``vocoder_start``).
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class PhaseTrack:
 
 
 def predicted_track(f0_hz: torch.Tensor, start: torch.Tensor) -> PhaseTrack:
-    """The track the network has when it speaks by itself: the sum of the predicted pitch."""
+    """Return the phase track at inference: the cumulative sum of the predicted pitch."""
     return PhaseTrack(start, _TAU * _FRAME_SECONDS * f0_hz)
 
 
 def measured_track(crops: Crops, predicted_hz: torch.Tensor) -> PhaseTrack:
-    """The phase of the fundamental in the true sound, over ``frames + 1`` frames.
+    """Return the phase of the fundamental in the true audio, over ``frames + 1`` frames.
 
     At each border of frames: the angle of the sound against a sine of the local pitch, under a window of 40 ms.
     """
@@ -119,7 +119,7 @@ class SineHeads(nn.Module):
             angles = track.between(per_frame)[:, None, : num_frames * per_frame] * harmonics[:, None]
             truth = torch.cat((angles.cos(), angles.sin()), dim=1)
             mask = is_voiced.repeat_interleave(per_frame, dim=-1)[:, None].to(answer.dtype)
-            errors = F.smooth_l1_loss(answer, truth, reduction="none")  # a head gone astray must not drown the rest
+            errors = F.smooth_l1_loss(answer, truth, reduction="none")  # a diverging head must not dominate the loss
             distances.append(4.0 * (errors * mask).sum() / (mask.sum() * answer.shape[1] + 1.0))
         self._made.clear()
         return torch.stack(distances).mean()

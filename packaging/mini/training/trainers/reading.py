@@ -1,7 +1,7 @@
-"""Where in its text every speech token of a line belongs: found by laying the words' sounds beside those heard.
+"""Alignment of the speech tokens of a line with its text, by comparing the phones of the words with those of the tokens.
 
-The synthesizers' timings name sounds, not letters. The dictionary's pronunciation of a sentence is nearly what
-was said, so the cheapest way to turn one into the other tells which sound is which word's, and which part of it.
+The timings of the synthesizers refer to phones, not letters. The pronunciation in the dictionary is close to the
+spoken one, so their edit distance path assigns each phone to a word and to a position in it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from training.corpus.tokens import labels_of, shipped_pairs
 from training.corpus.utterance import IntArray
 from training.shipping.respellings import PHONE_OF_LETTER
 
-_OTHER_KIND = 1.6  # a vowel for a consonant; one vowel for another is half as bad
+_OTHER_KIND = 1.6  # a vowel for a consonant; one vowel for another costs half as much
 _SAME_KIND = 0.8
 _LEFT_OUT = 1.0
-_UNKNOWN = -1  # a sound of a word that no dictionary holds: as near to one as to another
+_UNKNOWN = -1  # a phone of a word that is not in the dictionary, with the same cost for all phones
 _TO_UNKNOWN = 0.5
 _IS_VOWEL = np.array([label in VOWELS for label in range(256)])
 
@@ -51,7 +51,7 @@ def read_along(spoken: str, tokens: IntArray, respellings: Respellings) -> Readi
     own = sound_of[run_of.clip(min=0)]
     word, part = owners[own].astype(np.int32), parts[own].astype(np.float32)
     part = np.where(is_silent & (run_of >= 0), 1.0, part)
-    # A token says what it ends with.
+    # A token counts as its last phone.
     return Reading(words, word[1::2], part[1::2].astype(np.float32))
 
 
@@ -88,7 +88,7 @@ def _aligned(heard: npt.NDArray[np.int64], sounds: npt.NDArray[np.int64]) -> npt
     for row in range(len(heard)):
         above = costs[row]
         best = np.minimum(above + _LEFT_OUT, np.append(np.inf, above[:-1] + change[row]))
-        costs[row + 1] = np.minimum.accumulate(best - skips) + skips  # sounds that nobody said
+        costs[row + 1] = np.minimum.accumulate(best - skips) + skips  # phones that were not spoken
     path = np.zeros(len(heard), np.int64)
     row, column = len(heard), len(sounds)
     while row:

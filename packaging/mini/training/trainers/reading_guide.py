@@ -1,4 +1,4 @@
-"""Teaches two attention heads, for a while, to look at the letters that are being said, and at those that follow.
+"""Guided attention: two heads are trained for a while to attend to the current letters and to the following ones.
 
 A network finds out by itself that speech follows the text from left to right, but that is most of what its first
 hours are for. Where in the text a sound roughly belongs is known: as far as its phones have come. So at first the

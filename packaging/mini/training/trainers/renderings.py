@@ -1,4 +1,4 @@
-"""A line's text as the model will be given it, and where in it each of the line's speech tokens belongs."""
+"""The text of a line as model input, and the text token of each speech token."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Renderer:
 
 
 def _bytes_of_tokens(tokenizer: TextTokenizer) -> npt.NDArray[np.int64]:
-    """How many bytes of text each id stands for."""
+    """Return the number of text bytes of each id."""
     special = {number: len(content.encode()) for content, number in tokenizer.special_ids.items()}
     return np.array(
         [special[token] if token in special else tokenizer.num_bytes(token) for token in range(tokenizer.num_tokens)]

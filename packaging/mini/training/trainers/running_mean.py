@@ -1,15 +1,15 @@
-"""The mean of a value that a training run notes at every step."""
+"""The mean of a value that a training run records at every step."""
 
 from __future__ import annotations
 
 import torch
 
-# A rare overflow costs a step. More of them, and the weights themselves are gone.
+# A rare overflow costs one step. If there are more, the weights are lost.
 _TOLERATED_SHARE = 0.1
 
 
 class RunningMean:
-    """Adds up without waiting for the device; values that are not finite are counted apart."""
+    """Sum that does not wait for the device. Values that are not finite are counted separately."""
 
     def __init__(self) -> None:
         self._sum: torch.Tensor | float = 0.0

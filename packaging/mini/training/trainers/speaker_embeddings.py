@@ -19,7 +19,7 @@ _FILE = "speaker_embeddings.npz"
 
 
 def encoder_path(options: TrainingOptions) -> Path:
-    """The encoder trained in this work folder, or the shipped one. Raises ``TrainingFailed`` where there is neither."""
+    """Return the encoder of this work folder, or the bundled one. Raise ``TrainingFailed`` if there is neither."""
     candidates = [options.work / "speaker_encoder.onnx"]
     if options.start_from is not None:
         candidates.append(options.start_from / "campplus.onnx")
@@ -31,7 +31,7 @@ def encoder_path(options: TrainingOptions) -> Path:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpeakerEmbeddings:
-    """Some utterances of each speaker, and their embeddings (192,) of length one."""
+    """Some utterances of each speaker, and their normalised embeddings (192,)."""
 
     indices: dict[str, npt.NDArray[np.int64]]
     of_index: dict[int, FloatArray]
@@ -67,6 +67,6 @@ def _read(path: Path, key: str) -> FloatArray | None:
 
 def _write(path: Path, key: str, embeddings: FloatArray) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"part-{path.name}")  # numpy insists on the ending
+    beside = path.with_name(f"part-{path.name}")  # numpy requires this suffix
     np.savez(beside, key=np.array(key), embeddings=embeddings)
     beside.replace(path)

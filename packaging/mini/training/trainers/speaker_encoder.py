@@ -1,8 +1,8 @@
-"""Trains the speaker encoder: who speaks, told from a few seconds, whatever is said.
+"""Training of the speaker encoder, which identifies speakers in a few seconds of any speech.
 
-Leaves ``<name>.onnx`` beside its checkpoint, which the flow's trainer and the judges open as the program opens
-``campplus.onnx``. ``--speakers odd`` or ``even`` takes every second speaker: with another seed, a judge of its own.
-It does not begin from a shipped model: the flow knows the embeddings of the encoder it was trained with.
+It writes ``<name>.onnx`` next to its checkpoint, which the flow's trainer and the evaluation open as the program opens
+``campplus.onnx``. ``--speakers odd`` or ``even`` selects every second speaker, for an independent encoder with another
+seed. Training does not start from a bundled model, because the flow depends on the embeddings it was trained with.
 """
 
 from __future__ import annotations
@@ -112,14 +112,14 @@ def load_network(checkpoint: Path) -> SpeakerNetwork:
 
 
 def export(checkpoint: Path, path: Path) -> None:
-    """``campplus.onnx`` of a checkpoint. Raises ``TrainingFailed`` where there is none yet."""
+    """Write ``campplus.onnx`` from a checkpoint. Raise ``TrainingFailed`` if there is none."""
     write_speaker_onnx(load_network(checkpoint), path)
 
 
 def _training_utterances(
     corpus: Corpus, speakers: str, most: int, random: np.random.Generator
 ) -> Mapping[str, npt.NDArray[np.int64]]:
-    """Raises ``TrainingFailed`` where fewer than two speakers are left."""
+    """Raise ``TrainingFailed`` if fewer than two speakers are left."""
     indices = usual_indices(corpus, corpus.indices(split="train", speaker_split="train"))
     names = sorted(corpus.by_speaker(indices))
     wanted = {"all": names, "odd": names[1::2], "even": names[0::2]}[speakers]
@@ -135,7 +135,7 @@ def _median_f0_hz(corpus: Corpus, name: str) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Validation:
-    """Utterances of speakers nobody has trained on, the stranger among them."""
+    """Return utterances of speakers that are not in the training set, including the stranger."""
 
     banks: list[torch.Tensor]
     speakers: npt.NDArray[np.int64]
@@ -178,7 +178,7 @@ def equal_error_rate(directions: npt.NDArray[np.float32], speakers: npt.NDArray[
 
 
 def nearest_is_same(directions: npt.NDArray[np.float32], speakers: npt.NDArray[np.int64]) -> float:
-    """The share of utterances whose nearest neighbour is of the same speaker."""
+    """Return the share of utterances whose nearest neighbour has the same speaker."""
     cosines = directions @ directions.T
     np.fill_diagonal(cosines, -np.inf)
     return float((speakers[cosines.argmax(axis=1)] == speakers).mean())

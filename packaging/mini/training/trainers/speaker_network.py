@@ -1,8 +1,8 @@
 """The speaker encoder's network: time-delay layers, statistics over time, an embedding of 192 (an "x-vector").
 
-Decided: small (0.4 M weights) and the same for the voice's timbre and for the judge of timbre, which differ only in
-seed and speakers. Because a few minutes on one core teach it to tell unseen synthetic speakers apart. Instead of:
-CAM++, seventy times the size, whose task are thousands of real people.
+Decision: a small network (0.4 M weights) for both the model and the evaluation, with different seeds and speakers.
+Reason: after a few minutes of training on one core, it distinguishes unseen synthetic speakers. Alternative: CAM++,
+which is seventy times as large and made for thousands of real speakers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class DelayShape(NamedTuple):
         return self.dilation * (self.kernel_size - 1) // 2
 
 
-# Together 15 frames to each side; the last only mixes channels.
+# Together they cover 15 frames on each side. The last layer only mixes channels.
 DELAY_SHAPES = (DelayShape(5, 1), DelayShape(3, 2), DelayShape(3, 3), DelayShape(3, 4), DelayShape(1, 1))
 
 

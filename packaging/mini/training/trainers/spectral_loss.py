@@ -1,4 +1,4 @@
-"""How far two sounds are apart, to a spectrum: in magnitude at several resolutions, in mel, and with phase."""
+"""Spectral distances of two signals: magnitude at several resolutions, mel, and with phase."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.voices.features import slaney_filter_bank
 from training.corpus.utterance import MEL_BINS, SAMPLE_RATE
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAME
 
-# A quiet sine of this amplitude (-74 dB) and anything below are the same: nobody hears it.
+# Magnitudes below that of a sine with this amplitude (-74 dB) are inaudible and count as equal.
 _INAUDIBLE = 2e-4
 _MEL_SIZE = 1920
 _MEL_HOP = 240
@@ -87,5 +87,5 @@ class SpectralDistance(nn.Module):
 
 
 def _magnitude(spectrum: torch.Tensor) -> torch.Tensor:
-    """Without the infinite slope that ``abs`` has at nothing."""
+    """Return the magnitude without the infinite slope of ``abs`` at zero."""
     return (spectrum.real.square() + spectrum.imag.square() + 1e-12).sqrt()

@@ -1,4 +1,4 @@
-"""Spectrograms as PNG files, to be looked at: one row of pictures above the other."""
+"""Spectrograms as PNG files, in rows."""
 
 from __future__ import annotations
 

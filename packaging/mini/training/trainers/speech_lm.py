@@ -1,4 +1,4 @@
-"""Trains the speech language model: text and a prompt in, anchored speech tokens out, as the program will ask it."""
+"""Training of the speech language model, which generates anchored speech tokens from text and prompt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from training.trainers.speech_lm_sequences import SequenceMaker, SequenceSetting
 from training.trainers.speech_lm_validation import Speaking, Trial, zero_shot_trials
 
 STAGE = "speech_lm"
-VOCABULARY_FOLDER = "text_vocabulary"  # in the work folder; it ships as CosyVoice-BlankEN
+VOCABULARY_FOLDER = "text_vocabulary"  # in the work folder; CosyVoice-BlankEN in the model folder
 _TOKENS_PER_SECOND = 25.0
 _POOL = 256  # sequences drawn before they are sorted into batches
 
@@ -59,8 +59,8 @@ class Settings:
     adam_rate: float = 0.003
     weight_decay: float = 0.05
     cool_down_share: float = 0.3
-    short_steps: int = 600  # single utterances first: reading is learned sooner from them
-    guided_steps: int = 2000  # while heads are shown where to read, less and less
+    short_steps: int = 600  # single utterances first, because reading is learned faster from them
+    guided_steps: int = 2000  # share with guided attention, with decreasing weight
     guided_layer: int = 2
     bfloat16: bool = True
     num_trials: int = 24
@@ -167,7 +167,7 @@ def _text_vocabulary(options: TrainingOptions, lines: list[Line]) -> TextTokeniz
 def _batches(
     make_sequences: Callable[[], SequenceMaker], trainer: Trainer, settings: Settings, prompt_weight: float
 ) -> Iterator[SequenceBatch]:
-    """For ever. A corpus that is still growing is read again whenever it has grown."""
+    """Yield batches without end. A corpus that is still being created is read again when it has grown."""
     factor = settings.gpu_factor if trainer.device.type == "cuda" else 1
     growth = settings.positions - settings.first_positions
     num_shards, maker = _num_shards(trainer.options), make_sequences()
@@ -245,7 +245,7 @@ def _validation(
 
 
 def load_network(checkpoint: Path) -> FactoredSpeechLM:
-    """The trained network with its averaged weights. Raises ``TrainingFailed`` where there is none yet."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
     sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
     network = FactoredSpeechLM(speech_lm_config(**sizes), pair_labels())
     network.load_state_dict(load_weights(checkpoint, STAGE))
@@ -255,7 +255,7 @@ def load_network(checkpoint: Path) -> FactoredSpeechLM:
 def official_speech_lm(checkpoint: Path) -> tuple[SpeechLMConfig, dict[str, torch.Tensor]]:
     """The sizes for yaml and ``config.json``, and the tensors of ``llm.pt``, float32.
 
-    Raises ``TrainingFailed`` where there is no checkpoint yet.
+    Raise ``TrainingFailed`` if there is no checkpoint.
     """
     network = load_network(checkpoint).shipped()
     return network.config, dict(network.state_dict())

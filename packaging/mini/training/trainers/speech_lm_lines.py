@@ -1,4 +1,4 @@
-"""The corpus as the speech language model sees it: what was said in words, by whom, how, and as which tokens."""
+"""The corpus as input of the speech language model: spoken text, speaker, style and tokens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read_lines(corpus: Corpus, memory: Path) -> list[Line]:
 
 
 def _spoken_forms(unsorted_texts: Iterable[str], memory: Path) -> dict[str, str]:
-    """Putting 17,000 sentences in words takes a minute or two, so that is done once."""
+    """Normalising 17,000 sentences takes about two minutes, so the result is stored."""
     texts = sorted(unsorted_texts)
     key = hashlib.sha256("\n".join(texts).encode()).hexdigest()
     if memory.is_file():
@@ -65,7 +65,7 @@ def _spoken_forms(unsorted_texts: Iterable[str], memory: Path) -> dict[str, str]
 
 
 def by_speaker_and_style(lines: Iterable[Line]) -> dict[tuple[str, str], list[Line]]:
-    """Lines that can be one prompt and its continuation."""
+    """Return groups of lines for prompts and their continuations."""
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         groups.setdefault((line.speaker.name, line.style), []).append(line)

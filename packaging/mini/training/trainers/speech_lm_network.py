@@ -1,4 +1,4 @@
-"""The speech language model while it learns: the program's Qwen2 layers, and tables over speech tokens in parts.
+"""The speech language model during training: the program's Qwen2 layers, with factored tables of speech tokens.
 
 ``shipped()`` is the program's own ``SpeechLMNetwork`` with the same weights, tables multiplied out.
 """
@@ -24,7 +24,7 @@ NO_COLOUR = NUM_COLOURS  # of an input that is no speech token
 _START, _TASK = 0, 1
 _NUM_MARKS = 2
 
-# Anchored tokens repeat: a long vowel is three times the same. The window only ends a model that has got stuck.
+# Anchored tokens repeat in long vowels. The window only ends endless repetitions.
 SAMPLING = SamplingOptions(top_p=0.7, top_k=25, window_tokens=25, repetition_ratio=1.0)
 
 
@@ -94,7 +94,7 @@ class FactoredSpeechLM(nn.Module):
         self.end_out = nn.Parameter(torch.empty(size).normal_(std=0.02))
         self.other_out = nn.Parameter(torch.empty(size).normal_(std=0.02))
         self.num_other_rows = config.layout.num_rows - config.layout.num_speech_tokens - 1
-        for layer in self.backbone.layers:  # residual branches begin small, so that depth does not shout
+        for layer in self.backbone.layers:  # small initial residual branches, for stability of deep networks
             assert isinstance(layer, DecoderLayer)
             for matrix in (layer.self_attn.o_proj.weight, layer.mlp.down_proj.weight):
                 nn.init.normal_(matrix, std=0.02 / math.sqrt(2 * config.backbone.num_layers))
@@ -162,7 +162,7 @@ class FactoredSpeechLM(nn.Module):
 
     @torch.no_grad()
     def continue_from(self, network: SpeechLMNetwork) -> None:
-        """Takes over what has shipped."""
+        """Load the weights of the bundled model."""
         layout = self.config.layout
         self.backbone.load_state_dict(network.backbone.state_dict())
         self.letters_in.of_place.zero_()

@@ -1,4 +1,4 @@
-"""Sequences to learn from, laid out exactly as the program asks (specification E5, B6, B7).
+"""Training sequences with the exact layout of the program (specification E5, B6, B7).
 
     start | prompt text, text | task | prompt speech, speech | end
 
@@ -50,8 +50,8 @@ class SequenceSettings:
     prompt_weight: float = 0.5
     spoiled_prompt: float = 0.4
     spoiled_speech: float = 0.04
-    written_share: float = 0.05  # of words in letters instead of sounds: names will come that no dictionary holds
-    tagged_share: float = 0.03  # of words in the phones a person corrects with
+    written_share: float = 0.05  # share of words in letters instead of phones, for names that are not in the dictionary
+    tagged_share: float = 0.03  # share of words in phones, as in corrections by the user
     neutral_engine: str = "flite"  # whose pronunciation is spoken where no prompt says otherwise
     neutral_share: float = 0.5  # of prompts and their continuations
 
@@ -155,14 +155,14 @@ class SequenceMaker:
     ) -> TrainingSequence:
         text, reading = [*prompt_text], []
         for lines in (prompt, target):
-            # The second sentence of a paragraph begins with its blank.
+            # The second sentence of a paragraph begins with a space.
             is_following = lines is target and self._random.random() < 0.3
             for line in lines:
                 own, places = self._renderer.render(line, " " * is_following)
                 reading.append(1 + len(text) + places)
                 text += own
                 is_following = True
-            # A person often leaves out the mark at the end of a transcript.
+            # Users often omit the mark at the end of a transcript.
             if lines is prompt and tuple(text[-1:]) == self._stop and self._random.random() < 0.15:
                 text.pop()
         prompt_tokens = concatenated(line.tokens for line in prompt)

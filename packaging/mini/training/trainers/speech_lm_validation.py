@@ -1,4 +1,4 @@
-"""Is what the speech language model says on its own what was written, as long as it should be, and does it end?
+"""Validation of the speech language model: correct phones, plausible length, and regular ends.
 
 Measured in phones of its tokens against those of the synthesizer for the same text; sampling is the program's own.
 """
@@ -20,7 +20,7 @@ from training.shipping.instructions import Instruction
 from training.trainers.speech_lm_lines import NORMAL, Line
 
 _DURATION_RANGE = (0.6, 1.6)  # of the synthesizer's own: within it nothing has run on or been cut
-# Who says three times too much will not end; an untrained model would be waited for long.
+# A model that generates three times too much will not end. This limit saves time with an untrained model.
 _LONGEST_RATIO = 3
 _MOST_SPEECH_PER_TEXT_TOKEN = 12
 _HIGH = (Colour.MODAL_HIGH, Colour.SOFT_HIGH, Colour.LOUD_HIGH)
@@ -76,7 +76,7 @@ class Speaking:
         self._seed = seed
 
     def say(self, request: SpeechTokenRequest) -> tuple[IntArray, bool]:
-        """The tokens, and whether the model ended by itself."""
+        """Return the tokens, and whether the model ended the sentence."""
         sampler = RepetitionAwareSampler(self._model.sampling, self._seed)
         tokens = np.fromiter(self._model.generate(request, sampler), dtype=np.int32)
         return tokens, len(tokens) != request.max_tokens
@@ -131,7 +131,7 @@ class Speaking:
 
 
 def edit_distance(said: Sequence[str], expected: Sequence[str]) -> int:
-    """Fewest insertions, deletions and substitutions from one to the other."""
+    """Return the smallest number of insertions, deletions and substitutions between the sequences."""
     previous = list(range(len(expected) + 1))
     for row, sound in enumerate(said, start=1):
         current = [row]

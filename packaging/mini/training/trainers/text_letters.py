@@ -1,6 +1,6 @@
-"""The text table learned in parts: a token's row is its own and one for each of its letters in their places.
+"""Factored text table: the row of a token is the sum of an individual row and one for each letter and position.
 
-Pieces of two or three sounds are met seldom, their letters always; so a new piece is understood from the first time.
+Tokens of two or three phones are rare, but their letters are frequent, so a new token is understood at once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Trains the speech tokenizer: a classifier of the anchored tokens, from sound.
+"""Training of the speech tokenizer, a classifier of anchored tokens.
 
-Leaves ``tokenizer.onnx`` beside its checkpoint. It does not begin from a shipped model: a dozen minutes teach it anew.
+It writes ``tokenizer.onnx`` next to its checkpoint. Training starts from scratch, because it takes only minutes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def load_network(checkpoint: Path) -> SpeechTokenizerNetwork:
-    """The trained network with its averaged weights. Raises ``TrainingFailed`` where there is none yet."""
+    """Return the trained network with averaged weights. Raise ``TrainingFailed`` if there is none."""
     sizes = {name: int(value) for name, value in load_facts(checkpoint).items()}
     network = SpeechTokenizerNetwork(pair_labels(), **sizes)
     network.load_state_dict(load_weights(checkpoint, STAGE))

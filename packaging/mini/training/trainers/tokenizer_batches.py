@@ -1,7 +1,7 @@
-"""Pieces of the corpus as a person's recording might sound, and what the speech tokenizer should hear in them.
+"""Pieces of the corpus with the variation of real recordings, and the target output of the speech tokenizer.
 
-Prompts are people at home; the corpus is two synthesizers. So each piece is sped up or slowed down, filtered,
-put in a room, and mixed with noise, all in one pass through the spectrum, which also brings it to 16 kHz.
+Prompts are recorded by people at home, but the corpus comes from two synthesizers. Therefore the speed of each piece
+is changed, and filters, reverberation and noise are added, in one spectral pass that also resamples to 16 kHz.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TokenizerPieces:
     def __init__(self, corpus: Corpus, indices: IndexArray, table: PairTable, num_tokens: int) -> None:
         self._corpus, self._table, self._num_tokens = corpus, table, num_tokens
         self._indices = indices[corpus.num_tokens[indices] >= _LEAST_TOKENS]
-        # Long utterances are heard more often, but a piece only holds so much.
+        # Long utterances are more likely, up to the length of a piece.
         self._shares = np.cumsum(np.minimum(corpus.num_tokens[self._indices], num_tokens)).astype(np.float64)
         self._shares /= self._shares[-1]
 

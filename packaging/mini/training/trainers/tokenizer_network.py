@@ -1,7 +1,7 @@
 """The speech tokenizer of the bundled voice: from a Whisper log-mel to the pair of sounds and the colour of each 40 ms.
 
-Each clip's own mean spectrum is taken away first: a microphone is not a sound, and how high a voice is
-counts against the clip itself. ``tokenizer_onnx.py`` writes the same graph with the official inputs.
+The mean spectrum of each clip is subtracted first, which removes the influence of the microphone. Pitch is relative
+to the clip. ``tokenizer_onnx.py`` writes the same graph with the official inputs.
 """
 
 from __future__ import annotations

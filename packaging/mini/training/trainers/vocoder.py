@@ -1,4 +1,4 @@
-"""Trains the vocoder on true mels: first down spectral distances, then also against judges of sound.
+"""Training of the vocoder with true mels: first with spectral distances, then also with discriminators.
 
 The pitch predictor (``f0.py``) is taken from its own checkpoint, and frozen. In part of each batch the source
 has the true phase and the made sound is compared with the true waveform (``phase_teaching``); in the rest it has
@@ -180,7 +180,7 @@ class VocoderLesson:
 
     @torch.no_grad()
     def _keep_snakes_alive(self) -> None:
-        """A Snake divides by its frequency, which must not come near nothing."""
+        """Limit the frequencies of Snake activations, which must not be close to zero."""
         for alpha in self._snakes:
             alpha.clamp_(min=_SLOWEST_SNAKE)
 

@@ -1,4 +1,4 @@
-"""An untrained vocoder that already has the envelope right: the way from mel to magnitudes is found, not learned.
+"""Initialisation of the vocoder with the correct envelope: the mapping from mel to magnitudes is fitted, not trained.
 
 How loud each bin of the spectrum is follows nearly linearly from the log-mel, so it is fitted by least squares and laid
 into the network as a line of channels that the stages only pass on: few components, each lifted so high that no leaky
@@ -81,7 +81,7 @@ def log_magnitudes(sound: torch.Tensor, config: VocoderConfig) -> torch.Tensor:
 
 @torch.no_grad()
 def begin_with_envelope(network: CausalHiFT, envelope: Envelope) -> None:
-    """Lays ``envelope`` into the first channels of every stage."""
+    """Write ``envelope`` to the first channels of every stage."""
     count = len(envelope.reads)
     for block in (*network.resblocks, *network.source_resblocks):
         for layer in block.get_submodule("convs2").children():
@@ -109,7 +109,7 @@ def begin_with_envelope(network: CausalHiFT, envelope: Envelope) -> None:
     last.weight[:num_bins, :count] = 0.0
     last.weight[:num_bins, :count, -1] = writes
     last.bias[:num_bins] = torch.from_numpy(envelope.mean).float() - _LIFT * writes.sum(1)
-    last.weight[num_bins:, :count] = 0.0  # phases have nothing to do with it
+    last.weight[num_bins:, :count] = 0.0  # the phases are independent of it
 
 
 def _pass_on(layer: nn.Module, count: int, tap: int) -> None:

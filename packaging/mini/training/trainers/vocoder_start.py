@@ -1,4 +1,4 @@
-"""How an untrained vocoder begins: where its inputs usually lie, and with a source that tells the phase."""
+"""Initial values of an untrained vocoder: scaling of its inputs, and a source that contains the phase."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIRST_LOG_MAGNITUDE = -3.0
 
 @torch.no_grad()
 def expect_usual_mel(layer: nn.Conv1d) -> None:
-    """Makes a fresh layer see the log-mel as if it had mean 0 and spread 1."""
+    """Initialise a layer as if the log-mel had mean 0 and standard deviation 1."""
     assert layer.bias is not None
     layer.weight.div_(USUAL_LOG_MEL_SPREAD)
     layer.bias.sub_(layer.weight.sum(dim=(1, 2)) * USUAL_LOG_MEL)

@@ -1,4 +1,4 @@
-"""A trained vocoder's tensors in the official spelling: weight normalisation where the official program expects it."""
+"""Conversion of a trained vocoder to the official tensors, with weight normalisation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import torch
 
 from studio.model.vocoder.network import CausalHiFT
 
-# Everything but the source's line, the source's way down, and the pitch predictor's line (specification G2).
+# All except the linear layer and downsampling of the source, and the linear layer of the pitch predictor
+# (specification G2).
 _PLAIN = re.compile(r"^(m_source\.|source_downs\.|f0_predictor\.classifier\.)")
 
 
