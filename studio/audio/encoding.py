@@ -32,8 +32,7 @@ class SoundEncoding:
     subtype: str
     num_bytes: int | None = None  # of one sample; None if compressed
     is_float: bool = False  # samples beyond full scale are kept
-    is_lossy: bool = False
-    compression_level: float | None = None  # of libsndfile, 0..1; None is its default, which favours small files
+    compression_level: float | None = None  # of lossy encodings, 0..1 as in libsndfile
     sample_rates: frozenset[int] = _ANY_RATE
 
     def holding(self, num_samples: int) -> SoundEncoding:
@@ -50,15 +49,14 @@ FLAC_16 = SoundEncoding("flac16", "FLAC, 16 bit", ".flac", "FLAC", "PCM_16")
 FLAC_24 = SoundEncoding("flac24", "FLAC, 24 bit", ".flac", "FLAC", "PCM_24")
 # For speech at 24 kHz, the compression levels below give about 120, 90 and 110 kbit/s, and an error some 30 dB below
 # the speech.
-MP3 = SoundEncoding("mp3", "MP3", ".mp3", "MP3", "MPEG_LAYER_III", is_lossy=True, compression_level=0.0)
-OGG_VORBIS = SoundEncoding("ogg", "OGG Vorbis", ".ogg", "OGG", "VORBIS", is_lossy=True, compression_level=0.2)
+MP3 = SoundEncoding("mp3", "MP3", ".mp3", "MP3", "MPEG_LAYER_III", compression_level=0.0)
+OGG_VORBIS = SoundEncoding("ogg", "OGG Vorbis", ".ogg", "OGG", "VORBIS", compression_level=0.2)
 OPUS = SoundEncoding(
     "opus",
     "OGG Opus",
     ".opus",
     "OGG",
     "OPUS",
-    is_lossy=True,
     compression_level=0.6,
     sample_rates=frozenset({8_000, 16_000, 24_000, 48_000}),  # the only ones Opus supports
 )

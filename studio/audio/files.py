@@ -13,7 +13,7 @@ from types import TracebackType
 import numpy as np
 import soundfile
 
-from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, WAV_FLOAT, SoundEncoding, id3_tag
+from studio.audio.encoding import FLAC_16, MP3, OGG_VORBIS, WAV_16, SoundEncoding, id3_tag
 from studio.audio.media import clip_too_long, read_media_blocks
 from studio.audio.resampling import Samples, resample_blocks
 from studio.audio.waveform import Waveform
@@ -179,18 +179,16 @@ class AudioWriter:
         path: Path,
         sample_rate: int,
         *,
-        is_float: bool = False,
         encoding: SoundEncoding | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
         """Create the file.
 
-        With ``is_float``, a WAV file has 32-bit floats instead of 16-bit integers. ``encoding`` overrides the suffix.
-        ``tags`` have libsndfile's names (title, artist, comment ...); a format omits the tags that it does not support.
+        ``encoding`` overrides the suffix. ``tags`` have libsndfile's names (title, artist, comment ...); a format omits the tags that it does not support.
         """
         self._path = path.resolve()  # write to the target of a link instead of replacing the link
         self._part = new_part(self._path.parent)
-        encoding = encoding or self._encoding(is_float)
+        encoding = encoding or self._encoding_of_suffix()
         self._clips = not encoding.is_float
         tags = tags or {}
         preface = id3_tag(tags) if encoding.file_format == "MP3" else b""
@@ -267,7 +265,7 @@ class AudioWriter:
         else:
             self.discard()
 
-    def _encoding(self, is_float: bool) -> SoundEncoding:
+    def _encoding_of_suffix(self) -> SoundEncoding:
         encoding = _ENCODING_OF_SUFFIX.get(self._path.suffix.lower())
         if encoding is None:
             raise CannotWrite(
@@ -277,8 +275,7 @@ class AudioWriter:
                 file=self._path.name,
                 known=", ".join(_ENCODING_OF_SUFFIX),
             )
-        assert encoding is WAV_16 or not is_float
-        return WAV_FLOAT if is_float else encoding
+        return encoding
 
     def _require_place(self) -> None:
         if self._path.exists() and not self._path.is_file():

@@ -63,7 +63,7 @@ class CheckResult:
     name: str
     num_files: int
     damaged: tuple[str, ...]  # files that are missing or differ
-    is_learned: bool  # no checksums were known, so those of the files were recorded
+    is_learned: bool  # no checksums were known, so the current ones were recorded
 
     @property
     def is_intact(self) -> bool:

@@ -81,9 +81,6 @@ class KnownModel:
         """Return the total of the published sizes. The files without one are a few kilobytes in all."""
         return sum(file.size_bytes or 0 for file in self.files_of(variants))
 
-    def file(self, path: str) -> ModelFile | None:
-        return next((file for file in self.files if file.path == path), None)
-
 
 def known_models() -> Mapping[str, KnownModel]:
     """Return the known models by name, the most recommended first."""
@@ -108,16 +105,11 @@ def _read_file(path: Path) -> KnownModel:
 
 
 def _read(values: dict[str, Any]) -> KnownModel:
-    return KnownModel(
-        name=values["name"],
-        rank=values["rank"],
-        generation=values["generation"],
-        licence=values["licence"],
-        languages=tuple(values["languages"]),
-        num_dialects=values["num_dialects"],
-        abilities=frozenset(map(Ability, values["abilities"])),
-        repositories={SourceKind(kind): name for kind, name in values["repositories"].items()},
-        revisions={SourceKind(kind): commit for kind, commit in values["revisions"].items()},
-        files=tuple(ModelFile(**file) for file in values["files"]),
-        is_demonstration=values.get("is_demonstration", False),
-    )
+    converted = {
+        "languages": tuple(values["languages"]),
+        "abilities": frozenset(map(Ability, values["abilities"])),
+        "repositories": {SourceKind(kind): name for kind, name in values["repositories"].items()},
+        "revisions": {SourceKind(kind): commit for kind, commit in values["revisions"].items()},
+        "files": tuple(ModelFile(**file) for file in values["files"]),
+    }
+    return KnownModel(**{**values, **converted})

@@ -1,4 +1,4 @@
-"""`timbre engines` and `timbre bench`, which run ``studio.engines`` and ``studio.bench`` in processes of their own."""
+"""`timbre engines` and `timbre bench`, which run ``studio.engines`` and ``studio.bench`` in separate processes."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from studio import paths
+from studio.audio.encoding import WAV_FLOAT
 from studio.audio.files import AudioWriter, read_audio
 from studio.audio.waveform import Waveform
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
@@ -58,7 +59,7 @@ class CachedSource:
 
     def _keep(self, path: Path, spoken: Waveform) -> None:
         try:
-            with AudioWriter(path, spoken.sample_rate, is_float=True) as writer:
+            with AudioWriter(path, spoken.sample_rate, encoding=WAV_FLOAT) as writer:
                 writer.write(spoken.samples)
         except (DiskFull, CannotWrite) as error:
             # Without the cache, a joined file or a resumed export would speak all lines again.

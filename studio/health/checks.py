@@ -158,14 +158,14 @@ def _check_gpu(machine: MachineFacts, *, sees_gpu: bool | None) -> Check:
 
 def check_libraries() -> Check:
     """List the installed libraries by their package metadata, without importing them."""
-    found = _versions(_LIBRARIES)
+    found = library_versions(_LIBRARIES)
     words = wording("{versions}", versions=found) if found else wording("included in the program")
     return Check(wording("libraries"), Verdict.FINE, words)
 
 
 def check_accelerators() -> Check:
     """Check the optional accelerators. Both builds of ONNX Runtime install into the same folder and collide."""
-    subject, found = wording("accelerators"), _versions(_ACCELERATORS)
+    subject, found = wording("accelerators"), library_versions(_ACCELERATORS)
     if not found:
         return Check(subject, Verdict.FINE, wording("none installed"))
     if _version("onnxruntime") and _version("onnxruntime-gpu"):
@@ -206,7 +206,8 @@ def check_plans(store: EngineStore | None = None) -> Check:
     return Check(subject, Verdict.FINE, found)
 
 
-def _versions(names: tuple[str, ...]) -> str:
+def library_versions(names: tuple[str, ...]) -> str:
+    """Return the names and versions of those libraries that are installed."""
     return ", ".join(f"{name} {found}" for name in names if (found := _version(name)))
 
 

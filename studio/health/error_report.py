@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 from collections.abc import Callable
 
 import studio
 from studio.catalog.machine import MachineFacts, probe_machine
 from studio.errors import StudioError
-from studio.health.checks import in_gibibytes
+from studio.health.checks import in_gibibytes, library_versions
 from studio.health.log_file import recent_errors
 from studio.health.redaction import without_facts
 from studio.system.installation import origin_text
@@ -21,14 +20,13 @@ def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe
     """Return the report, in English. Takes up to several seconds: it queries the GPU driver."""
     machine = look()
     gpu = machine.gpu
-    versions = [f"{name} {found}" for name in _LIBRARIES if (found := _version(name))]
     facts = {
         "error": error.code,
         "happened": without_facts(error.problem),
         "remedy": without_facts(error.hint),
         "program": f"Timbre Studio {studio.__version__}, {origin_text()}",
         "system": platform.platform(),
-        "versions": ", ".join([f"Python {platform.python_version()}", *versions]),
+        "versions": f"Python {platform.python_version()}, {library_versions(_LIBRARIES)}",
         "processor": f"{machine.processor}, {machine.num_cores} cores",
         "memory": f"{in_gibibytes(machine.memory_bytes)}, {in_gibibytes(machine.free_memory_bytes)} free",
         "disk": f"{in_gibibytes(machine.free_disk_bytes)} free where models are kept",
@@ -36,10 +34,3 @@ def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe
         "before": ", ".join(f"{shown.when} {shown.code}" for shown in recent_errors()) or "nothing in the log",
     }
     return "\n".join(f"{name}: {words}" for name, words in facts.items())
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""

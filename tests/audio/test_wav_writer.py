@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from studio.audio.encoding import WAV_FLOAT
 from studio.audio.files import AudioWriter
 from studio.errors import CannotWrite, DiskFull
 
@@ -47,7 +48,7 @@ def test_wav_is_16_bit_and_clips(tmp_path: Path) -> None:
 
 def test_floats_are_written_unchanged(tmp_path: Path) -> None:
     samples = np.array([0.1, 1.5, -7.0], np.float32)
-    with AudioWriter(tmp_path / "a.wav", RATE, is_float=True) as writer:
+    with AudioWriter(tmp_path / "a.wav", RATE, encoding=WAV_FLOAT) as writer:
         writer.write(samples)
     assert np.array_equal(soundfile.read(tmp_path / "a.wav", dtype="float32")[0], samples)
 
