@@ -1,4 +1,4 @@
-"""A store, a model and a reference_io for the fake candidates of ``engine_fakes``."""
+"""A store, a model and a recording for the fake candidates of ``engine_fakes``."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_without_a_gpu_auto_selects_the_processor(monkeypatch: pytest.MonkeyPatc
         device_named("cuda")
 
 
-def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_is_the_free_memory_less_the_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "free_bytes", lambda _device: 3 << 30)
     assert budget_bytes(processor(1)) == 2 << 30
     assert budget_bytes(LARGE) == (3 << 30) - (512 << 20)
@@ -63,12 +63,12 @@ def test_the_budget_is_what_is_free_less_what_must_stay_so(monkeypatch: pytest.M
         ("unknown error in line 3", False),
     ],
 )
-def test_a_card_that_is_lost_is_known_by_its_words(words: str, is_lost: bool) -> None:
+def test_lost_gpu_is_recognised_by_its_error_message(words: str, is_lost: bool) -> None:
     assert is_device_lost(RuntimeError(words)) is is_lost
 
 
-def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """First what its libraries hold, for only then it can be given back."""
+def test_empty_cache_releases_the_memory_that_torch_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workspaces of cuBLAS are released first; otherwise they keep their memory."""
     asked: list[str] = []
     monkeypatch.setattr(
         torch._C, "_cuda_clearCublasWorkspaces", lambda: asked.append("forget workspaces"), raising=False
@@ -80,7 +80,7 @@ def test_what_torch_keeps_of_a_card_goes_back_to_it(monkeypatch: pytest.MonkeyPa
     assert asked == ["forget workspaces", "give back"]
 
 
-def test_a_key_changes_with_everything_that_makes_a_plan_stale(target: EngineTarget) -> None:
+def test_key_changes_with_everything_that_makes_a_build_stale(target: EngineTarget) -> None:
     fake = engine_fakes.Fake("a")
     on_card = replace(target, device=LARGE)
     keys = {
@@ -101,7 +101,7 @@ def test_a_key_changes_with_everything_that_makes_a_plan_stale(target: EngineTar
     assert LARGE.identity == {"place": "NVIDIA GeForce RTX 4090", "capability": "8.9", "driver": "580"}
 
 
-def test_want_of_memory_is_known_however_it_is_said() -> None:
+def test_out_of_memory_is_recognised_in_all_forms() -> None:
     for error in (
         MemoryError(),
         OutOfMemory("There is not enough memory."),
@@ -115,7 +115,7 @@ def test_want_of_memory_is_known_however_it_is_said() -> None:
     assert not is_out_of_memory(ValueError("out of memory"))
 
 
-def test_the_remaining_time_comes_from_the_past_and_from_the_pace() -> None:
+def test_remaining_time_uses_earlier_trials_and_the_current_speed() -> None:
     phases = ("a", "b", "c")
     past = {"a": 10.0, "b": 20.0, "c": 5.0}
     assert remaining_seconds(Step("a", 0, 3, 0, 1), phases, past, 4.0) == pytest.approx(6 + 25)
@@ -125,7 +125,7 @@ def test_the_remaining_time_comes_from_the_past_and_from_the_pace() -> None:
     assert remaining_seconds(Step("c", 2, 3, 0, 4), phases, {}, 1.0) is None
 
 
-def test_the_past_is_that_of_the_same_candidate_of_whichever_model() -> None:
+def test_history_is_of_the_same_candidate_with_any_model() -> None:
     def made(name: str, seconds: float) -> Manifest:
         facts = {"stage": "flow", "name": name}
         return Manifest("k", facts, "", "", Verification(True, 0, 0, 1), None, {"building": seconds})

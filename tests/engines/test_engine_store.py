@@ -48,7 +48,7 @@ def build(store: EngineStore, key: str, num_bytes: int = 1000) -> None:
         store.install(workspace, manifest_of(key, workspace))
 
 
-def test_a_manifest_comes_back_as_it_was_written(store: EngineStore) -> None:
+def test_manifest_round_trip(store: EngineStore) -> None:
     build(store, "a")
     found = store.manifest("a", FACTS)
     assert found is not None
@@ -56,7 +56,7 @@ def test_a_manifest_comes_back_as_it_was_written(store: EngineStore) -> None:
     assert store.manifest("a", {**FACTS, "weights": "other"}) is None
 
 
-def test_a_refusal_keeps_its_words_and_no_files(store: EngineStore) -> None:
+def test_rejected_build_keeps_its_reason_and_no_files(store: EngineStore) -> None:
     rejection = wording("it differs by {error:.2%}", error=0.1)
     with store.workspace("a") as workspace:
         (workspace / "plan.bin").write_bytes(b"1")
@@ -70,7 +70,7 @@ def test_a_refusal_keeps_its_words_and_no_files(store: EngineStore) -> None:
     assert [path.name for path in (store.folder / "built" / "a").iterdir()] == ["manifest.json"]
 
 
-def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
+def test_least_recently_used_engine_is_evicted_first(tmp_path: Path) -> None:
     store = EngineStore(tmp_path, limit_bytes=2500)
     for age, key in enumerate(("old", "older")):
         build(store, key)
@@ -83,13 +83,13 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
     assert store.num_bytes() == 2000
 
 
-def test_what_has_just_been_made_is_kept_even_if_it_alone_is_too_large(tmp_path: Path) -> None:
+def test_new_build_is_kept_even_if_it_exceeds_the_limit(tmp_path: Path) -> None:
     store = EngineStore(tmp_path, limit_bytes=500)
     build(store, "large")
     assert store.manifest("large", FACTS) is not None
 
 
-def test_a_damaged_manifest_is_no_manifest(store: EngineStore) -> None:
+def test_damaged_manifest_is_ignored(store: EngineStore) -> None:
     build(store, "a")
     path = store.folder / "built" / "a" / "manifest.json"
     for content in (b"", b"{", b"[]", b'{"version": 1}', b'{"version": 99}', b"[" * 200_000, path.read_bytes()[:-20]):
@@ -98,7 +98,7 @@ def test_a_damaged_manifest_is_no_manifest(store: EngineStore) -> None:
 
 
 @pytest.mark.parametrize("content", [b"[" * 200_000, b'{"version": 1, "num_failures": 1e999, "trouble": "failed"}'])
-def test_a_damaged_record_of_attempts_is_none(store: EngineStore, content: bytes) -> None:
+def test_damaged_failure_record_is_ignored(store: EngineStore, content: bytes) -> None:
     store.begin("a")
     (store.folder / "attempts" / "a.json").write_bytes(content)
     assert store.attempts("a") is None
@@ -109,7 +109,7 @@ def test_a_damaged_record_of_attempts_is_none(store: EngineStore, content: bytes
     assert found.num_failures == 1
 
 
-def test_what_a_dead_build_left_is_swept_and_what_is_at_work_is_not(store: EngineStore) -> None:
+def test_only_folders_of_ended_builds_are_removed(store: EngineStore) -> None:
     left = store.folder / "building" / "dead"
     left.mkdir(parents=True)
     (left / "half.bin").write_bytes(b"1")
@@ -121,7 +121,7 @@ def test_what_a_dead_build_left_is_swept_and_what_is_at_work_is_not(store: Engin
     assert not workspace.exists()
 
 
-def test_a_build_is_counted_before_it_begins(store: EngineStore) -> None:
+def test_failure_is_recorded_before_a_build_begins(store: EngineStore) -> None:
     assert store.attempts("a") is None
     store.begin("a")
     found = store.attempts("a")
@@ -145,14 +145,14 @@ def test_a_build_is_counted_before_it_begins(store: EngineStore) -> None:
     assert store.attempts("a") is None
 
 
-def test_success_forgives_failures(store: EngineStore) -> None:
+def test_success_clears_failures(store: EngineStore) -> None:
     store.begin("a")
     build(store, "a")
     assert store.attempts("a") is None
 
 
-def test_killed_in_mid_build_nothing_is_half_made_and_it_does_not_go_on_for_ever(store: EngineStore) -> None:
-    """With a real kill -9 of a process that builds."""
+def test_killed_build_installs_nothing_and_is_retried_only_once(store: EngineStore) -> None:
+    """The building process is killed with SIGKILL."""
     program = f"""
 import os, signal
 from pathlib import Path
@@ -175,13 +175,13 @@ with store.workspace("a") as workspace:
         assert found.num_failures == count
 
 
-def test_only_one_builds_at_a_time(store: EngineStore) -> None:
+def test_only_one_process_builds_a_key(store: EngineStore) -> None:
     with store.workspace("a"), pytest.raises(BlockingIOError), store.workspace("a"):
         pass
     assert not store.is_being_built("a")
 
 
-def test_clearing_one_leaves_the_others(store: EngineStore) -> None:
+def test_clearing_one_engine_keeps_the_others(store: EngineStore) -> None:
     build(store, "a")
     build(store, "b")
     store.begin("a")
@@ -191,9 +191,7 @@ def test_clearing_one_leaves_the_others(store: EngineStore) -> None:
     assert store.clear() == 1000
 
 
-def test_a_folder_that_may_not_be_looked_into_is_an_empty_one(
-    store: EngineStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_folder_counts_as_empty(store: EngineStore, monkeypatch: pytest.MonkeyPatch) -> None:
     build(store, "a")
 
     def refuse(path: Path) -> None:
@@ -205,7 +203,7 @@ def test_a_folder_that_may_not_be_looked_into_is_an_empty_one(
 
 
 @pytest.mark.parametrize("key", ["../../precious", "..", ".", "", "/precious", "a/../../../precious", "a\\b", "a\n"])
-def test_a_key_that_leads_out_of_the_store_deletes_nothing(tmp_path: Path, key: str) -> None:
+def test_key_with_a_path_outside_the_store_deletes_nothing(tmp_path: Path, key: str) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "work.txt").touch()
@@ -223,7 +221,7 @@ def test_a_key_that_leads_out_of_the_store_deletes_nothing(tmp_path: Path, key: 
     assert (store.folder / "built" / "a").exists()
 
 
-def test_a_link_among_built_engines_is_not_followed(tmp_path: Path) -> None:
+def test_link_among_built_engines_is_not_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "work.txt").touch()
@@ -235,7 +233,7 @@ def test_a_link_among_built_engines_is_not_followed(tmp_path: Path) -> None:
     assert (precious / "work.txt").exists()
 
 
-def test_json_keys_of_earlier_versions_stay(tmp_path: Path) -> None:
+def test_json_keys_of_earlier_versions_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "attempts.json"
     FailureRecord(1, FailureKind.CRASHED, wording("it crashed")).write(path)
     assert json.loads(path.read_text("utf-8"))["trouble"] == "crashed"

@@ -1,4 +1,4 @@
-"""``timbre engines`` as a person meets it, its manager in this very process."""
+"""``timbre engines``, run in this process."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def engines(*words: str, candidates: str = "ONE_BUILT") -> int:
     return command.main([words[0], *given, *words[1:]])
 
 
-def test_before_anything_was_tried_it_says_so(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_before_any_trial(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("list") == 0
     shown = capsys.readouterr().out
     assert "speaker encoder  fake float32   not measured" in shown
     assert "2 not tested yet: run `timbre engines build`." in shown
 
 
-def test_of_an_untried_language_model_no_precision_is_claimed(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever loads it compares eight bits and sixteen with float32 first."""
+def test_untried_language_model_shows_no_precision(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Loading the model compares 8 and 16 bits with float32 first."""
     arguments = ["--model", str(MODEL), "--device", "cpu", "--threads", "1", "--stage", "speech-lm"]
     assert command.main(["why", *arguments]) == 0
     assert "language model: PyTorch, precision chosen on loading" in capsys.readouterr().out
 
 
-def test_built_listed_explained_and_cleared(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_build_list_why_and_clear(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("build") == 0
     heard = capsys.readouterr()
     assert "2 of 2: speaker-encoder, built: writing" in heard.err
@@ -69,7 +69,7 @@ def test_built_listed_explained_and_cleared(cache: Path, capsys: pytest.CaptureF
     assert EngineStore().all_manifests() == []
 
 
-def test_refusals_are_told_one_by_one(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_lists_each_failure(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     engines("build", candidates="BAD")
     capsys.readouterr()
     engines("why", "--stage", "speaker-encoder", candidates="BAD")
@@ -78,9 +78,7 @@ def test_refusals_are_told_one_by_one(cache: Path, capsys: pytest.CaptureFixture
         assert words in shown
 
 
-def test_verifying_proves_what_is_there_without_building_it_again(
-    cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verify_does_not_rebuild(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     engines("build")
     engine_fakes.ThreadTrial.tasks.clear()
     capsys.readouterr()
@@ -99,7 +97,7 @@ def test_verifying_proves_what_is_there_without_building_it_again(
         (("list", "--device", "RTX 9999"), "No GPU that PyTorch can use matches “RTX 9999”"),
     ],
 )
-def test_a_wrong_name_is_a_sentence(
+def test_unknown_engine_name_is_reported(
     cache: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
 ) -> None:
     assert engines(*words) == 2
@@ -108,7 +106,7 @@ def test_a_wrong_name_is_a_sentence(
     assert rejection.endswith("(unusable-setting)\n")
 
 
-def test_the_command_hands_on_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[list[str]] = []
 
     class Process:

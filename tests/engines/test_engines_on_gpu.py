@@ -1,4 +1,4 @@
-"""Every engine that a graphics card can run, on the card itself: built, opened, and right."""
+"""Every engine that runs on a GPU is built, opened and verified on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.model.config import Precision
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no graphics card"),
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
 ]
 TRIAL_SIZE = TrialSize(num_tokens=60, num_seeds=2, num_rounds=1, timing_seconds=1.0)
 CANDIDATES = all_candidates()
@@ -32,8 +32,10 @@ def recording_of(reference: Path, family: str) -> tuple[EngineTarget, ReferenceI
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda candidate: f"{candidate.stage.value}-{candidate.name}")
-def test_built_opened_and_right(reference: Path, family: str, candidate: EngineBackend, tmp_path: Path) -> None:
-    """In 16 bits the miniature weights, which are noise, may lie beyond the limits: then finite is enough."""
+def test_engine_builds_opens_and_matches_float32(
+    reference: Path, family: str, candidate: EngineBackend, tmp_path: Path
+) -> None:
+    """The miniature weights are noise and may exceed the limits in 16 bits, where only finite output is required."""
     target, reference_io = recording_of(reference, family)
     usable = candidate.probe(target)
     if isinstance(usable, Unusable):

@@ -1,4 +1,4 @@
-"""Choice and words, without a machine."""
+"""The choice of an engine and the reasons against the others, from states alone."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def view(name: str, factor: float = 0.0, status: Status = Status.VERIFIED, *, re
     )
 
 
-def test_the_fastest_proven_one_is_chosen_by_its_gain_over_plain_in_the_same_turns() -> None:
+def test_highest_speedup_over_float32_is_chosen() -> None:
     views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REJECTED)]
     assert choose(views).name == "b"
     assert choose(views, unfit=frozenset({"b"})).name == "a"
 
 
-def test_a_gain_within_the_error_of_measuring_is_no_reason_to_change() -> None:
+def test_gain_within_the_measurement_error_is_ignored() -> None:
     plain, nearly = view("plain", 1.0), view("a", 1.03)
     assert choose([plain, nearly]).name == "plain"
     assert str(why_not(nearly, plain)) == "it is not faster than float32 (1.03×)"
 
 
-def test_plain_speaks_while_nothing_is_known() -> None:
+def test_reference_is_chosen_without_trials() -> None:
     assert choose([view("plain", status=Status.UNTRIED), view("a", status=Status.TRYING)]).name == "plain"
 
 
@@ -54,7 +54,7 @@ def test_every_other_candidate_has_a_reason() -> None:
     assert str(why_not(view("b", 3.0), unmeasured)) == "the engine in use has not been measured yet"
 
 
-def test_only_what_is_proven_takes_over() -> None:
+def test_only_a_verified_candidate_replaces_the_loaded_one() -> None:
     plain, fast, other = view("plain", 1.0), view("a", 2.0), view("b", status=Status.UNTRIED)
     assert StageView(Stage.FLOW, "a", (plain, fast, other), in_use="plain").switches_at_next_line
     assert not StageView(Stage.FLOW, "a", (plain, fast, other), in_use="a").switches_at_next_line
@@ -71,7 +71,7 @@ def status(**facts: object) -> tuple[Status, str]:
     return found, str(reason)
 
 
-def test_where_a_candidate_stands() -> None:
+def test_status_of_a_candidate() -> None:
     assert status()[0] is Status.UNTRIED
     assert status(unusable=wording("it is absent")) == (Status.UNUSABLE, "it is absent")
     assert status(missing_resources=wording("no room")) == (Status.INSUFFICIENT_RESOURCES, "no room")
@@ -89,7 +89,7 @@ def test_where_a_candidate_stands() -> None:
     assert status(attempts=FailureRecord(0, FailureKind.UNDERWAY, wording("")))[0] is Status.UNTRIED
 
 
-def test_room_is_what_is_free_now() -> None:
+def test_resource_shortage() -> None:
     assert resource_shortage(2**30, 2**30) is None
     assert str(resource_shortage(3 * 2**30, 2**30)) == "it needs 3.0 GB of memory, and 1.0 GB are available"
     assert (

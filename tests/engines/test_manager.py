@@ -1,4 +1,4 @@
-"""From probe to choice, with candidates that are right, wrong, slow, greedy and broken."""
+"""The engine manager with fake candidates that are correct, wrong, slow, too large or broken."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def chosen(manager: EngineManager) -> str:
     return stage.chosen
 
 
-def test_before_anything_is_known_the_plain_one_speaks(make_manager: MakeManager) -> None:
+def test_reference_is_used_before_any_trial(make_manager: MakeManager) -> None:
     manager = make_manager("RIGHT")
     assert chosen(manager) == "plain"
     assert manager.open_choice(ENCODER) is None
     assert {view.status for view in views(manager).values()} == {Status.UNTRIED}
 
 
-def test_of_the_choice_it_is_known_whether_it_opens_slowly(make_manager: MakeManager) -> None:
+def test_manager_reports_whether_the_choice_opens_slowly(make_manager: MakeManager) -> None:
     manager = make_manager("TARDY")
-    assert not manager.opens_slowly(ENCODER), "the plain one is the choice yet"
+    assert not manager.opens_slowly(ENCODER), "the reference is still the choice"
     manager.improve()
     assert chosen(manager) == "quick"
     assert manager.opens_slowly(ENCODER)
 
 
-def test_the_fastest_that_is_right_is_chosen_and_the_slower_one_says_why_not(make_manager: MakeManager) -> None:
+def test_fastest_correct_candidate_is_chosen_and_others_have_reasons(make_manager: MakeManager) -> None:
     manager = make_manager("RIGHT")
     manager.improve()
     found = views(manager)
@@ -61,7 +61,7 @@ def test_the_fastest_that_is_right_is_chosen_and_the_slower_one_says_why_not(mak
     assert opened.view.name == "quick"
 
 
-def test_what_is_known_is_kept_and_nothing_is_tried_twice(make_manager: MakeManager) -> None:
+def test_results_are_kept_and_nothing_is_tried_twice(make_manager: MakeManager) -> None:
     make_manager("RIGHT").improve()
     num_tasks = len(ThreadTrial.tasks)
     manager = make_manager("RIGHT")
@@ -82,7 +82,7 @@ def test_what_is_known_is_kept_and_nothing_is_tried_twice(make_manager: MakeMana
         ("vast", Status.INSUFFICIENT_RESOURCES, "it needs 1073741824.0 GB of memory"),
     ],
 )
-def test_every_refusal_is_kept_in_words(make_manager: MakeManager, name: str, status: Status, words: str) -> None:
+def test_every_failure_has_a_reason(make_manager: MakeManager, name: str, status: Status, words: str) -> None:
     manager = make_manager("BAD")
     manager.improve()
     assert chosen(manager) == "plain"
@@ -91,7 +91,7 @@ def test_every_refusal_is_kept_in_words(make_manager: MakeManager, name: str, st
     assert words in str(view.reason)
 
 
-def test_what_was_found_wrong_is_not_tried_again_but_what_failed_is_once_more(make_manager: MakeManager) -> None:
+def test_rejected_candidates_are_not_retried_and_failed_ones_once(make_manager: MakeManager) -> None:
     make_manager("BAD").improve()
     ThreadTrial.tasks.clear()
     again = make_manager("BAD")
@@ -106,7 +106,7 @@ def test_what_was_found_wrong_is_not_tried_again_but_what_failed_is_once_more(ma
     assert "it failed 2 times and is not tried again automatically" in str(resting.reason)
 
 
-def test_a_resting_one_is_tried_again_when_asked(make_manager: MakeManager) -> None:
+def test_backed_off_candidate_is_retried_on_request(make_manager: MakeManager) -> None:
     for _ in range(2):
         make_manager("BAD").improve()
     manager = make_manager("BAD")
@@ -115,9 +115,7 @@ def test_a_resting_one_is_tried_again_when_asked(make_manager: MakeManager) -> N
     assert [task.name for task in ThreadTrial.tasks] == ["failing"]
 
 
-def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
-    make_manager: MakeManager, store: EngineStore
-) -> None:
+def test_build_reports_progress_and_writes_a_manifest(make_manager: MakeManager, store: EngineStore) -> None:
     seen: list[EngineStatus] = []
     manager = make_manager("ONE_BUILT", on_change=seen.append)
     manager.improve()
@@ -134,7 +132,7 @@ def test_a_built_thing_has_a_manifest_and_its_progress_was_counted(
     assert seen[-1].work is None
 
 
-def test_a_second_build_knows_how_long_it_will_take(make_manager: MakeManager) -> None:
+def test_second_build_has_a_time_estimate(make_manager: MakeManager) -> None:
     make_manager("ONE_BUILT").improve()
     seen: list[EngineStatus] = []
     manager = make_manager("ONE_BUILT", on_change=seen.append)
@@ -145,7 +143,7 @@ def test_a_second_build_knows_how_long_it_will_take(make_manager: MakeManager) -
 
 
 @pytest.mark.parametrize("damage", ["flipped", "truncated", "missing"])
-def test_a_damaged_plan_is_found_before_use_and_made_again(
+def test_damaged_build_is_detected_before_use_and_rebuilt(
     make_manager: MakeManager, store: EngineStore, damage: str
 ) -> None:
     make_manager("ONE_BUILT").improve()
@@ -170,9 +168,7 @@ def test_a_damaged_plan_is_found_before_use_and_made_again(
     assert opened.view.name == "built"
 
 
-def test_a_plan_of_another_library_is_left_alone_and_another_is_built(
-    make_manager: MakeManager, store: EngineStore
-) -> None:
+def test_new_library_version_gets_its_own_build(make_manager: MakeManager, store: EngineStore) -> None:
     make_manager("ONE_BUILT").improve()
     newer = make_manager("OF_A_NEWER_LIBRARY")
     assert views(newer)["built"].status is Status.UNTRIED
@@ -180,8 +176,8 @@ def test_a_plan_of_another_library_is_left_alone_and_another_is_built(
     assert len([manifest for manifest in store.all_manifests() if manifest.files]) == 2
 
 
-def test_a_plan_carried_over_from_another_machine_is_not_used(make_manager: MakeManager, store: EngineStore) -> None:
-    """Under the right name, but made from other facts."""
+def test_build_from_another_machine_is_not_used(make_manager: MakeManager, store: EngineStore) -> None:
+    """The folder has the right name, but its manifest contains other facts."""
     make_manager("ONE_BUILT").improve()
     manager = make_manager("ONE_BUILT")
     manifest_path = store.folder / "built" / views(manager)["built"].key / "manifest.json"
@@ -193,7 +189,7 @@ def test_a_plan_carried_over_from_another_machine_is_not_used(make_manager: Make
     assert opened.view.name == "plain"
 
 
-def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> None:
+def test_next_engine_is_opened_with_a_note_if_memory_is_too_small(make_manager: MakeManager) -> None:
     manager = make_manager("TOO_LARGE")
     manager.improve()
     assert chosen(manager) == "large"
@@ -204,7 +200,7 @@ def test_want_of_memory_steps_down_and_says_so(make_manager: MakeManager) -> Non
     assert chosen(manager) == "slower"
 
 
-def test_what_was_built_outlives_a_card_that_fails(make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_is_kept_if_the_gpu_is_lost(make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch) -> None:
     manager = make_manager("ONE_BUILT")
     manager.improve()
 
@@ -220,10 +216,10 @@ def test_what_was_built_outlives_a_card_that_fails(make_manager: MakeManager, mo
     assert opened.view.name == "built"
 
 
-def test_when_there_is_memory_again_the_faster_one_is_opened_again(
+def test_faster_engine_is_opened_once_memory_suffices_again(
     make_manager: MakeManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model that gave its memory back, and comes again with the next line, asks anew."""
+    """Free memory is checked again when the model is loaded again for the next line."""
     manager = make_manager("ONE_BUILT")
     manager.improve()
     assert chosen(manager) == "built"
@@ -234,10 +230,10 @@ def test_when_there_is_memory_again_the_faster_one_is_opened_again(
         assert opened is not None
         names.append(opened.view.name)
     assert names == ["plain", "plain", "built"]
-    assert len(manager.overview().notes) == 1, "the same is not said twice"
+    assert len(manager.overview().notes) == 1, "a note is not repeated"
 
 
-def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
+def test_cancelled_build_leaves_nothing_and_is_not_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
     has_begun = threading.Event()
 
     def watch(overview: EngineStatus) -> None:
@@ -256,7 +252,7 @@ def test_cancelling_leaves_nothing_and_is_not_a_failure(make_manager: MakeManage
     assert chosen(manager) == "plain"
 
 
-def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> None:
+def test_paused_build_stops_and_resumes(make_manager: MakeManager) -> None:
     seen: list[float] = []
     has_begun, is_over = threading.Event(), threading.Event()
 
@@ -283,8 +279,8 @@ def test_a_paused_build_stands_still_and_goes_on(make_manager: MakeManager) -> N
     improving.join(60)
 
 
-def test_a_pause_is_not_undone_by_a_request_that_ends_at_the_same_moment(make_manager: MakeManager) -> None:
-    """The trial pauses between steps; its ``resume`` gives the thread that pauses time to come in between."""
+def test_end_of_a_request_does_not_undo_a_pause(make_manager: MakeManager) -> None:
+    """The fake trial's ``resume`` waits, so that a pause on another thread can occur in between."""
     has_begun = threading.Event()
     pausing: list[threading.Thread] = []
     trials: list[ThreadTrial] = []
@@ -314,7 +310,7 @@ def test_a_pause_is_not_undone_by_a_request_that_ends_at_the_same_moment(make_ma
     improving.join(60)
 
 
-def test_two_programs_do_not_build_the_same_thing_twice(make_manager: MakeManager, store: EngineStore) -> None:
+def test_two_managers_do_not_build_the_same_candidate(make_manager: MakeManager, store: EngineStore) -> None:
     manager = make_manager("ONE_BUILT")
     key = views(manager)["built"].key
     with store.workspace(key):
@@ -325,7 +321,7 @@ def test_two_programs_do_not_build_the_same_thing_twice(make_manager: MakeManage
     assert views(manager)["built"].status is Status.VERIFIED
 
 
-def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: MakeManager, store: EngineStore) -> None:
+def test_forget_frees_the_disk_and_all_candidates_are_retried(make_manager: MakeManager, store: EngineStore) -> None:
     manager = make_manager("ONE_BUILT")
     manager.improve()
     assert manager.forget() == len(engine_fakes.PLAN)
@@ -335,7 +331,7 @@ def test_forgetting_frees_the_disk_and_everything_is_tried_again(make_manager: M
     assert views(manager)["built"].status is Status.VERIFIED
 
 
-def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
+def test_build_is_deleted_if_verification_rejects_it(
     make_manager: MakeManager, store: EngineStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -347,7 +343,7 @@ def test_what_was_built_is_thrown_away_when_it_is_found_wrong(
     assert store.num_bytes() == 0
 
 
-def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManager, target: EngineTarget) -> None:
+def test_opened_engine_computes_what_was_verified(make_manager: MakeManager, target: EngineTarget) -> None:
     manager = make_manager("ONE_BUILT")
     manager.improve()
     opened = manager.open_choice(ENCODER)
@@ -356,9 +352,7 @@ def test_the_engine_that_is_opened_does_what_was_proven(make_manager: MakeManage
     np.testing.assert_array_equal(opened.engine.embed(fbank), engine_fakes.exact(fbank))  # type: ignore[union-attr]
 
 
-def test_a_store_that_cannot_be_written_is_a_sentence_and_plain_torch_speaks(
-    make_manager: MakeManager, tmp_path: Path
-) -> None:
+def test_read_only_store_is_reported_and_the_reference_is_used(make_manager: MakeManager, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     manager = make_manager("RIGHT", store=EngineStore(tmp_path / "file" / "engines"))
     manager.improve()

@@ -1,4 +1,4 @@
-"""Trials in real processes: what crashes, hangs or is killed takes nothing along."""
+"""Trials in real processes, which crash, hang or are killed without affecting the program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def view_of(manager: EngineManager, name: str) -> CandidateView:
 def in_process(
     task: TrialTask, *, build_timeout_seconds: float, cancel_grace_seconds: float = 10.0
 ) -> TrialProcess | ThreadTrial:
-    """A process for all but the plain one, whose trial is of no interest here."""
+    """Start a process for every candidate except the reference, whose trial runs in a thread."""
     if task.name == "plain":
         return ThreadTrial(task, build_timeout_seconds=build_timeout_seconds)
     return TrialProcess(task, build_timeout_seconds=build_timeout_seconds, cancel_grace_seconds=cancel_grace_seconds)
@@ -39,7 +39,7 @@ def children() -> list[psutil.Process]:
 
 
 class Begun:
-    """Set as soon as a build is at work, with its process in ``pid``."""
+    """Set as soon as a build runs; ``pid`` is its process."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class Begun:
 
 
 @pytest.mark.slow
-def test_a_build_in_a_process_of_its_own_is_proven_and_has_low_priority(make_manager: MakeManager) -> None:
+def test_build_in_a_process_is_verified_and_has_low_priority(make_manager: MakeManager) -> None:
     begun = Begun("built")
     manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
     improving = threading.Thread(target=manager.improve)
@@ -67,7 +67,7 @@ def test_a_build_in_a_process_of_its_own_is_proven_and_has_low_priority(make_man
 
 
 class CrowdedConnection:
-    """Notices messages that overlap."""
+    """A connection that detects overlapping messages."""
 
     def __init__(self) -> None:
         self.num_inside = self.most_inside = self.num_sent = 0
@@ -80,7 +80,7 @@ class CrowdedConnection:
         self.num_sent += 1
 
 
-def test_orders_of_several_threads_do_not_mix() -> None:
+def test_commands_of_several_threads_do_not_overlap() -> None:
     trial = TrialProcess(None, build_timeout_seconds=1.0)  # type: ignore[arg-type]
     trial._connection.close()
     trial._far_end.close()
@@ -94,14 +94,14 @@ def test_orders_of_several_threads_do_not_mix() -> None:
     assert (crowded.num_sent, crowded.most_inside) == (4, 1)
 
 
-def test_a_crash_is_a_sentence(make_manager: MakeManager) -> None:
+def test_crash_is_reported(make_manager: MakeManager) -> None:
     manager = make_manager("CRASHING", start_trial=in_process)
     manager.improve()
     reason = str(view_of(manager, "crashing").reason)
     assert "its process ended (SIGKILL, possibly out of memory)" in reason
 
 
-def test_a_hang_is_ended_and_is_a_sentence(make_manager: MakeManager) -> None:
+def test_hung_trial_is_killed_and_reported(make_manager: MakeManager) -> None:
     manager = make_manager("HANGING", start_trial=in_process)
     manager.improve()
     assert "it made no progress for 1 s and was stopped" in str(view_of(manager, "hanging").reason)
@@ -109,7 +109,7 @@ def test_a_hang_is_ended_and_is_a_sentence(make_manager: MakeManager) -> None:
 
 
 @pytest.mark.slow
-def test_a_library_that_does_not_listen_is_killed_when_cancelled(make_manager: MakeManager) -> None:
+def test_trial_that_ignores_cancellation_is_killed(make_manager: MakeManager) -> None:
     begun = Begun("deaf")
     manager = make_manager("DEAF", start_trial=partial(in_process, cancel_grace_seconds=0.5), on_change=begun)
     improving = threading.Thread(target=manager.improve)
@@ -122,7 +122,7 @@ def test_a_library_that_does_not_listen_is_killed_when_cancelled(make_manager: M
 
 
 @pytest.mark.slow
-def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: EngineStore) -> None:
+def test_candidate_killed_twice_is_backed_off(make_manager: MakeManager, store: EngineStore) -> None:
     for _ in range(2):
         begun = Begun("built")
         manager = make_manager("UNHURRIED", start_trial=in_process, on_change=begun)
@@ -139,9 +139,7 @@ def test_killed_from_outside_twice_it_rests(make_manager: MakeManager, store: En
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
 
 
-def test_a_program_that_ends_ends_its_trial_at_once_and_that_is_no_failure(
-    make_manager: MakeManager, store: EngineStore
-) -> None:
+def test_trial_ends_with_the_program_without_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
     begun = Begun("deaf")
     manager = make_manager("DEAF", start_trial=in_process, on_change=begun)
     improving = threading.Thread(target=manager.improve)
@@ -155,7 +153,7 @@ def test_a_program_that_ends_ends_its_trial_at_once_and_that_is_no_failure(
     assert store.attempts(view_of(manager, "deaf").key) is None
 
 
-def test_a_trial_ends_with_whoever_started_it(make_manager: MakeManager) -> None:
+def test_trial_ends_if_its_parent_is_killed(make_manager: MakeManager) -> None:
     begun = Begun("deaf")
     manager = make_manager("DEAF", start_trial=in_process, on_change=begun)
     improving = threading.Thread(target=manager.improve, daemon=True)

@@ -1,4 +1,4 @@
-"""Distances, limits, and trials of the shipped models: what is right passes, what is spoilt does not."""
+"""Error measures, tolerances, and trials of miniature models with intact and damaged weights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TRIAL_SIZE = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=
 REFERENCES = references_of(all_candidates())
 
 
-def test_distance_is_relative_to_what_was_wanted() -> None:
+def test_error_is_relative_to_the_reference() -> None:
     wanted = np.array([3.0, 4.0], np.float32)
     apart = compare(wanted, np.array([3.0, 4.5], np.float32))
     assert (apart.relative_error, apart.max_error) == (pytest.approx(0.1), pytest.approx(0.5))
@@ -47,7 +47,7 @@ def test_distance_is_relative_to_what_was_wanted() -> None:
     assert compare(wanted, np.zeros(3, np.float32)).relative_error == math.inf
 
 
-def test_mel_distance_hears_shape_and_not_loudness() -> None:
+def test_mel_distance_ignores_loudness() -> None:
     mel = np.random.default_rng(0).standard_normal((80, 20)).astype(np.float32)
     assert mel_distance_db(mel, mel + 1.0) == pytest.approx(0.0, abs=1e-5)
     # One cepstral coefficient of 0.1 in every frame: 10 sqrt(2) / ln 10 times that.
@@ -73,7 +73,7 @@ def test_mel_distance_hears_shape_and_not_loudness() -> None:
         (Stage.SPEAKER_ENCODER, Precision.FLOAT32, Verification(True, math.inf, math.inf, 1), False),
     ],
 )
-def test_limits(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
+def test_tolerances(stage: Stage, precision: Precision, found: Verification, is_right: bool) -> None:
     assert (apply_tolerances(stage, precision, found).rejection is None) is is_right
 
 
@@ -82,18 +82,18 @@ class OnSecondCard(torch.Tensor):
     device = SECOND_CARD
 
 
-def test_the_clock_stops_when_the_card_of_the_result_has_computed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timing_synchronises_the_gpu_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     waited_for: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited_for.append)
     time_single(Timed([torch.zeros(1).as_subclass(OnSecondCard)]), None)
     assert set(waited_for) == {SECOND_CARD}
     waited_for.clear()
     time_single(Timed([torch.zeros(1), 5]), None)
-    assert waited_for == [], "nothing of a processor's is on a card"
+    assert waited_for == [], "a result on the processor needs no synchronisation"
 
 
 class Timed(StageBenchmark):
-    """One whose work has ``results``."""
+    """A benchmark whose work yields ``results``."""
 
     def __init__(self, results: list[object]) -> None:
         self.trial_size = TRIAL_SIZE
@@ -106,8 +106,8 @@ class Timed(StageBenchmark):
         return lambda: iter(self._results)
 
 
-def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some libraries build for whichever card is the thread's, and are slower on its default stream."""
+def test_trial_selects_the_gpu_of_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some libraries build for the current GPU of the thread, and are slower on its default stream."""
     chosen: list[object] = []
 
     class Pool:
@@ -127,7 +127,7 @@ def test_a_trial_is_made_on_the_card_it_is_for(tmp_path: Path, monkeypatch: pyte
     task = TrialTask(
         model_folder=noise_models.V3,
         variant=None,
-        device=Device(DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, index=1),
+        device=Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, index=1),
         stage=Stage.FLOW,
         name="torch-float32",
         modules=MODULES,
@@ -147,7 +147,9 @@ def recorded() -> tuple[EngineTarget, ReferenceIO]:
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[EngineTarget, ReferenceIO], stage: Stage) -> None:
+def test_float32_matches_its_own_recording_and_is_timed(
+    recorded: tuple[EngineTarget, ReferenceIO], stage: Stage
+) -> None:
     target, reference_io = recorded
     trial = TRIALS[stage](reference_io, target.checkpoint, TRIAL_SIZE)
     engine = REFERENCES[stage].open(None, target)
@@ -159,7 +161,7 @@ def test_plain_equals_its_own_recording_and_is_timed(recorded: tuple[EngineTarge
     assert timing.num_rounds >= 1
 
 
-def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_them(
+def test_16_bit_vocoder_is_accurate_and_needs_fast_arithmetic(
     recorded: tuple[EngineTarget, ReferenceIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, reference_io = recorded
@@ -172,7 +174,7 @@ def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_th
     engine = bfloat16.open(None, target)
     found = TRIALS[Stage.VOCODER](reference_io, target.checkpoint, TRIAL_SIZE).verify(engine, bfloat16.precision)
     assert found.rejection is None, str(found.rejection)
-    assert found.relative_error > 1e-6, "it does multiply otherwise"
+    assert found.relative_error > 1e-6, "the precision has an effect"
     for has_it in (True, False):
         monkeypatch.setattr(torch_candidates, "has_onednn", lambda precision, has_it=has_it: has_it)
         assert isinstance(bfloat16.probe(target), Available if has_it else Unusable)
@@ -180,10 +182,10 @@ def test_the_vocoders_sixteen_bits_are_near_and_tried_where_the_processor_has_th
 
 
 @pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER])
-def test_a_network_with_spoilt_weights_is_refused(
+def test_network_with_damaged_weights_is_rejected(
     recorded: tuple[EngineTarget, ReferenceIO], stage: Stage, tmp_path: Path
 ) -> None:
-    """The wrong rows of one matrix, as a bad export would have them."""
+    """The rows of one matrix are wrong, as after a faulty export."""
     target, reference_io = recorded
     folder = tmp_path / "model"
     folder.mkdir()
@@ -202,9 +204,7 @@ def test_a_network_with_spoilt_weights_is_refused(
     assert trial.verify(REFERENCES[stage].open(None, spoilt), Precision.INT8).rejection is not None
 
 
-def test_a_recording_survives_its_file_and_damage_is_found(
-    recorded: tuple[EngineTarget, ReferenceIO], tmp_path: Path
-) -> None:
+def test_recording_round_trip_and_damaged_file(recorded: tuple[EngineTarget, ReferenceIO], tmp_path: Path) -> None:
     _, reference_io = recorded
     path = tmp_path / "recorded" / "a.safetensors"
     reference_io.write(path)

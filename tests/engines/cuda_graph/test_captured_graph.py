@@ -1,4 +1,4 @@
-"""What a captured graph leaves behind, also after a failure. torch.cuda is replaced by stand-ins; no GPU is needed."""
+"""State after recording a CUDA graph, also if it fails. Fakes replace torch.cuda, so no GPU is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph
 
 
 class Card:
-    """What was asked of it, in order. ``end_fails``: as where something went wrong while it was recorded."""
+    """Records the calls it receives. If ``end_fails``, ending the capture fails, as after an error during recording."""
 
     device = torch.device("cuda")
 
@@ -60,9 +60,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Card:
 
 @pytest.mark.parametrize("failing_call", [1, 2, 3])
 @pytest.mark.parametrize("end_fails", [False, True])
-def test_who_shares_the_memory_finds_it_as_it_was_where_recording_fails(
-    card: Card, failing_call: int, end_fails: bool
-) -> None:
+def test_failed_recording_restores_the_shared_memory(card: Card, failing_call: int, end_fails: bool) -> None:
     state = torch.zeros(3)
     calls: list[int] = []
     card.end_fails = end_fails
@@ -77,11 +75,11 @@ def test_who_shares_the_memory_finds_it_as_it_was_where_recording_fails(
     with pytest.raises(torch.OutOfMemoryError):
         recorded.run(compute)
     assert state.tolist() == [0.0, 0.0, 0.0]
-    assert card.asked.count("end") == (failing_call == 3), "what was begun is ended"
+    assert card.asked.count("end") == (failing_call == 3), "a capture that has begun is ended"
 
 
-def test_no_other_graph_and_no_line_adds_up_where_a_graph_does(card: Card) -> None:
-    """Its workspace is made while it is recorded, and known to nobody afterwards; memory is given up before that."""
+def test_each_graph_has_its_own_cublas_workspace(card: Card) -> None:
+    """The workspace is created during the capture and forgotten afterwards; cached memory is released before."""
     recorded = CapturedGraph(card.device)
     for _ in range(2):
         recorded.run(lambda: card.asked.append("compute"))

@@ -47,8 +47,8 @@ def samplers(options: SamplingOptions) -> list[TokenSampler]:
     return [GreedySampler(), RepetitionAwareSampler(options, seed=4), ForcedSampler((1, 2, 3), end_id=10**6)]
 
 
-def test_scores_equal_the_plain_decoders(reference: Path, family: str) -> None:
-    """Teacher-forced over forty tokens, two lines at different places: E7's limit for two of our computations."""
+def test_scores_equal_the_plain_decoder(reference: Path, family: str) -> None:
+    """Two lines at different positions, teacher-forced over forty tokens, within the limit of specification E7."""
     lm = plain_lm(reference, family)
     step = StaticStep(lm.decoder, lm.head, lm.inputs.speech, capacity=512, num_rows=4)
     prompt = lm.inputs.embed_request(REQUEST)
@@ -69,7 +69,7 @@ def test_scores_equal_the_plain_decoders(reference: Path, family: str) -> None:
             step.position[row] += 1
 
 
-def test_tokens_equal_the_plain_ones_for_every_sampler(reference: Path, family: str) -> None:
+def test_tokens_equal_plain_pytorch_with_every_sampler(reference: Path, family: str) -> None:
     plain, graph = plain_lm(reference, family), graph_lm(reference, family)
     for ours, theirs in zip(samplers(graph.sampling), samplers(plain.sampling), strict=True):
         made = list(graph.generate(REQUEST, ours))
@@ -77,8 +77,8 @@ def test_tokens_equal_the_plain_ones_for_every_sampler(reference: Path, family: 
         assert len(made) >= 3
 
 
-def test_the_second_line_finds_nothing_of_the_first(reference: Path, family: str) -> None:
-    """Memory is used again: a longer line before must not be heard in a shorter one."""
+def test_later_line_sees_nothing_of_the_first(reference: Path, family: str) -> None:
+    """Memory is reused, so a longer line must not affect a later, shorter one."""
     graph = graph_lm(reference, family)
     once = list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=7)))
     longer = SpeechTokenRequest(tuple(range(50)), (1, 2), tuple(range(60)), max_tokens=90)
@@ -86,7 +86,7 @@ def test_the_second_line_finds_nothing_of_the_first(reference: Path, family: str
     assert list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=7))) == once
 
 
-def test_lines_side_by_side_have_memory_of_their_own(reference: Path, family: str) -> None:
+def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> None:
     graph = graph_lm(reference, family)
     alone = list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=1)))
     first = graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=1))
@@ -99,8 +99,8 @@ def test_lines_side_by_side_have_memory_of_their_own(reference: Path, family: st
     assert made == alone
 
 
-def test_lines_at_once_say_what_each_says_alone(reference: Path, family: str) -> None:
-    """Six threads, more than rows at first, of several lengths, one of them by a sampler of its own."""
+def test_concurrent_lines_equal_single_lines(reference: Path, family: str) -> None:
+    """Six threads exceed the initial number of rows; lengths differ, and one line has another sampler."""
     plain, graph = plain_lm(reference, family), graph_lm(reference, family)
     requests = [replace(REQUEST, text_tokens=tuple(range(3, 6 + seed)), max_tokens=20 + 9 * seed) for seed in range(6)]
 
@@ -112,19 +112,17 @@ def test_lines_at_once_say_what_each_says_alone(reference: Path, family: str) ->
     assert made == [list(plain.generate(request, sampler(seed))) for seed, request in enumerate(requests)]
 
 
-def test_a_step_is_taken_for_all_and_more_rows_are_made_when_wanted(reference: Path) -> None:
+def test_one_step_serves_all_lines_and_rows_are_added_as_needed(reference: Path) -> None:
     batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
     lines = [join(batch, seed) for seed in range(3)]
     first = [batch.next_token(line) for line in lines]
     assert None not in first
     assert [len(line.waiting) for line in lines] == [0, 0, 0]
     batch.next_token(lines[0])
-    assert [len(line.waiting) for line in lines] == [0, 1, 1], "the others find theirs waiting"
+    assert [len(line.waiting) for line in lines] == [0, 1, 1], "the other lines have a token waiting"
 
 
-def test_where_there_is_no_memory_for_another_line_it_waits_for_a_row(
-    reference: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_waits_for_a_row_if_memory_is_too_small(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
     first = join(batch, 0, max_tokens=5)
 
@@ -133,16 +131,14 @@ def test_where_there_is_no_memory_for_another_line_it_waits_for_a_row(
 
     monkeypatch.setattr(batch, "_make_memory", no_memory)
     second = join(batch, 1, max_tokens=5)
-    assert first.is_over, "it was stepped to its end, so that there was a row"
+    assert first.is_over, "the first line was finished to free its row"
     assert second.row == first.row
     assert list(iter(lambda: batch.next_token(first), None)) == list(
         plain_lm(reference, "cosyvoice3").generate(replace(REQUEST, min_tokens=5, max_tokens=5), sampler_of(0))
     )
 
 
-def test_lines_of_another_length_have_the_room_of_those_that_are_over(
-    reference: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_idle_batches_are_freed_for_lines_of_another_length(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = GraphSpeechLM(plain_lm(reference, "cosyvoice3"))
     make_memory = ContinuousBatch._make_memory
     kept = graph._batches
@@ -164,7 +160,7 @@ def test_lines_of_another_length_have_the_room_of_those_that_are_over(
     assert list(graph.generate(REQUEST, sampler_of(1))) == once
 
 
-def test_what_a_sampler_raises_is_raised_to_its_own_line(reference: Path) -> None:
+def test_sampler_error_is_raised_in_its_own_line(reference: Path) -> None:
     class Spoilt:
         def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
             if len(history) >= 2:
@@ -188,14 +184,14 @@ def sampler_of(seed: int) -> RepetitionAwareSampler:
     return RepetitionAwareSampler(SamplingOptions(), seed=seed)
 
 
-def test_too_long_is_said_before_anything_is_computed(reference: Path) -> None:
+def test_too_long_request_is_rejected_before_computing(reference: Path) -> None:
     graph = graph_lm(reference, "cosyvoice3")
     with pytest.raises(SequenceTooLong):
         graph.generate(SpeechTokenRequest((1,), max_tokens=10**6), GreedySampler())
 
 
-def test_draws_equal_the_plain_samplers() -> None:
-    """Thousands of tokens of one seed, repetitions, forbidden ends and all."""
+def test_samples_equal_the_plain_sampler() -> None:
+    """The tokens of one seed are equal, with repetitions and forbidden end ids."""
     options = SamplingOptions()
     generator = torch.Generator().manual_seed(0)
     for min_tokens in (0, 30):
@@ -205,27 +201,25 @@ def test_draws_equal_the_plain_samplers() -> None:
         history: list[int] = []
         num_repeated = 0
         for _ in range(1000):
-            # Steep: few tokens share the nucleus, so that they come again and again.
+            # Steep scores: few tokens are in the nucleus, so that they are repeated.
             logits = torch.randn(60, generator=generator) * 4
             wanted = plain(logits, history, forbid=slice(50, 60) if len(history) < min_tokens else None)
             draw.draw(logits[None], token)
             assert int(token) == wanted
             num_repeated += wanted in history[-10:]
             history.append(wanted)
-        assert num_repeated > 10, "repetitions occurred, and were drawn alike"
+        assert num_repeated > 10, "repetitions occurred"
 
 
-def test_without_a_card_the_reason_is_told(reference: Path) -> None:
+def test_missing_gpu_is_the_reason(reference: Path) -> None:
     for candidate in CANDIDATES:
         found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU))
         assert isinstance(found, Unusable)
 
 
-def test_eight_bits_on_a_card_want_its_compiler(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest of the way, from steps to tokens, is the same as for other precisions."""
-    card = Device(
-        DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580"
-    )
+def test_8_bits_on_a_gpu_need_the_compiler(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything else is the same as for other precisions."""
+    card = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580")
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), card)
     candidate = next(candidate for candidate in CANDIDATES if candidate.precision is Precision.INT8)
     assert (candidate.stage, candidate.name) == (Stage.SPEECH_LM, "cuda-graph-int8")
@@ -238,10 +232,8 @@ def test_eight_bits_on_a_card_want_its_compiler(reference: Path, monkeypatch: py
     assert "NVRTC" in str(found.reason)
 
 
-def test_steps_of_eight_bit_weights_say_what_the_plain_decoder_says(
-    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the form of the card, in whose place the processor multiplies."""
+def test_8_bit_steps_equal_the_plain_decoder(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weights have the layout for GPUs, and a fake kernel multiplies them on the processor."""
     monkeypatch.setattr(
         linear,
         "Int8Linear",
@@ -258,8 +250,8 @@ def test_steps_of_eight_bit_weights_say_what_the_plain_decoder_says(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16, Precision.INT8])
-def test_recorded_tokens_equal_the_plain_ones(reference: Path, family: str, precision: Precision) -> None:
-    """Greedy, on the card itself."""
+def test_recorded_tokens_equal_plain_pytorch(reference: Path, family: str, precision: Precision) -> None:
+    """Greedy sampling on a GPU."""
     if not torch.cuda.is_available():
         pytest.skip("no graphics card")
     plain = checkpoint_of(reference, family).load_speech_lm(precision, "cuda:0")

@@ -67,30 +67,28 @@ def assert_equal(found: torch.Tensor, wanted: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("cuts", [(10,), (10, 35), (35, 60)], ids=str)
-def test_streams_equal_the_plain_ones(reference: Path, family: str, cuts: tuple[int, ...]) -> None:
-    """First block with the prompt's end, whole ones, several in a call, and a last one that is not whole."""
+def test_streams_equal_plain_pytorch(reference: Path, family: str, cuts: tuple[int, ...]) -> None:
+    """The chunks include a first block with the end of the prompt, several blocks in a call, and a partial last block."""
     wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), cuts)
     assert_equal(streamed(graphed_flow(reference, family), prompt(), tokens(71), cuts), wanted)
 
 
-def test_a_prompt_too_short_to_be_cached(reference: Path, family: str) -> None:
+def test_prompt_too_short_for_the_cache(reference: Path, family: str) -> None:
     voice = prompt(num_tokens=5)
     wanted = streamed(plain_flow(reference, family), voice, tokens(30), (20,))
     assert_equal(streamed(graphed_flow(reference, family), voice, tokens(30), (20,)), wanted)
 
 
-def test_the_second_line_finds_nothing_of_the_first_and_has_its_memory(reference: Path, family: str) -> None:
+def test_later_line_reuses_memory_without_traces_of_the_first(reference: Path, family: str) -> None:
     graphed = graphed_flow(reference, family)
     once = streamed(graphed, prompt(), tokens(30), (10,))
     streamed(graphed, prompt(3), tokens(90, seed=9), (10, 35, 60))
     used = graphed.budget.used_bytes
     assert torch.equal(streamed(graphed, prompt(), tokens(30), (10,)), once)
-    assert graphed.budget.used_bytes == used, "memory of earlier lines is used again"
+    assert graphed.budget.used_bytes == used, "memory of earlier lines is reused"
 
 
-def test_a_line_that_grows_moves_to_larger_memory(
-    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.engines.cuda_graph.flow._CAPACITIES_BLOCKS", (2, 3, 4, 6))
     monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
     graphed = graphed_flow(reference, family)
@@ -102,7 +100,7 @@ def test_a_line_that_grows_moves_to_larger_memory(
     assert len(sizes) >= 3
 
 
-def test_lines_side_by_side_have_memory_of_their_own(reference: Path, family: str) -> None:
+def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> None:
     graphed = graphed_flow(reference, family)
     alone = [streamed(graphed, prompt(), tokens(60, seed), (10, 35)) for seed in (1, 2)]
     state = graphed.prepare_prompt(prompt())
@@ -115,7 +113,7 @@ def test_lines_side_by_side_have_memory_of_their_own(reference: Path, family: st
     assert all(torch.equal(torch.cat(pieces, dim=1), whole) for pieces, whole in zip(mels, alone, strict=True))
 
 
-def test_without_memory_for_it_a_line_is_decoded_as_plain_pytorch_does(
+def test_line_without_memory_runs_on_plain_pytorch(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graphed = graphed_flow(reference, family)
@@ -131,8 +129,8 @@ def test_without_memory_for_it_a_line_is_decoded_as_plain_pytorch_does(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16])
-def test_recorded_runs_equal_plain_ones(reference: Path, family: str, precision: Precision) -> None:
-    """On the card itself, lines of several lengths one after the other and so from recorded graphs."""
+def test_recorded_runs_equal_plain_pytorch(reference: Path, family: str, precision: Precision) -> None:
+    """On a GPU: consecutive lines of several lengths run from recorded graphs."""
     if not torch.cuda.is_available():
         pytest.skip("no graphics card")
     checkpoint = checkpoint_of(reference, family)
@@ -145,10 +143,10 @@ def test_recorded_runs_equal_plain_ones(reference: Path, family: str, precision:
         assert (found - wanted).norm() <= limit * wanted.norm()
 
 
-def test_memory_may_come_back_while_other_memory_is_made(
+def test_memory_may_be_returned_during_an_allocation(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line that failed is collected whenever Python thinks of it, on whichever thread allocates just then."""
+    """Python may collect a failed line at any time, on a thread that is just allocating memory."""
     pool = graphed_flow(reference, family)._pool
     block = pool._layout.block_frames
     loans = [pool.borrow(block)]
@@ -163,13 +161,11 @@ def test_memory_may_come_back_while_other_memory_is_made(
     borrowing = threading.Thread(target=lambda: loans.append(pool.borrow(20 * block)), daemon=True)
     borrowing.start()
     borrowing.join(60)
-    assert not borrowing.is_alive(), "the pool waits for itself"
-    assert pool._idle[12 * block], "the first one came back"
+    assert not borrowing.is_alive(), "the pool must not deadlock"
+    assert pool._idle[12 * block], "the first buffer was returned"
 
 
-def test_memory_that_nobody_uses_makes_room_for_a_longer_line_at_once(
-    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_idle_memory_is_freed_for_a_longer_line(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = new_graphed_flow(reference, family)._pool
     block, budget = pool._layout.block_frames, pool._budget
     finished: list[int] = []
@@ -177,16 +173,16 @@ def test_memory_that_nobody_uses_makes_room_for_a_longer_line_at_once(
     collects = gc.isenabled()
     gc.disable()
     try:
-        assert pool.borrow(12 * block) is not None, "and back it goes"
+        assert pool.borrow(12 * block) is not None, "buffers can be borrowed and returned"
         budget.total_bytes = 2 * budget.used_bytes
         assert pool.borrow(24 * block) is not None
     finally:
         if collects:
             gc.enable()
-    assert finished == [12 * block], "it is not given away while the card is at work on it"
+    assert finished == [12 * block], "memory is not freed while the GPU uses it"
 
 
-def test_a_line_that_overflows_is_not_heard_in_the_next_one(reference: Path, family: str) -> None:
+def test_overflow_does_not_affect_the_next_line(reference: Path, family: str) -> None:
     graphed = new_graphed_flow(reference, family)
     once = streamed(graphed, prompt(), tokens(30), (10,))
     loud = replace(prompt(4), mel=np.full((2 * NUM_PROMPT_TOKENS, 80), np.inf, np.float32))

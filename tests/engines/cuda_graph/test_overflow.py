@@ -1,4 +1,4 @@
-"""A line that computes what is no number ends with a sentence; the others, and those that follow, do not hear of it."""
+"""A line with non-finite scores ends with an error that does not affect other and later lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def said(batch: ContinuousBatch, line: Line) -> list[int]:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")], ids=str)
-def test_scores_that_are_no_numbers_are_drawn_as_such(value: float) -> None:
+def test_non_finite_scores_yield_not_a_number(value: float) -> None:
     scores = torch.randn(3, 60, generator=torch.Generator().manual_seed(1))
     wanted = drawn(scores)
     scores[1, 7] = value
@@ -43,7 +43,7 @@ def test_scores_that_are_no_numbers_are_drawn_as_such(value: float) -> None:
 
 
 def drawn(scores: torch.Tensor) -> torch.Tensor:
-    """Three tokens of each of three lines, (tokens, rows)."""
+    """Return three tokens of each of three lines, (tokens, rows)."""
     draw, token = GpuSampler(SamplingOptions(), 50, 9, torch.device("cpu"), num_rows=3), torch.zeros(3).long()
     tokens = []
     for row in range(3):
@@ -54,7 +54,7 @@ def drawn(scores: torch.Tensor) -> torch.Tensor:
     return torch.stack(tokens)
 
 
-def test_the_line_alone_fails_and_its_row_is_as_good_as_new(batch: ContinuousBatch) -> None:
+def test_overflow_fails_only_its_line_and_the_row_is_reused(batch: ContinuousBatch) -> None:
     wanted = {seed: said(batch, join(batch, seed, request)) for seed, request in ((1, REQUEST), (2, SHORT))}
     good, spoilt = join(batch, 1), join(batch, 0)
     first = [batch.next_token(good), batch.next_token(spoilt)]
@@ -71,7 +71,7 @@ def test_the_line_alone_fails_and_its_row_is_as_good_as_new(batch: ContinuousBat
     assert [said(batch, line) for line in again] == [wanted[1], wanted[2]]
 
 
-def test_a_prompt_that_overflows_is_told_at_the_first_token(
+def test_overflow_in_the_prompt_is_raised_at_the_first_token(
     batch: ContinuousBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     advance = batch._plain.advance

@@ -1,4 +1,4 @@
-"""The reference checkpoints written as graphs, once a session, and the place where tests run them."""
+"""The reference checkpoints as graphs, written once per session, and the device on which tests run them."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def graph_decoder(folder: Path, *, blocks_at_once: int = 4, budget_bytes: int | 
 
 
 def with_products_in_float32(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same roundings, by products that any processor has: half in and out, float32 inside.
+    """Replace 16-bit multiplications by float32 ones with 16-bit inputs and outputs.
 
-    No processor engine multiplies bfloat16; what such a graph computes can be seen all the same.
+    No engine multiplies bfloat16 on a processor; this shows the rounding errors of such a graph.
     """
     half = {TensorProto.FLOAT16, TensorProto.BFLOAT16}
     types = tensor_types(model)

@@ -1,4 +1,4 @@
-"""Which parts of a graph are half, and what that does to the mel (E9)."""
+"""Which parts of a mixed-precision graph are 16-bit, and the effect on the mel (specification E9)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from studio.engines.onnx.files import FLOW_STEP
 from studio.model.config import Precision
 
 HALVES = {Precision.FLOAT16: TensorProto.FLOAT16, Precision.BFLOAT16: TensorProto.BFLOAT16}
-# float16 keeps eleven bits of a product, bfloat16 eight: that factor of eight, and twice what these weights show.
-# E9 allows 1e-2, so CosyVoice2 in bfloat16 with weights like these would be refused on the person's machine.
+# Twice the errors measured with these weights. float16 keeps eleven bits of a product and bfloat16 eight, which is a
+# factor of eight. E9 allows 1e-2, so CosyVoice2 in bfloat16 would be rejected with such weights.
 MEL_LIMITS = {
     ("cosyvoice2", Precision.FLOAT16): 4e-3,
     ("cosyvoice2", Precision.BFLOAT16): 4e-2,
@@ -31,21 +31,21 @@ def precision(request: pytest.FixtureRequest) -> Precision:
     return Precision(request.param)
 
 
-def test_products_are_half_and_everything_else_is_not(reference: Path, family: str, precision: Precision) -> None:
+def test_only_matrix_multiplications_are_16_bit(reference: Path, family: str, precision: Precision) -> None:
     model = onnx.load(flow_folder(reference, family, precision) / FLOW_STEP)
     onnx.checker.check_model(model, full_check=True)
     types, half = tensor_types(model), HALVES[precision]
     products = {"MatMul", "Conv"}
     kept = [node for node in model.graph.node if node.op_type in products and types[node.output[0]] != half]
     assert [node for node in kept if "final_proj" not in str(node) and "proj_out" not in str(node)] == []
-    assert len(kept) == 1, "the last layer stays as it is"
+    assert len(kept) == 1, "the last layer stays float32"
     for node in model.graph.node:
         if node.op_type in FLOAT32_ONLY:
             assert half not in {types[name] for name in (*node.input, *node.output)}, node.name
 
 
-def test_keys_and_values_are_half_at_the_border(reference: Path, family: str, precision: Precision) -> None:
-    """Half the memory of a voice; tails, mel and conditions stay float32."""
+def test_ports_of_keys_and_values_are_16_bit(reference: Path, family: str, precision: Precision) -> None:
+    """This halves the memory of a prompt state; tails, mel and conditions stay float32."""
     model = onnx.load(flow_folder(reference, family, precision) / FLOW_STEP)
     for port in (*model.graph.input, *model.graph.output):
         kind = port.type.tensor_type.elem_type
@@ -59,7 +59,7 @@ def test_no_weight_is_stored_twice(reference: Path, family: str, precision: Prec
     assert (flow_folder(reference, family, precision) / FLOW_STEP).stat().st_size < 0.85 * whole
 
 
-def test_the_mel_stays_near_float32(reference: Path, family: str, precision: Precision, tmp_path: Path) -> None:
+def test_mel_is_close_to_float32(reference: Path, family: str, precision: Precision, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(flow_folder(reference, family, precision), tmp_path / "flow"))
     onnx.save(with_products_in_float32(onnx.load(folder / FLOW_STEP)), folder / FLOW_STEP)
     config, decoder = flow_config(reference, family), graph_decoder(folder)
@@ -69,7 +69,7 @@ def test_the_mel_stays_near_float32(reference: Path, family: str, precision: Pre
     assert 0 < error <= MEL_LIMITS[family, precision]
 
 
-def test_float16_runs_as_it_is(reference: Path, family: str) -> None:
+def test_float16_runs_on_a_processor(reference: Path, family: str) -> None:
     config = flow_config(reference, family)
     decoder = graph_decoder(flow_folder(reference, family, Precision.FLOAT16))
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 40)

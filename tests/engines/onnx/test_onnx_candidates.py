@@ -1,4 +1,4 @@
-"""ONNX Runtime as the manager meets it."""
+"""Candidates under ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import providers
 
-CARD = replace(CPU, kind=DeviceKind.CUDA, name="a graphics card")
+CARD = replace(CPU, kind=DeviceKind.CUDA, name="a GPU")
 
 
-def test_listing_candidates_does_not_import_what_only_builds_want() -> None:
+def test_listing_candidates_does_not_import_onnx() -> None:
     code = "import sys, studio.engines.onnx.candidates; assert 'onnx' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_each_runs_at_its_place_only(reference: Path) -> None:
+def test_each_candidate_runs_on_its_device_only(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     for candidate in CANDIDATES:
         assert isinstance(candidate, OrtCandidate | FolderNetwork)
         for device in (CPU, CARD):
             found = candidate.probe(EngineTarget(checkpoint, device))
-            # This build of ONNX Runtime has no CUDA; with one, a session would tell (below).
+            # This build of ONNX Runtime has no CUDA.
             expected = Available if device is CPU and candidate.kind is DeviceKind.CPU else Unusable
             assert isinstance(found, expected), candidate.name
 
 
-def test_a_build_without_cuda_is_named(reference: Path) -> None:
+def test_onnx_runtime_without_cuda_is_the_reason(reference: Path) -> None:
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
-        pytest.skip("this ONNX Runtime knows CUDA")
+        pytest.skip("this ONNX Runtime supports CUDA")
     candidate = OrtCandidate(Stage.FLOW, kind=DeviceKind.CUDA)
     found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "onnxruntime-gpu is not installed"
 
 
-def test_a_sentence_of_another_length_is_no_reason_to_search_anew() -> None:
+def test_new_sizes_do_not_repeat_the_search_for_algorithms() -> None:
     (name, options), fallback = providers(1)
     assert (name, fallback) == ("CUDAExecutionProvider", "CPUExecutionProvider")
     assert options == {"device_id": "1", "cudnn_conv_algo_search": "HEURISTIC"}
 
 
-def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with onnxruntime-gpu without its libraries: asked for CUDA, it takes the processor without a word."""
+def test_session_on_another_device_is_rejected(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its CUDA libraries, onnxruntime-gpu silently uses the processor."""
     monkeypatch.setattr("studio.engines.onnx.ort_graph.providers", lambda index: ["CPUExecutionProvider"])
     with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
         OrtGraph(flow_folder(reference, "cosyvoice3") / FLOW_ENCODER, CARD)
@@ -69,7 +69,7 @@ def test_a_session_that_fell_back_is_refused(reference: Path, monkeypatch: pytes
             )
 
 
-def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() -> None:
+def test_display_names_contain_the_device() -> None:
     every = [candidate for candidate in all_candidates() if candidate.name.startswith("onnxruntime")]
     words = {(candidate.stage, candidate.name): candidate.engine for candidate in every}
     assert words[Stage.SPEECH_TOKENIZER, "onnxruntime-cpu"] == "ONNX Runtime (CPU)"
@@ -77,7 +77,7 @@ def test_engines_on_a_card_are_called_otherwise_than_those_on_the_processor() ->
     assert all(engine.lower().endswith(f"({name.split('-')[1]})") for (_, name), engine in words.items())
 
 
-def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
+def test_candidate_builds_and_opens(reference: Path, tmp_path: Path) -> None:
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
     candidate = OrtCandidate(Stage.FLOW, Precision.FLOAT16)
     job = RecordingJob(target, tmp_path)
@@ -89,7 +89,7 @@ def test_built_opened_and_speaking(reference: Path, tmp_path: Path) -> None:
     assert flow.chunk_tokens == 25  # type: ignore[union-attr]
 
 
-def test_a_cancelled_build_ends(reference: Path, tmp_path: Path) -> None:
+def test_cancelled_build_ends(reference: Path, tmp_path: Path) -> None:
     job = RecordingJob(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU), tmp_path, cancel_at=1)
     with pytest.raises(BuildCancelled):
         OrtCandidate(Stage.FLOW).build(job)

@@ -1,4 +1,4 @@
-"""The flow written as graphs and run by ONNX Runtime equals the plain layers, streamed and whole (E1, E2, E3, E5)."""
+"""The flow as graphs under ONNX Runtime equals the plain layers, streamed and whole (specification E1, E2, E3, E5)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from studio.engines.onnx.flow_runner import HIDDEN
 from studio.engines.onnx.graph import FlowShapes
 from studio.errors import DamagedModelFile, OffGridCut, SequenceTooLong
 
-# The same sums in float32 by another library, in another order: E1's limit for two runs of one library.
+# Another library adds float32 numbers in another order; this is E1's limit for two runs of one library.
 LIMIT = 1e-5
-# Prompt and spoken tokens: nothing of the prompt cached, a cached block, a prompt that ends on the grid.
+# Prompt and generated tokens: no cached block, one cached block, and a prompt that ends on the grid.
 LENGTHS = [(3, 26), (28, 97), (75, 24)]
 
 
@@ -44,7 +44,7 @@ def plain_of(reference: Path, family: str) -> PlainFlow:
 @pytest.mark.slow
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), LENGTHS)
 def test_stream_equals_one_plain_run(reference: Path, family: str, num_prompt_tokens: int, num_tokens: int) -> None:
-    """Every cut the grid allows, one call for all, and some: the schedule does not change the mel."""
+    """The chunk schedule does not change the mel: every chunk, one call for all, and every second chunk."""
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     prompt, tokens = random_prompt(config, num_prompt_tokens), random_tokens(config, num_tokens)
     state = decoder.prepare_prompt(prompt)
@@ -58,7 +58,9 @@ def test_stream_equals_one_plain_run(reference: Path, family: str, num_prompt_to
 
 
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), LENGTHS)
-def test_whole_equals_one_plain_run(reference: Path, family: str, num_prompt_tokens: int, num_tokens: int) -> None:
+def test_whole_utterance_equals_one_plain_run(
+    reference: Path, family: str, num_prompt_tokens: int, num_tokens: int
+) -> None:
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, num_prompt_tokens), random_tokens(config, num_tokens)
     mel = decoder_of(reference, family).decode_whole(prompt, tokens)
@@ -66,14 +68,14 @@ def test_whole_equals_one_plain_run(reference: Path, family: str, num_prompt_tok
 
 
 @pytest.mark.reference
-def test_graphs_compute_what_the_official_implementation_does(reference: Path, family: str) -> None:
+def test_graphs_equal_the_official_implementation(reference: Path, family: str) -> None:
     golden, decoder = Golden(reference, family), decoder_of(reference, family)
     cuts = grid_cuts(len(golden.prompt.speech_tokens), len(golden.tokens))
     mel = streamed_mel(decoder, decoder.prepare_prompt(golden.prompt), golden.tokens, cuts)
     assert relative_error(mel, golden["stream_final/mel"][0]) <= LIMIT
 
 
-def test_streams_share_a_voice_and_leave_it_as_it_was(reference: Path, family: str) -> None:
+def test_concurrent_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     state = decoder.prepare_prompt(random_prompt(config, 53))
     before = {name: tensor.clone() for name, tensor in state.tensors().items()}
@@ -93,7 +95,7 @@ def test_streams_share_a_voice_and_leave_it_as_it_was(reference: Path, family: s
     assert all(torch.equal(tensor, before[name]) for name, tensor in state.tensors().items())
 
 
-def test_a_stored_prompt_state_is_taken_back(reference: Path, family: str) -> None:
+def test_prompt_state_round_trip(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 22)
     state = decoder.prepare_prompt(prompt)
@@ -103,7 +105,7 @@ def test_a_stored_prompt_state_is_taken_back(reference: Path, family: str) -> No
     assert torch.equal(streamed_mel(decoder, restored, tokens, []), streamed_mel(decoder, state, tokens, []))
 
 
-def test_a_state_that_does_not_fit_is_refused(reference: Path, family: str) -> None:
+def test_mismatched_prompt_state_is_rejected(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     prompt = random_prompt(config, 53)
     stored = dict(decoder.prepare_prompt(prompt).tensors())
@@ -119,8 +121,8 @@ def test_a_state_that_does_not_fit_is_refused(reference: Path, family: str) -> N
         decoder.restore_prompt(random_prompt(config, 90), stored)
 
 
-def test_without_memory_for_caches_the_mel_is_the_same(reference: Path, family: str) -> None:
-    """From the beginning where the budget is nothing, from the second call on where it is small."""
+def test_mel_is_the_same_without_memory_for_caches(reference: Path, family: str) -> None:
+    """With an empty budget all calls recompute, with a small one the second call."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 28), random_tokens(config, 75)
     expected = plain_of(reference, family).mel(prompt, tokens)
@@ -138,7 +140,7 @@ def test_without_memory_for_caches_the_mel_is_the_same(reference: Path, family: 
         assert decoder.budget.used_bytes == 0
 
 
-def test_a_cut_off_the_grid_is_refused(reference: Path, family: str) -> None:
+def test_chunk_end_off_the_grid_is_rejected(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     stream = decoder.open_stream(decoder.prepare_prompt(random_prompt(config, 28)))
     tokens = random_tokens(config, 40)
@@ -148,13 +150,13 @@ def test_a_cut_off_the_grid_is_refused(reference: Path, family: str) -> None:
         stream.decode(tokens[:22], tokens[22:24])
 
 
-def test_five_minutes_are_the_limit(reference: Path, family: str) -> None:
+def test_length_limit_is_five_minutes(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     with pytest.raises(SequenceTooLong, match="300"):
         decoder.decode_whole(random_prompt(config, 28), [0] * 7500)
 
 
-def test_preparing_a_voice_tells_how_far_it_is_and_can_be_cancelled(reference: Path, family: str) -> None:
+def test_preparing_a_prompt_reports_progress_and_can_be_cancelled(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     heard: list[float] = []
     decoder.prepare_prompt(random_prompt(config, 90), progress=heard.append)
@@ -167,14 +169,14 @@ def test_preparing_a_voice_tells_how_far_it_is_and_can_be_cancelled(reference: P
         decoder.prepare_prompt(random_prompt(config, 90), progress=cancel)
 
 
-def test_what_is_hidden_has_no_weight_at_all() -> None:
-    """The bias fits float16, and next to any score its exponential is exactly nothing."""
+def test_masked_scores_have_weight_zero() -> None:
+    """The bias fits in float16, and its exponential beside any score is exactly zero."""
     assert torch.tensor(HIDDEN, dtype=torch.float16).isfinite()
     scores = torch.tensor([HIDDEN + 300.0, -300.0])
     assert scores.softmax(0)[0] == 0.0
 
 
-def test_a_damaged_description_is_a_sentence(reference: Path, tmp_path: Path) -> None:
+def test_damaged_description_is_reported(reference: Path, tmp_path: Path) -> None:
     with pytest.raises(DamagedModelFile, match="no such file"):
         FlowShapes.read(tmp_path)
     whole = (flow_folder(reference, "cosyvoice3") / FlowShapes.FILE_NAME).read_text()

@@ -1,4 +1,4 @@
-"""The vocoder's decoder as a graph under ONNX Runtime says what the plain vocoder says, streamed and whole (E4)."""
+"""The vocoder's decoder as a graph under ONNX Runtime equals the plain vocoder, streamed and whole (E4)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from studio.errors import DamagedModelFile
 from studio.model.config import Precision
 from studio.model.stages import Vocoder
 
-# E4: a wave of values up to one, by another library in float32.
+# E4: samples in -1..1, computed by another library in float32.
 LIMIT = 1e-4
 CUTS = [[], [50, 75], [1, 2, 7, 8, 40, 41]]
 
 
 @cache
 def vocoders(reference: Path, family: str) -> tuple[Vocoder, Vocoder]:
-    """The plain one, and the one of graphs."""
+    """Return the plain vocoder and the one with a graph."""
     checkpoint = checkpoint_of(reference, family)
     plain = checkpoint.load_vocoder(Precision.FLOAT32, "cpu")
     return plain, open_vocoder(vocoder_folder(reference, family), checkpoint, open_graph)
@@ -44,7 +44,7 @@ def streamed(vocoder: Vocoder, mel: torch.Tensor, cuts: list[int]) -> list[torch
     return [stream.synthesize(mel[:, i:j], is_last=j == mel.shape[1]) for i, j in pairwise(edges)]
 
 
-def test_whole_equals_the_plain_vocoder(reference: Path, family: str) -> None:
+def test_whole_utterance_equals_the_plain_vocoder(reference: Path, family: str) -> None:
     plain, graph = vocoders(reference, family)
     mel = recorded_mel(reference, family)
     expected, made = (vocoder.synthesize_whole(mel, vocoder.noise(3)) for vocoder in (plain, graph))
@@ -54,7 +54,7 @@ def test_whole_equals_the_plain_vocoder(reference: Path, family: str) -> None:
 
 
 @pytest.mark.parametrize("cuts", CUTS, ids=str)
-def test_chunks_equal_the_plain_vocoders_chunks(reference: Path, family: str, cuts: list[int]) -> None:
+def test_chunks_equal_the_plain_vocoder(reference: Path, family: str, cuts: list[int]) -> None:
     plain, graph = vocoders(reference, family)
     mel = recorded_mel(reference, family)
     expected, made = streamed(plain, mel, cuts), streamed(graph, mel, cuts)
@@ -62,7 +62,7 @@ def test_chunks_equal_the_plain_vocoders_chunks(reference: Path, family: str, cu
     assert (torch.cat(made) - torch.cat(expected)).abs().max() <= LIMIT
 
 
-def test_two_streams_do_not_touch_each_other(reference: Path, family: str) -> None:
+def test_streams_are_independent(reference: Path, family: str) -> None:
     _, graph = vocoders(reference, family)
     mel = recorded_mel(reference, family)
     alone = torch.cat(streamed(graph, mel, [60]))
@@ -73,13 +73,13 @@ def test_two_streams_do_not_touch_each_other(reference: Path, family: str) -> No
     assert torch.equal(torch.cat(made), alone)
 
 
-def test_nothing_becomes_nothing(reference: Path, family: str) -> None:
+def test_empty_mel_yields_no_samples(reference: Path, family: str) -> None:
     _, graph = vocoders(reference, family)
     assert graph.synthesize_whole(torch.zeros(80, 0), graph.noise(0)).shape == (0,)
 
 
-def test_half_convolutions_keep_the_sound(reference: Path, family: str, tmp_path: Path) -> None:
-    """Snake and the last layer in float32: a hundredth of the loudest sample at most, where noise would be all of it."""
+def test_16_bit_convolutions_are_close_to_float32(reference: Path, family: str, tmp_path: Path) -> None:
+    """Snake and the last layer stay float32, so the error is at most a hundredth of full scale."""
     folder = Path(shutil.copytree(vocoder_folder(reference, family), tmp_path / "vocoder"))
     model = onnx.load(folder / VOCODER_DECODER)
     write_mixed_precision(model, Precision.FLOAT16, kept=("conv_post",))
@@ -94,7 +94,7 @@ def test_half_convolutions_keep_the_sound(reference: Path, family: str, tmp_path
     assert 0 < error.pow(2).mean().sqrt() <= 1e-2
 
 
-def test_damaged_files_are_sentences(reference: Path, tmp_path: Path) -> None:
+def test_damaged_files_are_reported(reference: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(vocoder_folder(reference, "cosyvoice3"), tmp_path / "vocoder"))
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     whole = (folder / VOCODER_DECODER).read_bytes()

@@ -1,4 +1,4 @@
-"""Eight-bit flow and vocoder: calibrated on clips, written as Q/DQ pairs, and refused where it would be heard."""
+"""Flow and vocoder in 8 bits: calibrated on clips, written as QDQ pairs, and rejected if the distortion is audible."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STAGES = {"flow": write_quantized_flow, "vocoder": write_quantized_vocoder}
 
 @pytest.fixture(params=list(STAGES))
 def write(request: pytest.FixtureRequest, reference: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Starting from graphs that are there already: writing those is tested elsewhere, and slow."""
+    """Return the function to test, which copies the float32 graphs, since writing them is slow."""
 
     def copy(folder: Path) -> Callable[..., None]:
         return lambda checkpoint, target, *_: shutil.copytree(folder, target, dirs_exist_ok=True)
@@ -48,7 +48,7 @@ def write(request: pytest.FixtureRequest, reference: Path, monkeypatch: pytest.M
     return STAGES[request.param]
 
 
-def test_clips_are_pieces_of_real_voices_and_held_out_ones_of_another(reference: Path) -> None:
+def test_held_out_clips_come_from_another_voice(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     clips, held_out = calibration_clips(checkpoint, 20), calibration_clips(checkpoint, 4, held_out=True)
     assert len(clips) == 20
@@ -62,7 +62,7 @@ def test_clips_are_pieces_of_real_voices_and_held_out_ones_of_another(reference:
 
 
 @pytest.mark.slow
-def test_within_the_gate_it_is_written_and_speaks(write: Write, reference: Path, tmp_path: Path) -> None:
+def test_accepted_quantisation_is_written_and_runs(write: Write, reference: Path, tmp_path: Path) -> None:
     checkpoint, heard = checkpoint_of(reference, "cosyvoice3"), list[float]()
     distortion = write(checkpoint, tmp_path, CPU, lambda done, total: heard.append(done / total), FEW)
     assert 0 < distortion <= MAX_DISTORTION_DB
@@ -80,7 +80,7 @@ def test_within_the_gate_it_is_written_and_speaks(write: Write, reference: Path,
 
 
 def assert_eight_bit(model: onnx.ModelProto) -> None:
-    """Products read dequantised tensors, symmetric ones; weights are stored as bytes."""
+    """Check that multiplications read symmetric dequantised tensors and that weights are stored as bytes."""
     made_by = {name: node for node in model.graph.node for name in node.output}
     weights = {weight.name: weight for weight in model.graph.initializer}
     products = [node for node in model.graph.node if node.op_type in ("Conv", "MatMul")]
@@ -101,19 +101,19 @@ def assert_eight_bit(model: onnx.ModelProto) -> None:
     assert not [node for node in eight_bit if "proj_out" in str(node) or "conv_post" in str(node)]
 
 
-def test_beyond_the_gate_it_is_refused(write: Write, reference: Path, tmp_path: Path) -> None:
-    """Activations cut off at a third of their values are noise."""
+def test_audible_distortion_is_rejected(write: Write, reference: Path, tmp_path: Path) -> None:
+    """Activations clipped at the 30th percentile are noise."""
     with pytest.raises(UnsupportedPrecision, match=r"differs from float32 by .* dB, more than 0.8 dB"):
         write(checkpoint_of(reference, "cosyvoice3"), tmp_path, CPU, lambda done, total: None, SPOILT)
 
 
-def test_what_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_non_finite_mel_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     mels = [np.zeros((80, 4), np.float32)]
     with pytest.raises(UnsupportedPrecision, match="inf dB"):
         building._check_distortion(mels, [np.full((80, 4), np.nan, np.float32)], FEW, lambda done, total: None)
 
 
-def test_a_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path: Path) -> None:
+def test_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path: Path) -> None:
     def report(done: float, total: float) -> None:
         if done >= 1:
             raise BuildCancelled
@@ -122,10 +122,10 @@ def test_a_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path:
         write(checkpoint_of(reference, "cosyvoice3"), tmp_path, CPU, report, FEW)
 
 
-def test_candidates_calibrate_on_a_hundred_clips_and_run_on_the_processor(reference: Path) -> None:
+def test_candidates_use_100_clips_and_run_on_the_processor(reference: Path) -> None:
     assert Effort().num_clips >= 100
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
-    card = Device(DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30)
+    card = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30)
     for candidate in CANDIDATES:
         assert isinstance(candidate.probe(target), Available)
         assert isinstance(candidate.probe(EngineTarget(target.checkpoint, card)), Unusable)

@@ -1,6 +1,6 @@
-"""TensorRT's running half without a card: plans are ONNX files, contexts run them where the addresses point.
+"""A fake TensorRT runtime without a GPU: plans are ONNX files, which contexts run on the given addresses.
 
-Holds callers to the order of the real one: a profile is chosen before shapes, shapes lie in it, and every
+It checks the order of calls: a profile is selected before shapes are set, shapes are within the profile, and every
 input and output has an address.
 """
 
@@ -66,7 +66,7 @@ class Context:
         return shape if any(shape) else self._shape_tried(name)
 
     def _shape_tried(self, name: str) -> tuple[int, ...]:
-        """What nobody can infer, one run tells."""
+        """Find a shape that cannot be inferred by running the graph."""
         nothing = {
             each: np.zeros(shape, onnx.helper.tensor_dtype_to_np_dtype(self.engine.kinds[each]))
             for each, shape in self.shapes.items()
@@ -132,7 +132,7 @@ class Engine:
 
 
 class RuntimeConfig:
-    """That of the edition for desktop cards; ``COMPILED`` is what this machine would have compiled."""
+    """The runtime configuration of TensorRT for RTX; ``COMPILED`` stands for the compiled kernels."""
 
     strategy: str | None = None
     cache: RuntimeCache | None = None
@@ -166,7 +166,7 @@ class RuntimeCache:
 def fake_library(
     profiles: list[Profile], fixed: dict[str, tuple[int, ...]], engines: list[Engine], *, is_rtx: bool = False
 ) -> Library:
-    """One whose runtime makes ``engines`` of plans that begin with ``PREFIX``, and None of all others."""
+    """Return a library whose runtime opens plans that begin with ``PREFIX`` and appends them to ``engines``."""
 
     class Runtime:
         def __init__(self, logger: object) -> None:
@@ -193,7 +193,7 @@ def fake_library(
 
 
 class FakeStream:
-    """In place of a stream of the card: everything is done at once."""
+    """A fake CUDA stream, on which everything is computed immediately."""
 
     cuda_stream = 0
 

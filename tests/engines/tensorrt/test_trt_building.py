@@ -1,4 +1,4 @@
-"""Plans are built by the real library, which needs no card for it: progress, cancel, damage, death."""
+"""Building plans with the real library, which needs no GPU: progress, cancellation, damaged files, a killed build."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def small_graph(reference: Path) -> Path:
 
 
 @real
-def test_progress_is_counted_and_never_falls(reference: Path) -> None:
+def test_progress_never_decreases(reference: Path) -> None:
     heard: list[float] = []
     assert len(build(small_graph(reference), reference, report=heard.append)) > 1000
     assert len(heard) > 20
@@ -89,7 +89,7 @@ def test_progress_is_counted_and_never_falls(reference: Path) -> None:
 
 
 @real
-def test_cancel_ends_the_build(reference: Path) -> None:
+def test_cancellation_ends_the_build(reference: Path) -> None:
     asked: list[bool] = []
 
     def should_continue() -> bool:
@@ -98,11 +98,11 @@ def test_cancel_ends_the_build(reference: Path) -> None:
 
     with pytest.raises(BuildCancelled):
         build(small_graph(reference), reference, should_continue=should_continue)
-    assert asked.count(False) == 1, "nobody is asked again who said no"
+    assert asked.count(False) == 1, "should_continue is not called again after False"
 
 
 @real
-def test_what_a_report_raises_comes_out(reference: Path) -> None:
+def test_exception_of_report_is_raised(reference: Path) -> None:
     def report(share: float) -> None:
         raise OSError("the pipe is gone")
 
@@ -112,7 +112,7 @@ def test_what_a_report_raises_comes_out(reference: Path) -> None:
 
 @real
 @pytest.mark.parametrize("damage", ["cut", "text", "missing"])
-def test_a_damaged_graph_is_a_sentence(reference: Path, tmp_path: Path, damage: str) -> None:
+def test_damaged_graph_is_reported(reference: Path, tmp_path: Path, damage: str) -> None:
     graph = tmp_path / "flow-encoder.onnx"
     whole = small_graph(reference).read_bytes()
     if damage != "missing":
@@ -122,7 +122,7 @@ def test_a_damaged_graph_is_a_sentence(reference: Path, tmp_path: Path, damage: 
 
 
 @real
-def test_what_the_library_cannot_do_is_a_sentence(reference: Path, tmp_path: Path) -> None:
+def test_unsupported_graph_is_reported(reference: Path, tmp_path: Path) -> None:
     x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.STRING, ["frames"])
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.STRING, ["frames"])
     graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "words", [x], [y])
@@ -133,7 +133,7 @@ def test_what_the_library_cannot_do_is_a_sentence(reference: Path, tmp_path: Pat
 
 
 class TimingConfig:
-    """As TensorRT's: contents that are not its own give no cache, or one that is refused."""
+    """A fake of TensorRT's: other contents yield no cache, or one that it rejects."""
 
     def __init__(self) -> None:
         self.cache: bytes | None = None
@@ -153,7 +153,7 @@ class TimingConfig:
 
 
 @pytest.mark.parametrize("stored", [None, b"yesterday's", b"of another card", b"measured"])
-def test_a_timing_cache_is_used_where_it_fits(tmp_path: Path, stored: bytes | None) -> None:
+def test_timing_cache_is_used_if_it_matches(tmp_path: Path, stored: bytes | None) -> None:
     path, config = tmp_path / "timing", TimingConfig()
     if stored is not None:
         path.write_bytes(stored)
@@ -165,7 +165,7 @@ def test_a_timing_cache_is_used_where_it_fits(tmp_path: Path, stored: bytes | No
 
 @real
 @pytest.mark.parametrize("damage", ["empty", "cut", "foreign"])
-def test_a_damaged_plan_is_refused(reference: Path, damage: str) -> None:
+def test_damaged_plan_is_rejected(reference: Path, damage: str) -> None:
     whole = small_plan(reference)
     plan = {"empty": b"", "cut": whole[: len(whole) // 2], "foreign": os.urandom(len(whole))}[damage]
     with pytest.raises(DamagedModelFile, match=r"TensorRT rejected the built engine flow\.plan"):
@@ -173,7 +173,7 @@ def test_a_damaged_plan_is_refused(reference: Path, damage: str) -> None:
 
 
 @real
-def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
+def test_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from studio.engines.tensorrt.building import *\n"
@@ -203,7 +203,7 @@ def test_a_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
     ("generation", "precision"),
     [("cosyvoice2", Precision.FLOAT32), ("cosyvoice3", Precision.FLOAT16)],
 )
-def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, generation: str, precision: Precision) -> None:
+def test_plans_of_the_flow_are_built(reference: Path, generation: str, precision: Precision) -> None:
     folder = flow_folder(reference, generation, precision)
     profiles = flow_profiles(FlowShapes.read(folder))
     for name in (files.FLOW_ENCODER, files.FLOW_STEP):
@@ -212,7 +212,7 @@ def test_every_graph_of_the_flow_becomes_a_plan(reference: Path, generation: str
 
 @real
 @pytest.mark.slow
-def test_the_vocoders_graph_becomes_a_plan(reference: Path) -> None:
+def test_plan_of_the_vocoder_is_built(reference: Path) -> None:
     folder = vocoder_folder(reference, "cosyvoice3")
     config = checkpoint_of(reference, "cosyvoice3").vocoder
     profiles = vocoder_profiles(VocoderShapes.read(folder), config.look_right_frames)
@@ -222,15 +222,15 @@ def test_the_vocoders_graph_becomes_a_plan(reference: Path) -> None:
 @real
 @pytest.mark.slow
 @pytest.mark.parametrize(("generation", "stage"), [("cosyvoice3", Stage.FLOW), ("cosyvoice2", Stage.VOCODER)])
-def test_eight_bit_products_become_a_plan(
+def test_8_bit_plans_are_built(
     reference: Path, generation: str, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Calibrated, held to the gate, built from its quantise and dequantise pairs: the whole of ``build``."""
+    """The whole of ``build``: calibration, the distortion check, and plans from QDQ pairs."""
     few = Effort(num_clips=4, num_held_out=2)
     for name, write in (("flow", write_quantized_flow), ("vocoder", write_quantized_vocoder)):
         monkeypatch.setattr(plan_files, f"write_quantized_{name}", partial(write, effort=few))
     candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
-    card = replace(CPU, kind=DeviceKind.CUDA, name="a desktop card", compute_capability=(8, 9))
+    card = replace(CPU, kind=DeviceKind.CUDA, name="a desktop GPU", compute_capability=(8, 9))
     job = RecordingJob(
         EngineTarget(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing"
     )
@@ -242,14 +242,14 @@ def test_eight_bit_products_become_a_plan(
     assert "num_clips=100" in candidate.key_facts(job.target)["calibration"]
 
 
-def test_without_a_card_the_reason_is_told(reference: Path) -> None:
+def test_missing_gpu_is_the_reason(reference: Path) -> None:
     for candidate in CANDIDATES:
         found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU))
         assert isinstance(found, Unusable)
         assert str(found.reason) == "no NVIDIA GPU is in use"
 
 
-def test_nested_phases_are_one_share() -> None:
+def test_progress_of_nested_phases() -> None:
     shares: list[float] = []
     watch = ProgressTracker(shares.append, lambda: True)
     watch.begin("building", 2)

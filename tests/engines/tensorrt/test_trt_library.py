@@ -1,4 +1,4 @@
-"""Which TensorRT is found, and the sentences where there is none that serves."""
+"""Which installed TensorRT is found, and the reasons if none is usable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ADA, HOPPER = (8, 9), (9, 0)
 
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of packages in front of all others, under names nobody has installed."""
+    """A folder of packages that precedes all others, under names that are not installed."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(library, "_PACKAGES", (("some_rtx", True), ("some_trt", False)))
     for name in ("some_rtx", "some_trt"):
@@ -29,7 +29,7 @@ def install(folder: Path, name: str, code: str) -> None:
     (folder / f"{name}.py").write_text(code)
 
 
-def test_nothing_installed(packages: Path) -> None:
+def test_missing_library_is_the_reason(packages: Path) -> None:
     found = find_library(ADA)
     assert isinstance(found, Message)
     assert str(found) == "TensorRT is not installed"
@@ -45,27 +45,27 @@ def test_nothing_installed(packages: Path) -> None:
         "",
     ],
 )
-def test_an_installation_without_its_libraries_is_a_sentence(packages: Path, code: str) -> None:
+def test_installation_without_shared_libraries_is_the_reason(packages: Path, code: str) -> None:
     install(packages, "some_trt", code)
     found = find_library(ADA)
     assert isinstance(found, Message)
     assert str(found) == "some_trt is installed, but its libraries cannot be loaded"
 
 
-def test_an_old_version_is_named(packages: Path) -> None:
+def test_old_version_is_the_reason(packages: Path) -> None:
     install(packages, "some_trt", WORKING.format(version="10.9.0.34"))
     assert str(find_library(ADA)) == "TensorRT 10.9.0.34 is too old; 10.13 is needed"
 
 
 @pytest.mark.parametrize("version", ["10.13.3.9", "10.16.1", "11.4.0.106"])
-def test_both_generations_serve(packages: Path, version: str) -> None:
+def test_versions_10_and_11_are_supported(packages: Path, version: str) -> None:
     install(packages, "some_trt", WORKING.format(version=version))
     found = find_library(HOPPER)
     assert isinstance(found, Library)
     assert (found.version, found.is_rtx, found.engine) == (version, False, f"TensorRT {version}")
 
 
-def test_the_desktop_edition_comes_first_where_it_suits_the_card(packages: Path) -> None:
+def test_rtx_edition_is_preferred_on_supported_gpus(packages: Path) -> None:
     install(packages, "some_rtx", WORKING.format(version="1.7.1"))
     install(packages, "some_trt", WORKING.format(version="11.4.0"))
     on_a_desktop, on_a_server = find_library(ADA), find_library(HOPPER)
@@ -74,12 +74,12 @@ def test_the_desktop_edition_comes_first_where_it_suits_the_card(packages: Path)
     assert (on_a_desktop.name, on_a_server.name) == ("some_rtx", "some_trt")
 
 
-def test_the_desktop_edition_alone_on_a_server_card(packages: Path) -> None:
+def test_rtx_edition_does_not_support_data_centre_gpus(packages: Path) -> None:
     install(packages, "some_rtx", WORKING.format(version="1.7.1"))
     assert str(find_library(HOPPER)) == "TensorRT for RTX does not support compute capability 9.0"
 
 
-def test_one_that_works_is_taken_before_one_that_does_not(packages: Path) -> None:
+def test_working_edition_is_preferred_to_a_broken_one(packages: Path) -> None:
     install(packages, "some_rtx", "raise ImportError('no')")
     install(packages, "some_trt", WORKING.format(version="11.4.0"))
     found = find_library(ADA)
@@ -99,5 +99,5 @@ def test_one_that_works_is_taken_before_one_that_does_not(packages: Path) -> Non
         ((12, 0), True),
     ],
 )
-def test_cards_of_the_desktop_edition(capability: tuple[int, int], suits: bool) -> None:
+def test_compute_capabilities_of_the_rtx_edition(capability: tuple[int, int], suits: bool) -> None:
     assert suits_rtx(capability) is suits

@@ -1,4 +1,4 @@
-"""Plans speak what plain layers speak: our half of running them, without a card."""
+"""Running plans equals the plain layers, with a fake TensorRT and without a GPU."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _no_card(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fixed_sizes(model: Path) -> dict[str, tuple[int, ...]]:
-    """The sizes of outputs that are no input's, as the real library infers them."""
+    """Return the sizes of outputs that do not depend on an input, as the real library infers them."""
     graph = onnx.shape_inference.infer_shapes(onnx.load(model)).graph
     return {port.name: tuple(size.dim_value for size in port.type.tensor_type.shape.dim) for port in graph.output}
 
@@ -54,7 +54,7 @@ def flow_of_plans(reference: Path, family: str, engines: list[Engine]) -> GraphF
     return GraphFlowDecoder(FlowRunner(*graphs, shapes, blocks_at_once=1))
 
 
-def test_flow_streamed_and_whole(reference: Path, family: str) -> None:
+def test_flow_plans_equal_plain_pytorch(reference: Path, family: str) -> None:
     config, engines = flow_config(reference, family), list[Engine]()
     decoder = flow_of_plans(reference, family, engines)
     assert decoder.engine == "TensorRT 11.0"
@@ -63,21 +63,21 @@ def test_flow_streamed_and_whole(reference: Path, family: str) -> None:
     mel = streamed_mel(decoder, decoder.prepare_prompt(prompt), tokens, grid_cuts(53, 47))
     assert relative_error(mel, plain.mel(prompt, tokens)) <= 1e-5
     _, step = engines
-    assert {profile for profile, _ in step.runs} == {0}, "blocks run in the profile for blocks"
+    assert {profile for profile, _ in step.runs} == {0}, "blocks use the profile for streams"
     step.runs.clear()
     mel = decoder.decode_whole(prompt, tokens)
     assert relative_error(mel, plain.mel(prompt, tokens, is_streaming=False)) <= 1e-5
     assert [profile for profile, _ in step.runs] == [1] * 10
 
 
-def test_a_sentence_no_profile_is_made_for_is_a_sentence(reference: Path) -> None:
+def test_sentence_longer_than_all_profiles_is_reported(reference: Path) -> None:
     decoder = flow_of_plans(reference, "cosyvoice3", [])
     config = flow_config(reference, "cosyvoice3")
     with pytest.raises(SequenceTooLong, match="does not support a sentence this long"):
         decoder.decode_whole(random_prompt(config, 28), [0] * 1600)
 
 
-def test_vocoder_streamed_and_whole(reference: Path, family: str) -> None:
+def test_vocoder_plan_equals_plain_pytorch(reference: Path, family: str) -> None:
     checkpoint, folder = checkpoint_of(reference, family), vocoder_folder(reference, family)
     shapes, model = VocoderShapes.read(folder), folder / files.VOCODER_DECODER
     profiles = vocoder_profiles(shapes, checkpoint.vocoder.look_right_frames)
@@ -97,18 +97,20 @@ def test_vocoder_streamed_and_whole(reference: Path, family: str) -> None:
             streamed, at_once = sound, whole
     assert (streamed - sound).abs().max() <= 1e-4
     assert (at_once - whole).abs().max() <= 1e-4
-    assert len(engines[0].runs) == (3 if family == "cosyvoice2" else 4), "two chunks, and one run or two blocks"
+    assert len(engines[0].runs) == (3 if family == "cosyvoice2" else 4), (
+        "two chunks, and the whole in one run or two blocks"
+    )
 
 
 @pytest.mark.parametrize("plan", [b"", b"garbage", PREFIX[1:] + b"..."])
-def test_a_plan_the_library_refuses_is_a_sentence(plan: bytes) -> None:
+def test_plan_rejected_by_the_library_is_reported(plan: bytes) -> None:
     library = fake_library([], {}, [])
     with pytest.raises(DamagedModelFile, match=r"rejected the built engine x\.plan: Magic tag does not match"):
         PlanGraph(library, plan, CPU, num_contexts=1, file_name="x.plan")
 
 
-def test_more_lines_than_contexts_wait_for_their_turn() -> None:
-    """Two contexts, eight threads: each result is that of its own input."""
+def test_calls_wait_for_a_free_context() -> None:
+    """Eight threads share two contexts, and each gets the result of its own input."""
     twice = doubling_graph(is_rtx=False)
     right: list[bool] = []
 
@@ -127,8 +129,8 @@ def test_more_lines_than_contexts_wait_for_their_turn() -> None:
     assert all(right)
 
 
-def test_each_call_is_on_the_card_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """TensorRT asks which card is the thread's: a new thread's is the first one."""
+def test_each_call_selects_the_gpu_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorRT uses the current GPU of the thread, which is the first one in a new thread."""
     second = torch.device("cuda", 1)
     present: list[torch.device] = []
     at_work: list[list[torch.device]] = []
@@ -162,10 +164,8 @@ def doubling_graph(*, is_rtx: bool, device: torch.device = CPU) -> PlanGraph:
     return PlanGraph(library, PREFIX + model.SerializeToString(), device, num_contexts=2, file_name="twice.plan")
 
 
-def test_what_is_compiled_for_a_card_is_there_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of each plan its own, and one of another card or driver is made anew."""
+def test_compiled_kernels_are_reused_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache of another GPU or driver is replaced."""
     path = tmp_path / "compiled" / "plan.bin"
     monkeypatch.setattr("studio.engines.tensorrt.plan_graph.cache_path", lambda plan: path)
     given, made = torch.ones(3), torch.empty(3)
@@ -182,10 +182,10 @@ def test_what_is_compiled_for_a_card_is_there_at_the_next_start(
     refused = doubling_graph(is_rtx=True)._compiled
     assert refused is not None
     assert not refused._cache.is_warm
-    assert doubling_graph(is_rtx=False)._compiled is None, "the edition for servers compiles when it builds"
+    assert doubling_graph(is_rtx=False)._compiled is None, "plain TensorRT compiles while building"
 
 
-def test_the_least_used_of_what_was_compiled_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_runtime_caches_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_graph, "_MOST_KEPT", 2)
     for index in range(3):
         path = tmp_path / f"{index}.bin"
@@ -197,5 +197,5 @@ def test_the_least_used_of_what_was_compiled_goes(tmp_path: Path, monkeypatch: p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2.bin", "new.bin"]
 
 
-def test_plans_have_places_of_their_own_for_what_is_compiled() -> None:
+def test_each_plan_has_its_own_runtime_cache() -> None:
     assert plan_graph.cache_path(b"a plan") != plan_graph.cache_path(b"another")

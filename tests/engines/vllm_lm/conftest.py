@@ -1,4 +1,4 @@
-"""vLLM's modules, as far as our adapter touches them."""
+"""Fakes of the vLLM modules that the engine uses."""
 
 from __future__ import annotations
 

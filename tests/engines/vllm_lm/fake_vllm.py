@@ -1,4 +1,4 @@
-"""``fake_vllm.py BEHAVIOUR DESCRIPTOR LOG``: speaks as the process that runs vLLM does, and misbehaves as it is told."""
+"""``fake_vllm.py BEHAVIOUR DESCRIPTOR LOG``: a fake of the vLLM process with a chosen misbehaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As much of vLLM's modules as our adapter touches, with what they hold callers to."""
+"""Fakes of the vLLM modules that the engine uses, with their checks of arguments."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ModelRegistry:
 
 
 class FakeEngine:
-    """A language model of a random table: the scores after a token are a row of it. One step, one token a line."""
+    """A fake engine: the scores after a token are a row of a random table, and a step yields one token per line."""
 
     def __init__(self, processor: LogitsProcessor, num_ids: int, num_rows: int = 3) -> None:
         self._processor = processor
@@ -142,7 +142,7 @@ class FakeEngine:
 
 
 def fake_modules() -> dict[str, ModuleType]:
-    """By the names they are imported under."""
+    """Return the fake modules by import name."""
     parts: dict[str, dict[str, Any]] = {
         "vllm": {"ModelRegistry": ModelRegistry(), "SamplingParams": SamplingParams, "__version__": "0.0"},
         "vllm.sampling_params": {"RequestOutputKind": SimpleNamespace(DELTA="delta")},

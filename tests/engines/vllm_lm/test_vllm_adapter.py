@@ -1,4 +1,4 @@
-"""What vLLM is handed: a network, a logits processor, parameters. Held to its own classes where it is installed."""
+"""The network, logits processor and parameters passed to vLLM, checked with its own classes if it is installed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def drawing_batch() -> BatchDraw:
 
 
 def params_of(line: int) -> SamplingParams:
-    """Of a line that is asked for; the answer is its number."""
+    """Return the parameters of a line that the caller samples; the answer is its number."""
     return SamplingParams({PLAN: DrawPlan(line, 0, SamplingOptions(), None)})
 
 
-def test_the_processor_follows_lines_from_row_to_row(fake_library: dict[str, ModuleType]) -> None:
+def test_logits_processor_tracks_moved_lines(fake_library: dict[str, ModuleType]) -> None:
     processor: Any = make_processor(drawing_batch())(None, torch.device("cpu"), False)
     assert processor.is_argmax_invariant() is False
 
@@ -45,18 +45,18 @@ def test_the_processor_follows_lines_from_row_to_row(fake_library: dict[str, Mod
     assert chosen(None) == [5, 6, 7]
     assert chosen(BatchUpdate(3, moved=[(0, 2, MoveDirectionality.SWAP)])) == [7, 6, 5]
     assert chosen(BatchUpdate(2, removed=[0], moved=[(2, 0, MoveDirectionality.UNIDIRECTIONAL)])) == [5, 6, -1]
-    # A row that is taken over in the step in which its line left.
+    # A row is reused in the step in which its line ended.
     assert chosen(BatchUpdate(3, removed=[1], added=[(1, params_of(9), None, [])])) == [5, 9, -1]
 
 
-def test_a_line_without_a_plan_is_refused(fake_library: dict[str, ModuleType]) -> None:
+def test_request_without_a_sampling_plan_is_rejected(fake_library: dict[str, ModuleType]) -> None:
     processor: Any = make_processor(drawing_batch())
     processor.validate_params(params_of(1))
     with pytest.raises(ValueError, match="no sampling plan"):
         processor.validate_params(SamplingParams())
 
 
-def test_the_head_has_its_bias_where_the_generation_has_one(fake_library: dict[str, ModuleType]) -> None:
+def test_head_has_a_bias_if_the_generation_has_one(fake_library: dict[str, ModuleType]) -> None:
     hidden = torch.ones(1, 4)
     for has_bias in (True, False):
         config = SimpleNamespace(vocab_size=6, hidden_size=4, **{network.HEAD_HAS_BIAS: has_bias})
@@ -67,14 +67,14 @@ def test_the_head_has_its_bias_where_the_generation_has_one(fake_library: dict[s
         assert made.compute_logits(hidden).tolist() == [[2.0 if has_bias else 0.0] * 6]
 
 
-def test_the_network_is_registered_once(fake_library: dict[str, ModuleType]) -> None:
+def test_network_is_registered_once(fake_library: dict[str, ModuleType]) -> None:
     network.register()
     network.register()
     assert fake_library["vllm"].ModelRegistry.get_supported_archs() == {network.ARCHITECTURE}
 
 
-def test_the_entry_point_names_the_function_that_registers() -> None:
-    """Its name is the only one that the process we start lets vLLM load."""
+def test_entry_point_names_the_register_function() -> None:
+    """vLLM loads only the plugin of this name in the process."""
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
     ((name, value),) = project["entry-points"]["vllm.general_plugins"].items()
     module, _, function = value.partition(":")
@@ -83,8 +83,8 @@ def test_the_entry_point_names_the_function_that_registers() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # its own
-def test_the_real_classes_take_ours() -> None:
-    """Where vLLM is installed beside the program."""
+def test_classes_fit_the_installed_vllm() -> None:
+    """Runs only if vLLM is installed beside the program."""
     interface: Any = pytest.importorskip("vllm.v1.sample.logits_processor", exc_type=ImportError)
     qwen2: Any = pytest.importorskip("vllm.model_executor.models.qwen2", exc_type=ImportError)
     made: Any = make_processor(drawing_batch())

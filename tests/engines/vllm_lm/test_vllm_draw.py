@@ -1,4 +1,4 @@
-"""All lines of a batch draw what the plain sampler draws for each, wherever vLLM puts them in between."""
+"""All lines of a batch get the tokens of the plain sampler, in whatever rows vLLM puts them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def never_asked(line: int, scores: torch.Tensor) -> int:
 
 
 class PlainLine:
-    """One line, and what the plain sampler makes of the scores it is shown."""
+    """One line, sampled by the plain sampler."""
 
     def __init__(self, number: int, min_tokens: int, sampling: SamplingOptions = OPTIONS) -> None:
         self.sampler = RepetitionAwareSampler(sampling, seed=number)
@@ -33,12 +33,12 @@ class PlainLine:
         return self.sampler(scores, self.generated, forbid=forbid)
 
 
-def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
-    """Thousands of tokens: lines swap rows, leave and come back, and repetitions occur."""
+def test_samples_equal_the_plain_sampler_in_any_row() -> None:
+    """Lines swap rows, leave and return, and repetitions occur."""
     generator = torch.Generator().manual_seed(0)
     choices = np.random.default_rng(1)
     batch = BatchDraw(FIRST_END, never_asked)
-    # Two lines of one kind, and two that somebody wants to be bolder.
+    # Two lines with the default options, and two with others.
     kinds = (OPTIONS, OPTIONS, SamplingOptions(top_p=0.95, top_k=40), SamplingOptions(window_tokens=4))
     lines = [PlainLine(number, min_tokens=40 * number, sampling=kind) for number, kind in enumerate(kinds)]
     rows: list[PlainLine] = list(lines)
@@ -49,10 +49,10 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
         first, second = (int(index) for index in choices.permutation(4)[:2])
         batch.move(first, second, is_swap=True)
         rows[first], rows[second] = rows[second], rows[first]
-        out = int(choices.integers(4))  # out of the batch and in again, as when memory is short
+        out = int(choices.integers(4))  # removed and added again, as when memory is short
         batch.place(out, None)
         batch.place(out, Row(rows[out].plan, rows[out].generated))
-        # Steep: few tokens share the nucleus, so that they come again and again.
+        # Steep scores: few tokens are in the nucleus, so that they are repeated.
         scores = torch.randn(4, NUM_IDS, generator=generator) * 4
         wanted = [line.next_token(row) for line, row in zip(rows, scores, strict=True)]
         left = batch.choose(scores.clone())
@@ -61,11 +61,11 @@ def test_draws_equal_the_plain_samplers_wherever_the_rows_are() -> None:
         for line, token in zip(rows, wanted, strict=True):
             num_repeated += token in line.generated[-10:]
             line.generated.append(token)
-    assert num_repeated > 10, "repetitions occurred, and were drawn alike"
+    assert num_repeated > 10, "repetitions occurred"
     assert any(token >= FIRST_END for line in lines for token in line.generated)
 
 
-def test_a_move_leaves_the_row_it_comes_from() -> None:
+def test_move_clears_the_source_row() -> None:
     batch = BatchDraw(FIRST_END, never_asked)
     line = PlainLine(1, 0)
     batch.place(2, Row(line.plan, line.generated))
@@ -74,10 +74,10 @@ def test_a_move_leaves_the_row_it_comes_from() -> None:
     wanted = line.next_token(scores[0])
     left = batch.choose(scores.clone())
     assert left[0].argmax() == wanted
-    assert torch.equal(left[1:], scores[1:]), "rows of nobody are let alone"
+    assert torch.equal(left[1:], scores[1:]), "rows without a line are unchanged"
 
 
-def test_a_line_without_numbers_is_asked_for_with_its_scores() -> None:
+def test_line_without_random_numbers_is_sampled_by_the_caller() -> None:
     asked: list[tuple[int, torch.Tensor]] = []
 
     def ask(line: int, scores: torch.Tensor) -> int:
@@ -98,7 +98,7 @@ def test_a_line_without_numbers_is_asked_for_with_its_scores() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_scores_that_are_no_numbers_are_noticed_once(value: float) -> None:
+def test_non_finite_scores_are_reported_once(value: float) -> None:
     batch = BatchDraw(FIRST_END, never_asked)
     for number in range(2):
         line = PlainLine(number, 0)

@@ -1,4 +1,4 @@
-"""The folder vLLM loads holds the weights of the checkpoint, under the names of a Qwen2, and nothing that runs."""
+"""The folder for vLLM contains the weights under the names of a Qwen2, and no executable code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studio.model.speech_lm.loading import open_network
 
 
 @pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16])
-def test_every_tensor_is_there_in_its_precision(tmp_path: Path, family: str, precision: Precision) -> None:
+def test_every_tensor_is_written_in_the_precision(tmp_path: Path, family: str, precision: Precision) -> None:
     checkpoint = small_checkpoint(family)
     network = open_network(checkpoint.folder / "llm.pt", checkpoint.speech_lm)
     reports: list[tuple[int, int]] = []
@@ -40,7 +40,7 @@ def test_every_tensor_is_there_in_its_precision(tmp_path: Path, family: str, pre
     assert num_bytes == num_file_bytes(checkpoint.speech_lm, precision)
 
 
-def test_the_settings_are_those_of_the_network(tmp_path: Path, family: str) -> None:
+def test_config_matches_the_network(tmp_path: Path, family: str) -> None:
     checkpoint = small_checkpoint(family)
     network = open_network(checkpoint.folder / "llm.pt", checkpoint.speech_lm)
     write_model_files(network, tmp_path, Precision.FLOAT16, lambda done, total: None)

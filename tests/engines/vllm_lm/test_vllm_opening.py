@@ -1,4 +1,4 @@
-"""From a checkpoint to a language model that speaks, with a process that only looks like vLLM's."""
+"""Build and open the candidate with a fake vLLM process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ exec {python} {fake} {behaviour} "$4" "$5"
 
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], VllmSpeechLM]:
-    """The candidate's model of a family, whose process behaves in some way."""
+    """Open the candidate for a model family with a fake process of a given behaviour."""
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path / "logs"))
 
     def opening(family: str, behaviour: str) -> VllmSpeechLM:
@@ -47,7 +47,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
     return opening
 
 
-def test_it_speaks_and_ends_with_its_last_owner(opened: Callable[[str, str], VllmSpeechLM], family: str) -> None:
+def test_process_ends_with_the_language_model(opened: Callable[[str, str], VllmSpeechLM], family: str) -> None:
     lm = opened(family, "counts")
     assert lm.engine == "vLLM 0.0, float32"
     assert lm.max_concurrent_lines == 3, "one of the four slots on a CPU is reserved for an interactive line"
@@ -57,17 +57,17 @@ def test_it_speaks_and_ends_with_its_last_owner(opened: Callable[[str, str], Vll
     assert not psutil.pid_exists(pid)
 
 
-def test_the_line_in_which_it_dies_is_finished(opened: Callable[[str, str], VllmSpeechLM]) -> None:
+def test_line_is_finished_if_the_process_dies(opened: Callable[[str, str], VllmSpeechLM]) -> None:
     lm = opened("cosyvoice3", "dies")
     plain = plain_lm("cosyvoice3")
     tokens = list(lm.generate(REQUEST, RepetitionAwareSampler(lm.sampling, seed=1)))
-    assert tokens[:3] == [0, 1, 2], "what it said itself"
-    assert len(tokens) > 8, "and at least twice the text in all"
+    assert tokens[:3] == [0, 1, 2], "the tokens of the process"
+    assert len(tokens) > 8, "at least twice the number of text tokens in all"
     assert lm.engine == plain.engine
 
 
 @pytest.mark.parametrize(("behaviour", "kind"), [("refuses", EngineDied), ("starves", OutOfMemory)])
-def test_one_that_does_not_start_is_refused(
+def test_process_that_does_not_start_is_an_error(
     opened: Callable[[str, str], VllmSpeechLM], behaviour: str, kind: type[Exception]
 ) -> None:
     with pytest.raises(kind):

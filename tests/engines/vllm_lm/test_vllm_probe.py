@@ -1,4 +1,4 @@
-"""What ``timbre engines`` says of vLLM: where it would run, and why not."""
+"""The probe of vLLM: where it can run, and the reasons why not."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def reason_at(device: Device) -> str:
     return str(found.reason)
 
 
-def test_where_it_is_missing_the_reason_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reason_explains_how_to_install_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch)
     assert reason_at(CARD) == "vLLM is not installed (pip install 'timbre-studio[vllm]')"
     assert reason_at(CPU) == "no NVIDIA GPU is in use"
 
 
-def test_the_edition_has_to_suit_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edition_must_support_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.32.0")
     assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", CARD)), Available)
     assert reason_at(CPU) == "no NVIDIA GPU is in use"
@@ -58,7 +58,7 @@ def test_the_edition_has_to_suit_the_place(monkeypatch: pytest.MonkeyPatch) -> N
         assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", CPU)), Available)
 
 
-def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_version_and_other_systems_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.9.2")
     assert reason_at(CARD) == "vLLM 0.9.2 is too old; 0.20 is needed"
     install(monkeypatch, vllm="0.32.0")
@@ -66,15 +66,15 @@ def test_an_old_one_and_another_system_are_said(monkeypatch: pytest.MonkeyPatch)
     assert reason_at(CARD) == "vLLM runs on Linux only"
 
 
-def test_heads_it_has_no_kernel_for_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the miniature models: 6 channels."""
+def test_unsupported_head_size_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heads of the miniature models have 6 channels."""
     install(monkeypatch, vllm="0.32.0")
     found = CANDIDATE.probe(EngineTarget(open_checkpoint(noise_models.V3), CARD))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "vLLM has no attention for heads of 6 channels"
 
 
-def test_another_python_is_asked_and_may_be_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_vllm_of_another_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(library.PYTHON_VARIABLE, str(tmp_path / "python"))
     assert "the Python in TIMBRE_VLLM_PYTHON cannot be run" in reason_at(CARD)
     fake = tmp_path / "other"
@@ -91,7 +91,7 @@ def test_names_and_precisions() -> None:
     assert {candidate.stage for candidate in CANDIDATES} == {Stage.SPEECH_LM}
 
 
-def test_memory_is_what_lines_need_and_never_more_than_is_free() -> None:
+def test_capacity_is_limited_to_the_free_memory() -> None:
     backbone = released_plan("cosyvoice3").speech_lm.backbone
     one = position_bytes(backbone, Precision.BFLOAT16)
     assert one == 12_288  # as computed by hand for the released size
@@ -101,18 +101,18 @@ def test_memory_is_what_lines_need_and_never_more_than_is_free() -> None:
     for budget in (500 << 20, 100 << 20, 20 << 20):
         less = capacity_within(budget, backbone, Precision.BFLOAT16, DeviceKind.CUDA)
         assert less.kv_cache_bytes <= budget
-        assert less.max_positions * one < less.kv_cache_bytes, "one line of the greatest length fits"
+        assert less.max_positions * one < less.kv_cache_bytes, "one line of maximum length fits"
         assert 1 <= less.max_lines < 32
     with pytest.raises(OutOfMemory, match="not enough memory for vLLM: 0\\.0 GB are available"):
         capacity_within(5 << 20, backbone, Precision.BFLOAT16, DeviceKind.CUDA)
 
 
-def test_a_small_model_is_no_want_of_memory() -> None:
+def test_small_model_needs_little_memory() -> None:
     backbone = replace(small_checkpoint("cosyvoice3").speech_lm.backbone, max_positions=512)
     assert capacity_within(3 << 20, backbone, Precision.FLOAT32, DeviceKind.CPU).max_positions == 512
 
 
-def test_the_surroundings_name_the_card_as_the_system_counts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_names_the_visible_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert environment(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "1"
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5")

@@ -1,4 +1,4 @@
-"""The process that runs vLLM may do what it likes: what is heard of it is tokens, or a sentence, and soon."""
+"""The client of the vLLM process returns tokens or an error in bounded time, whatever the process does."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def spoken(process: EngineProcess, max_tokens: int = 8) -> Iterator[int]:
     )
 
 
-def test_lines_are_spoken_one_after_the_other_and_two_at_once(start: Start) -> None:
+def test_consecutive_and_concurrent_lines(start: Start) -> None:
     process = start("counts")
     assert process.wait_until_ready(SERVE).version == "0.0"
     assert list(spoken(process)) == list(range(8))
@@ -54,7 +54,7 @@ def test_lines_are_spoken_one_after_the_other_and_two_at_once(start: Start) -> N
     assert [*second, *first] == [1, 2, 3, 2, 3, 4, 5, 6, 7]
 
 
-def test_whoever_wants_to_chooses_the_tokens_here(start: Start) -> None:
+def test_tokens_can_be_sampled_by_the_caller(start: Start) -> None:
     process = start("asks")
     process.wait_until_ready(SERVE)
     shown: list[float] = []
@@ -68,7 +68,7 @@ def test_whoever_wants_to_chooses_the_tokens_here(start: Start) -> None:
     assert shown == [0.0, 1.0, 2.0, 3.0]
 
 
-def test_an_error_while_choosing_is_raised_where_the_tokens_are_wanted(start: Start) -> None:
+def test_sampling_error_is_raised_to_the_caller(start: Start) -> None:
     process = start("asks")
     process.wait_until_ready(SERVE)
 
@@ -88,24 +88,24 @@ def test_an_error_while_choosing_is_raised_where_the_tokens_are_wanted(start: St
         ("starves", OutOfMemory, "There is not enough memory for vLLM"),
     ],
 )
-def test_one_that_does_not_start_is_a_sentence(start: Start, behaviour: str, kind: type[Exception], words: str) -> None:
+def test_failed_start_is_reported(start: Start, behaviour: str, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words):
         start(behaviour).wait_until_ready(SERVE)
 
 
-def test_one_that_never_gets_ready_is_ended(start: Start) -> None:
+def test_process_that_never_becomes_ready_is_killed(start: Start) -> None:
     process = start("sleeps", seconds=1.0)
     with pytest.raises(EngineDied, match="did not start within 1 s and was stopped"):
         process.wait_until_ready(SERVE)
     assert not psutil.pid_exists(process.pid)
 
 
-def test_a_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_missing_program_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EngineDied, match="No process can be started for vLLM"):
         EngineProcess([str(tmp_path / "python")], environment_with_studio({}))
 
 
-def test_one_that_dies_in_mid_line_is_a_sentence_and_stays_dead(start: Start) -> None:
+def test_death_during_a_line_is_reported_and_permanent(start: Start) -> None:
     process = start("dies")
     process.wait_until_ready(SERVE)
     line = spoken(process)
@@ -118,7 +118,7 @@ def test_one_that_dies_in_mid_line_is_a_sentence_and_stays_dead(start: Start) ->
         next(spoken(process))
 
 
-def test_one_that_falls_silent_is_ended(start: Start) -> None:
+def test_unresponsive_process_is_killed(start: Start) -> None:
     process = start("falls-silent", silence=1.0)
     process.wait_until_ready(SERVE)
     with pytest.raises(EngineDied, match="did not respond for 1 s and was stopped"):
@@ -126,7 +126,7 @@ def test_one_that_falls_silent_is_ended(start: Start) -> None:
     assert not process.is_alive
 
 
-def test_a_line_that_is_not_taken_takes_no_other_along(start: Start) -> None:
+def test_rejected_line_does_not_end_the_process(start: Start) -> None:
     process = start("declines")
     process.wait_until_ready(SERVE)
     with pytest.raises(EngineDied, match="vLLM rejected the line \\(it is too long\\)"):
@@ -134,16 +134,16 @@ def test_a_line_that_is_not_taken_takes_no_other_along(start: Start) -> None:
     assert process.is_alive
 
 
-def test_closing_a_line_stops_it_there(start: Start) -> None:
+def test_closing_a_line_stops_it_in_the_process(start: Start) -> None:
     process = start("names-the-stopped")
     process.wait_until_ready(SERVE)
     line = spoken(process)
     assert next(line) == 0
     line.close()  # type: ignore[attr-defined]
-    assert list(spoken(process)) == [0], "line 0 was stopped before line 1 was asked for"
+    assert list(spoken(process)) == [0], "line 0 was stopped before line 1 was requested"
 
 
-def test_it_ends_when_it_is_closed(start: Start) -> None:
+def test_close_ends_the_process(start: Start) -> None:
     process = start("counts")
     process.wait_until_ready(SERVE)
     waiting = spoken(process)

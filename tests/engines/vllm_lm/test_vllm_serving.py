@@ -1,4 +1,4 @@
-"""Between two steps of the engine lines come and go; what is heard of each is its own."""
+"""The server side of the vLLM process adds and removes lines between two steps of a fake engine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SERVE = Serve("", Precision.FLOAT32, False, 100, 3, 1 << 20, 0.1, FIRST_END, NUM
 
 
 class Wire:
-    """The program's end, and an engine at work at the other."""
+    """The program's end of the connection, with a fake engine running at the other."""
 
     def __init__(self) -> None:
         self.near, far = multiprocessing.Pipe(duplex=True)
@@ -62,7 +62,7 @@ class Wire:
         )
 
     def plain(self, line: int, *, max_tokens: int = 30, min_tokens: int = 0) -> list[int]:
-        """What the plain sampler makes of the same scores."""
+        """Return the tokens of the plain sampler for the same scores."""
         sampler, spoken = RepetitionAwareSampler(OPTIONS, seed=line), list[int]()
         while len(spoken) < max_tokens:
             forbid = slice(FIRST_END, NUM_IDS) if len(spoken) < min_tokens else None
@@ -74,10 +74,10 @@ class Wire:
 
 
 def heard_until_ended(connection: Connection, count: int) -> dict[int, list[int]]:
-    """The tokens of each line, until ``count`` lines have ended."""
+    """Return the tokens of each line once ``count`` lines have ended."""
     lines: dict[int, list[int]] = {}
     while count:
-        assert connection.poll(30), "nothing more is said"
+        assert connection.poll(30), "an event is expected"
         event: Event = connection.recv()
         match event:
             case Tokens(line, tokens):
@@ -98,7 +98,7 @@ def wire(fake_library: dict[str, ModuleType]) -> Iterator[Wire]:
     assert wire.is_abandoned.wait(30)
 
 
-def test_more_lines_than_rows_are_each_what_they_would_be_alone(wire: Wire) -> None:
+def test_more_lines_than_rows_equal_single_lines(wire: Wire) -> None:
     for line in range(7):
         wire.speak(line, min_tokens=4 * line)
     heard = heard_until_ended(wire.near, 7)
@@ -106,13 +106,13 @@ def test_more_lines_than_rows_are_each_what_they_would_be_alone(wire: Wire) -> N
     assert all(len(heard[line]) >= 4 * line for line in range(7))
 
 
-def test_a_stopped_line_is_taken_from_the_engine(wire: Wire) -> None:
+def test_stopped_line_is_aborted(wire: Wire) -> None:
     points = np.zeros(10)
     wire.near.send(Generate(1, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, None))
     assert isinstance(wire.near.recv(), SampleRequest)
     wire.near.send(Stop(1))
     wire.near.send(Generate(2, np.zeros((5, 4), np.float32), 10, 10, OPTIONS, points))
-    wire.near.send(SampleResult(1, 3))  # only now does the engine go on
+    wire.near.send(SampleResult(1, 3))  # the engine continues only now
     events: list[Event] = []
     while not events or not isinstance(events[-1], Ended):
         assert wire.near.poll(30)
@@ -122,7 +122,7 @@ def test_a_stopped_line_is_taken_from_the_engine(wire: Wire) -> None:
     assert events[-1] == Ended(2, 0)
 
 
-def test_a_line_may_be_chosen_for_elsewhere(wire: Wire) -> None:
+def test_line_sampled_by_the_program(wire: Wire) -> None:
     wire.near.send(Generate(4, np.zeros((5, 4), np.float32), 0, 20, OPTIONS, None))
     shown: list[np.ndarray] = []
     spoken: list[int] = []
@@ -141,7 +141,7 @@ def test_a_line_may_be_chosen_for_elsewhere(wire: Wire) -> None:
         assert np.array_equal(scores, wire.engine.scores_after(before).numpy())
 
 
-def test_a_line_that_is_refused_is_said_and_the_next_is_spoken(wire: Wire) -> None:
+def test_rejected_line_is_reported_and_the_next_runs(wire: Wire) -> None:
     wire.speak(1, num_embeddings=101)
     assert wire.near.poll(30)
     assert wire.near.recv() == Rejected(1, "the prompt is longer than the model")
@@ -149,9 +149,9 @@ def test_a_line_that_is_refused_is_said_and_the_next_is_spoken(wire: Wire) -> No
     assert heard_until_ended(wire.near, 1) == {2: wire.plain(2)}
 
 
-def test_scores_that_are_no_numbers_end_it(wire: Wire) -> None:
+def test_non_finite_scores_end_the_process(wire: Wire) -> None:
     wire.engine._scores.fill_(float("nan"))
     wire.speak(1)
     assert wire.has_ended.wait(30)
     assert "not finite" in str(wire.error)
-    assert not wire.near.poll(), "a token that was drawn from them is not said"
+    assert not wire.near.poll(), "tokens sampled from non-finite scores are not sent"

@@ -1,4 +1,4 @@
-"""The promise of a speech language model, whatever becomes of the process that keeps it."""
+"""The vLLM language model with a fake process, which may die."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def never(scores: np.ndarray) -> int:
     raise AssertionError("the line has its own numbers")
 
 
-class HonestProcess:
-    """Computes what vLLM would, by the plain decoder in this process; dies after ``dies_after`` tokens in all."""
+class PlainProcess:
+    """A fake process that computes tokens with the plain decoder and dies after ``dies_after`` tokens in all."""
 
     def __init__(self, plain: TorchSpeechLM, dies_after: int = 10**9) -> None:
         self._plain = plain
@@ -74,10 +74,10 @@ class HonestProcess:
 
 def speech_lm(
     family: str, dies_after: int = 10**9, max_positions: int = 4096
-) -> tuple[VllmSpeechLM, HonestProcess, list[TorchSpeechLM]]:
-    """And the process, and the plain ones that were opened."""
+) -> tuple[VllmSpeechLM, PlainProcess, list[TorchSpeechLM]]:
+    """Return the model, its fake process, and the list of plain models it opens."""
     plain = plain_lm(family)
-    process, opened = HonestProcess(plain, dies_after), list[TorchSpeechLM]()
+    process, opened = PlainProcess(plain, dies_after), list[TorchSpeechLM]()
 
     def open_plain() -> TorchSpeechLM:
         opened.append(plain)
@@ -99,7 +99,7 @@ def seeded(seed: int, lm: TorchSpeechLM) -> RepetitionAwareSampler:
     return RepetitionAwareSampler(lm.sampling, seed)
 
 
-def test_a_seed_says_the_same_as_in_the_plain_one(family: str) -> None:
+def test_seeds_give_the_same_tokens_as_plain_pytorch(family: str) -> None:
     lm, process, opened = speech_lm(family)
     plain = plain_lm(family)
     for seed in range(3):
@@ -111,7 +111,7 @@ def test_a_seed_says_the_same_as_in_the_plain_one(family: str) -> None:
     assert lm.engine == "vLLM 0.0, float32"
 
 
-def test_other_samplers_see_the_scores(family: str) -> None:
+def test_other_samplers_receive_the_scores(family: str) -> None:
     lm, _, _ = speech_lm(family)
     plain = plain_lm(family)
     for sampler in (GreedySampler(), ForcedSampler((1, 2, 3), end_id=10**6)):
@@ -121,7 +121,7 @@ def test_other_samplers_see_the_scores(family: str) -> None:
 
 
 @pytest.mark.parametrize("dies_after", [0, 1, 17])
-def test_a_line_that_lost_its_process_goes_on_as_if_nothing_were(family: str, dies_after: int) -> None:
+def test_line_continues_on_pytorch_if_the_process_dies(family: str, dies_after: int) -> None:
     plain = plain_lm(family)
     lm, _, opened = speech_lm(family, dies_after)
     request = replace(REQUEST, min_tokens=40)
@@ -132,15 +132,15 @@ def test_a_line_that_lost_its_process_goes_on_as_if_nothing_were(family: str, di
     assert (lm.engine, lm.max_concurrent_lines) == (plain.engine, 1)
 
 
-def test_whoever_proves_or_measures_sees_it_die(family: str) -> None:
-    """Else plain PyTorch would be proven under another name."""
+def test_other_samplers_receive_the_error_of_the_process(family: str) -> None:
+    """Otherwise plain PyTorch would be verified as vLLM."""
     lm, _, opened = speech_lm(family, dies_after=5)
     with pytest.raises(EngineDied):
         list(lm.generate(replace(REQUEST, min_tokens=30), GreedySampler()))
     assert opened == []
 
 
-def test_what_does_not_fit_is_spoken_by_plain_pytorch(family: str) -> None:
+def test_long_and_interleaved_requests_run_on_plain_pytorch(family: str) -> None:
     plain = plain_lm(family)
     lm, process, opened = speech_lm(family, max_positions=50)
     assert list(lm.generate(REQUEST, seeded(1, plain))) == list(plain.generate(REQUEST, seeded(1, plain)))
@@ -151,14 +151,14 @@ def test_what_does_not_fit_is_spoken_by_plain_pytorch(family: str) -> None:
     assert opened == [plain]
 
 
-def test_too_long_is_said_before_anything_is_computed() -> None:
+def test_too_long_request_is_rejected_before_computing() -> None:
     lm, process, _ = speech_lm("cosyvoice3")
     with pytest.raises(SequenceTooLong):
         lm.generate(SpeechTokenRequest((1,), max_tokens=10**6), GreedySampler())
     assert process.num_lines == 0
 
 
-def test_nothing_is_asked_for_before_the_first_token_is_wanted_nor_for_none() -> None:
+def test_process_gets_no_request_before_the_first_token() -> None:
     lm, process, _ = speech_lm("cosyvoice3")
     plain = plain_lm("cosyvoice3")
     line = lm.generate(REQUEST, seeded(1, plain))
@@ -168,13 +168,13 @@ def test_nothing_is_asked_for_before_the_first_token_is_wanted_nor_for_none() ->
     assert process.num_lines == 1
 
 
-def test_the_process_ends_with_whoever_wanted_it() -> None:
+def test_process_is_closed_with_its_last_user() -> None:
     lm, process, _ = speech_lm("cosyvoice3")
     line = lm.generate(REQUEST, GreedySampler())
     next(line)
     del lm
     gc.collect()
-    assert not process.is_closed, "a line is still being spoken"
+    assert not process.is_closed, "a line is still being generated"
     line.close()  # type: ignore[attr-defined]
     del line
     gc.collect()

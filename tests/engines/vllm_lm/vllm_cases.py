@@ -1,4 +1,4 @@
-"""Random speech language models small enough for tests, of a size vLLM's kernels know, and lines for them."""
+"""Small random speech language models with a head size that vLLM supports, and requests for them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from studio.model.stages import SpeechTokenRequest
 
 CPU = Device(DeviceKind.CPU, "a processor", num_threads=1, total_bytes=8 << 30)
 CARD = Device(
-    DeviceKind.CUDA, "a card", num_threads=1, total_bytes=8 << 30, compute_capability=(8, 9), driver="580.65.06"
+    DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, compute_capability=(8, 9), driver="580.65.06"
 )
 REQUEST = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)), max_tokens=60)
 OTHER_REQUEST = SpeechTokenRequest((7, 1, 2), (11, 40), tuple(range(30)), max_tokens=40)
-# Two query heads of 64, the size of the released models' heads, on one of keys and values.
+# Two query heads of 64 channels, as in the released models, share one key-value head.
 _BACKBONE = QwenConfig(
     vocabulary_size=200, hidden_size=128, intermediate_size=96, num_layers=2, num_heads=2, num_kv_heads=1
 )
@@ -35,7 +35,7 @@ _NUM_SPEECH_TOKENS = 350
 
 @cache
 def small_checkpoint(family: str) -> Checkpoint:
-    """A folder that holds ``llm.pt`` and nothing else."""
+    """Return a checkpoint whose folder contains only ``llm.pt``."""
     noise = open_checkpoint({"cosyvoice2": noise_models.V2, "cosyvoice3": noise_models.V3}[family])
     config = SpeechLMConfig(_BACKBONE, noise.generation.speech_token_layout(_NUM_SPEECH_TOKENS))
     folder = Path(mkdtemp(prefix="small-lm-"))
