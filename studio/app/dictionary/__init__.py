@@ -1,1 +1,1 @@
-"""Editing of the pronunciation dictionaries: the one of the project and the one that all projects share."""
+"""Editing of the project's pronunciation dictionary and of the one that all projects share."""

@@ -158,6 +158,7 @@ class DictionaryDialog(QDialog):
         self._global_words = global_words
         self.project_page = PronunciationPage(self.tr("Project dictionary"), self._count_lines)
         self.global_page = PronunciationPage(self.tr("Shared dictionary"), self._count_lines)
+        self.pages = (self.project_page, self.global_page)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Pronunciation"))
         self.tabs.addTab(self.project_page, self.tr("This project"))
@@ -179,10 +180,6 @@ class DictionaryDialog(QDialog):
         # Buttons.
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-
-    @property
-    def pages(self) -> tuple[PronunciationPage, PronunciationPage]:
-        return self.project_page, self.global_page
 
     def add_word(self, written: str) -> None:
         """Add a row for a word selected in the script."""

@@ -49,7 +49,7 @@ class Pronunciation(QObject):
         return dialog
 
     def hear(self, entry: DictionaryEntry, voice_name: str | None) -> None:
-        """Play ``entry`` instead of the current word, in the first voice of the script if ``voice_name`` is None."""
+        """Stop the current word and play ``entry``. If ``voice_name`` is None, use the first voice in the script."""
         self._stop()
         voices = (voice_name, *(line.voice for line in self._session.editor.script.lines))
         name = next((voice for voice in voices if voice), None)

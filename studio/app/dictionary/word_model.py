@@ -74,7 +74,7 @@ class WordModel(QAbstractTableModel):
         return self._rows[number]
 
     def problem(self, number: int) -> BadPronunciation | None:
-        """Return the error of an invalid row; None for valid and blank rows."""
+        """Return the error of an invalid row, or None if the row is valid or blank."""
         row = self._rows[number]
         if row.is_blank:
             return None

@@ -149,7 +149,11 @@ class ClipEditorDialog(QDialog):
             ("zoom-selection", self.tr("Zoom to selection"), self._waveform.zoom_to_selection),
             ("zoom-fit", self.tr("Show all"), self._waveform.zoom_to_fit),
         ):
-            tool = self._tool(name, tip, action)
+            tool = QToolButton(self, autoRaise=True)
+            tool.setIcon(icon(name))
+            tool.setToolTip(tip)
+            tool.setAccessibleName(tip)
+            tool.clicked.connect(action)
             tools.addWidget(tool)
             self.setTabOrder(before, tool)
             before = tool
@@ -180,14 +184,6 @@ class ClipEditorDialog(QDialog):
         rows.addWidget(ScrolledPage(page, self), 1)
         rows.addWidget(self._problem)
         rows.addWidget(self._buttons)
-
-    def _tool(self, name: str, tip: str, action: object) -> QToolButton:
-        button = QToolButton(self, autoRaise=True)
-        button.setIcon(icon(name))
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        button.clicked.connect(action)
-        return button
 
     def _connect_signals(self) -> None:
         # The handles.

@@ -71,7 +71,10 @@ def suggest_clip(recording: Waveform, name: str, transcript: str = "") -> ClipSu
 
 
 def suggest_from_file(path: Path, fallback_name: str) -> ClipSuggestion:
-    """Suggest a clip of an audio file. Raises ``UnreadableClip``, ``ClipTooLong`` and the errors of ``suggest_clip``."""
+    """Suggest a clip of an audio file.
+
+    Raises ``UnreadableClip``, ``ClipTooLong`` and the errors of ``suggest_clip``.
+    """
     recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS, highest_rate=_HIGHEST_RATE)
     transcript = _read_transcript(path)
     return suggest_clip(recording, suggest_name(path.stem, fallback_name), transcript)

@@ -185,7 +185,7 @@ class VoicesPanel(QWidget):
         self.preparation.changed.connect(self._model.set_preparation)
 
     def _on_first_seen(self) -> None:
-        """Read the clips after the first paint, which they would delay."""
+        """Read the clips after the first paint, so that they do not delay it."""
         self._was_seen = True
         self._thumbnails.request(self.voices)
 
@@ -194,7 +194,7 @@ class VoicesPanel(QWidget):
         self._update_placeholder()
 
     def _on_search_finished(self) -> None:
-        """Select the first match. The Return key was pressed."""
+        """Select the first match after the Return key was pressed."""
         if self._filter.rowCount():
             self._list.setCurrentIndex(self._filter.index(0, 0))
             self._list.setFocus()

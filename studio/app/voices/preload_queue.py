@@ -67,7 +67,7 @@ class VoicePreloadQueue(QObject):
         return self._known.get(name, Preparation())
 
     def use(self, preparer: VoicePreparer | None, generation: str | None = None) -> None:
-        """Prepare voices by ``preparer``, or none if it is None, for the model ``generation``. Discard all states."""
+        """Use ``preparer`` for the model ``generation``, or prepare no voices if it is None. Discard all states."""
         self._cancel()
         self._preparer, self._generation = preparer, generation
         self._waiting = []
@@ -106,7 +106,7 @@ class VoicePreloadQueue(QObject):
             self._set(after, known)
 
     def pause(self) -> None:
-        """Leave the worker to speech. The running preparation is cancelled and starts again after ``resume``."""
+        """Free the worker for synthesis. The running preparation is cancelled and starts again after ``resume``."""
         self._is_paused = True
         running = self._running
         self._cancel()

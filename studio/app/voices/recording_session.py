@@ -72,7 +72,7 @@ class RecordingSession(QObject):
         return self._recorder.recorded_seconds if self._recorder else 0.0
 
     def listen_to(self, device: str | None) -> None:
-        """Open the microphone ``device``, or the default one if it is None, in the background."""
+        """Open the microphone ``device`` in the background. None means the default microphone."""
         self._close_recorder()
         self._num_openings += 1
         self._set(SessionState.OPENING)

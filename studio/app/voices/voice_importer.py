@@ -74,7 +74,7 @@ class VoiceImporter(QObject):
         self._file_started.connect(self._on_file_started)
 
     def describe_drop(self, paths: list[Path]) -> str | None:
-        """Return the text of the drop overlay for ``paths``; None if they cannot become voices."""
+        """Return the text of the drop overlay for ``paths``, or None if they cannot become voices."""
         if not may_hold_voices(paths):
             return None
         if len(paths) == 1 and not paths[0].is_dir():
@@ -252,7 +252,7 @@ def _suggest_from_voice(voice: Voice) -> ClipSuggestion:
 
 @dataclass
 class DroppedPaths:
-    """Files by kind."""
+    """Dropped files, sorted by kind."""
 
     recordings: list[Path] = field(default_factory=list)
     voice_files: list[Path] = field(default_factory=list)

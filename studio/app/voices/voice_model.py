@@ -182,7 +182,10 @@ class VoiceFilter(QSortFilterProxyModel):
 
 
 class VoiceThumbnails(QObject):
-    """Reads clips in the background, each of them once, and emits ``ready``. Voices with stored features are skipped, as they have no waveform."""
+    """Reads each requested clip once, in the background, and emits ``ready``.
+
+    Voices with stored features are skipped, because they have no waveform.
+    """
 
     ready = Signal(str, object)  # path of the clip, CardPicture
 

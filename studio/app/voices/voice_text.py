@@ -47,7 +47,7 @@ GRADE_ICONS = {Grade.GOOD: "quality-good", Grade.FAIR: "quality-fair", Grade.POO
 
 
 def language_name(code: str | None) -> str:
-    """Return the name of the language ``code``, the code itself if it has no name here, or "" for None."""
+    """Return the name of the language ``code``. A code without a name is returned unchanged, and None as ""."""
     if not code:
         return ""
     return QCoreApplication.translate("Languages", LANGUAGE_NAMES[code]) if code in LANGUAGE_NAMES else code

@@ -70,7 +70,7 @@ class CollapsiblePanel(QFrame):
         self._title.setText(words)
 
     def show_progress(self, is_busy: bool, share: float | None = None) -> None:
-        """Show the finished ``share`` of the work, from 0 to 1, or None if it is unknown."""
+        """Show the finished ``share`` of the work, from 0 to 1. None means that it is unknown."""
         self._is_busy = is_busy
         for bar in (self._bar, self._small_bar):
             bar.setMaximum(_STEPS if share is not None else 0)

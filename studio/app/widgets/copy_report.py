@@ -10,7 +10,10 @@ from studio.errors import StudioError
 
 
 class CopyReportButton(QPushButton):
-    """Hidden while there is no error. The report contains no file names, voices or texts of the user."""
+    """Button that is hidden while there is no error.
+
+    The report contains no file names, voices or texts of the user.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -12,7 +12,7 @@ from studio.health.log_file import note_shown
 
 
 class ErrorLine(QWidget):
-    """Hidden while there is no error. Each shown error is recorded for the diagnostics."""
+    """Error message, hidden while there is no error. Each shown error is recorded for the diagnostics."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class ErrorLine(QWidget):
         return self._words.text()
 
     def show_error(self, error: StudioError | None) -> None:
-        """Show ``error`` instead of the current one; None clears it."""
+        """Show ``error`` instead of the current one. None clears it."""
         before = self._error
         # While the user types or drags, the same kind of error appears again and again; record it once.
         if error is not None and (before is None or before.code != error.code):

@@ -1,4 +1,4 @@
-"""Query of the keyboard focus."""
+"""Check of the keyboard focus."""
 
 from __future__ import annotations
 

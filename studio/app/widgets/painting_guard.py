@@ -40,7 +40,7 @@ _logged: set[tuple[str, str]] = set()
 
 
 def paints_safely(guarded: _Class) -> _Class:
-    """Make the methods that Qt calls while painting log errors and return a neutral result. A class decorator."""
+    """Decorate a class so that the methods Qt calls while painting log errors and return a neutral result."""
     for name, fallback in FALLBACKS.items():
         if name in vars(guarded):
             setattr(guarded, name, _guarded(vars(guarded)[name], fallback))

@@ -47,7 +47,7 @@ def recording() -> Waveform:
 
 
 @pytest.fixture
-def make_sound(tmp_path: Path) -> Callable[..., Path]:
+def make_recording(tmp_path: Path) -> Callable[..., Path]:
     """Write an audio file and return its path."""
 
     def make(name: str, seconds: float = 5.0, **settings: float) -> Path:

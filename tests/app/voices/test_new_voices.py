@@ -15,8 +15,8 @@ from studio.voices.best_segment import PromptWindow
 from studio.voices.voice import Grade
 
 
-def test_name_and_transcript_come_from_the_file(make_sound: Callable[..., Path]) -> None:
-    path = make_sound("-anna.take.1.wav")
+def test_name_and_transcript_come_from_the_file(make_recording: Callable[..., Path]) -> None:
+    path = make_recording("-anna.take.1.wav")
     assert suggest_from_file(path, "Voice").name == "anna.take.1"
     assert suggest_from_file(path, "Voice").transcript == ""
     path.with_suffix(".txt").write_text(" What she said.\n", "utf-8")

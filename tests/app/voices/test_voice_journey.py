@@ -42,8 +42,8 @@ def names(bench: Bench) -> list[str]:
 
 def test_a_dropped_recording_becomes_the_voice_of_a_line(bench: Bench) -> None:
     window = bench.open_window()
-    sound = clip_of_noise(bench.folder / "narrator.wav")
-    assert drop_on(bench, window, sound) == "Drop to create a voice from narrator.wav"
+    recording = clip_of_noise(bench.folder / "narrator.wav")
+    assert drop_on(bench, window, recording) == "Drop to create a voice from narrator.wav"
     dialog = clip_editor_of(bench)
     dialog._form.transcript.setPlainText("What is said in it.")
     dialog.accept()

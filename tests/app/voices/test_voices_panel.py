@@ -88,11 +88,11 @@ def test_an_empty_library_shows_a_hint(panel: VoicesPanel) -> None:
 
 
 def test_a_dropped_recording_becomes_a_voice(
-    panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, qtbot: QtBot
+    panel: VoicesPanel, make_recording: Callable[..., Path], stack: QUndoStack, qtbot: QtBot
 ) -> None:
-    sound = make_sound("anna.wav", seconds=14.0)
-    assert panel.voice_importer.describe_drop([sound]) == "Drop to create a voice from anna.wav"
-    panel.voice_importer.import_paths([sound])
+    recording = make_recording("anna.wav", seconds=14.0)
+    assert panel.voice_importer.describe_drop([recording]) == "Drop to create a voice from anna.wav"
+    panel.voice_importer.import_paths([recording])
     dialog = open_clip_editor(panel, qtbot)
     dialog._form.transcript.setPlainText("What she said.")
     dialog.accept()
@@ -109,11 +109,11 @@ def test_a_dropped_recording_becomes_a_voice(
 
 
 def test_a_taken_name_gets_a_number_and_a_typed_one_is_refused(
-    panel: VoicesPanel, make_sound: Callable[..., Path], library: VoiceLibrary, clip: Path, qtbot: QtBot
+    panel: VoicesPanel, make_recording: Callable[..., Path], library: VoiceLibrary, clip: Path, qtbot: QtBot
 ) -> None:
     library.add(clip, "Anna")
     library.add(clip, "Ben")
-    panel.voice_importer.import_paths([make_sound("anna.wav")])
+    panel.voice_importer.import_paths([make_recording("anna.wav")])
     dialog = open_clip_editor(panel, qtbot)
     assert dialog.details.name == "anna 2"
     dialog._form.name.setText("ben")
@@ -125,10 +125,10 @@ def test_a_taken_name_gets_a_number_and_a_typed_one_is_refused(
 
 
 def test_several_files_become_voices_without_dialogs(
-    panel: VoicesPanel, make_sound: Callable[..., Path], stack: QUndoStack, tmp_path: Path, qtbot: QtBot
+    panel: VoicesPanel, make_recording: Callable[..., Path], stack: QUndoStack, tmp_path: Path, qtbot: QtBot
 ) -> None:
     for name in ("clips/anna.wav", "clips/ben.flac", "clips/deep/anna.wav"):
-        make_sound(name)
+        make_recording(name)
     (tmp_path / "clips" / "broken.mp3").write_bytes(b"no sound at all")
     errors: list[StudioError] = []
     panel.failed.connect(errors.append)
@@ -399,14 +399,14 @@ def test_stored_voices_without_a_model_are_reported(panel: VoicesPanel, tmp_path
 
 
 def test_an_unexpected_error_in_the_background_is_reported(
-    panel: VoicesPanel, make_sound: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    panel: VoicesPanel, make_recording: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(new_voices, "suggest_from_file", fail)
     with qtbot.waitSignal(panel.failed) as failed:
-        panel.voice_importer.import_paths([make_sound("anna.wav")])
+        panel.voice_importer.import_paths([make_recording("anna.wav")])
     assert failed.args[0].code == "internal-error"
 
 
