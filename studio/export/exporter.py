@@ -297,8 +297,6 @@ class Exporter:
                 num_done=num_done,
                 num_lines=len(self._plan.items),
                 item=item,
-                audio_seconds=self._audio_seconds,
-                elapsed_seconds=elapsed,
                 share=self._pace.share,
                 remaining_seconds=self._pace.remaining_seconds,
                 speed=self._audio_seconds / elapsed if elapsed > 1.0 else None,

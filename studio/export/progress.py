@@ -27,8 +27,6 @@ class ExportProgress:
     num_done: int
     num_lines: int
     item: ExportItem | None
-    audio_seconds: float
-    elapsed_seconds: float
     share: float
     remaining_seconds: float | None = None
     speed: float | None = None

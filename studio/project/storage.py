@@ -54,7 +54,7 @@ class Storage:
         """Read the script, and set ``replaced``."""
         with self._lock, self._reading():
             replaced: list[str] = []
-            script = read_script(self._connection, self._read_as, replaced)
+            script = _read_script(self._connection, replaced)
             ranks = self._connection.execute("SELECT id, rank FROM lines").fetchall()
             self._ranks = {row["id"]: int(row["rank"]) for row in ranks}
             self.replaced = tuple(replaced)
@@ -242,35 +242,28 @@ class Checkpoints:
                     _log.warning("%s may not be synced: %s", self._path, error)
 
 
-def read_script(connection: sqlite3.Connection, path: Path, replaced: list[str] | None = None) -> Script:
-    """Return the script in a project file or working copy. Raise ``UnreadableProject`` about ``path``.
-
-    Invalid values are replaced with defaults, and their names are appended to ``replaced``.
-    """
-    replaced = [] if replaced is None else replaced
+def _read_script(connection: sqlite3.Connection, replaced: list[str]) -> Script:
+    """Return the script. Invalid values are replaced with defaults, and their names are appended to ``replaced``."""
     select = connection.execute
 
     def num_sound_bytes(take_id: str) -> int:
         found = select("SELECT SUM(LENGTH(samples)) FROM sounds WHERE take_id = ?", (take_id,)).fetchone()
         return int(found[0] or 0)
 
-    try:
-        lines = [line_from(row, replaced) for row in select("SELECT * FROM lines ORDER BY rank, id")]
-        takes: dict[str, tuple[Take, ...]] = {line.id: () for line in lines}
-        for row in select("SELECT * FROM takes ORDER BY number, id").fetchall():
-            take = take_from(row, replaced, num_sound_bytes)
-            if take.line_id in takes:
-                takes[take.line_id] = (*takes[take.line_id], take)
-            else:
-                replaced.append("takes.line_id")
-        return Script(
-            name=str(select("SELECT name FROM project").fetchone()["name"]),
-            lines=tuple(_with_existing_take(line, takes[line.id], replaced) for line in lines),
-            takes={line_id: found for line_id, found in takes.items() if found},
-            dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall(), replaced),
-        )
-    except _INVALID as error:
-        raise database.corrupt_file(path, error) from error
+    lines = [line_from(row, replaced) for row in select("SELECT * FROM lines ORDER BY rank, id")]
+    takes: dict[str, tuple[Take, ...]] = {line.id: () for line in lines}
+    for row in select("SELECT * FROM takes ORDER BY number, id").fetchall():
+        take = take_from(row, replaced, num_sound_bytes)
+        if take.line_id in takes:
+            takes[take.line_id] = (*takes[take.line_id], take)
+        else:
+            replaced.append("takes.line_id")
+    return Script(
+        name=str(select("SELECT name FROM project").fetchone()["name"]),
+        lines=tuple(_with_existing_take(line, takes[line.id], replaced) for line in lines),
+        takes={line_id: found for line_id, found in takes.items() if found},
+        dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall(), replaced),
+    )
 
 
 def _with_existing_take(line: Line, takes: tuple[Take, ...], replaced: list[str]) -> Line:
@@ -290,7 +283,7 @@ def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -
 
 
 def contains_script(connection: sqlite3.Connection, script: Script) -> bool:
-    """Whether a file contains exactly the rows of ``script``. Unlike :func:`read_script`, this corrects no values."""
+    """Whether a file contains exactly the rows of ``script``. Unlike :meth:`Storage.read`, this corrects no values."""
     select = connection.execute
     lines = [dict(row) | {"rank": 0} for row in select("SELECT * FROM lines ORDER BY rank, id")]
     takes = {row["id"]: dict(row) for row in select("SELECT * FROM takes")}

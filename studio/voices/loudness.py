@@ -82,18 +82,12 @@ class EndpointDetector:
         self._rest = samples[num_whole:]
 
     @property
-    def has_spoken(self) -> bool:
-        return len(self._speech()) * FRAME_SECONDS >= _LEAST_SPEECH_SECONDS
-
-    @property
-    def silent_for_seconds(self) -> float:
-        """The silence since the last speech, or 0 if there was no speech."""
-        speech = self._speech()
-        return (len(self._levels) - 1 - int(speech[-1])) * FRAME_SECONDS if len(speech) else 0.0
-
-    @property
     def is_over(self) -> bool:
-        return self.has_spoken and self.silent_for_seconds >= _SILENCE_SECONDS
+        """Whether enough speech has ended with enough silence."""
+        speech = self._speech()
+        if len(speech) * FRAME_SECONDS < _LEAST_SPEECH_SECONDS:
+            return False
+        return (len(self._levels) - 1 - int(speech[-1])) * FRAME_SECONDS >= _SILENCE_SECONDS
 
     def _speech(self) -> np.ndarray:
         """Return the indices of the frames with speech."""

@@ -480,12 +480,13 @@ def test_folders_of_a_pattern_are_created(export: Export) -> None:
 
 def test_progress_reaches_the_end(export: Export) -> None:
     seen: list[ExportProgress] = []
-    export.exporter(FakeSpeechSource(seconds_per_line=0.5), seen=seen).run()
+    result = export.exporter(FakeSpeechSource(seconds_per_line=0.5), seen=seen).run()
     assert [progress.num_done for progress in seen][:4] == [0, 1, 2, 3]
     assert seen[-1].num_done == seen[-1].num_lines == 4
     assert seen[-1].remaining_seconds == 0
     assert seen[-1].share == pytest.approx(1.0)
-    assert seen[-1].speed == pytest.approx(seen[-1].audio_seconds / seen[-1].elapsed_seconds)
+    assert seen[-1].speed is not None
+    assert seen[-1].speed >= result.audio_seconds / result.elapsed_seconds > 0
     assert seen[0].remaining_seconds is None
     remaining = seen[3].remaining_seconds
     assert remaining is not None

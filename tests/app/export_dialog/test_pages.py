@@ -70,10 +70,10 @@ def test_speed_and_remaining_time_cover_all_lines(qtbot: QtBot) -> None:
 def test_the_progress_page_shows_the_speed_and_the_remaining_time(qtbot: QtBot) -> None:
     page = ProgressPage()
     qtbot.addWidget(page)
-    page.show_progress(ExportProgress(1, 4, None, 12.0, 3.0, 0.25, remaining_seconds=75.4, speed=4.0))
+    page.show_progress(ExportProgress(1, 4, None, 0.25, remaining_seconds=75.4, speed=4.0))
     assert page.bar.value() == 250
     assert page.figures.text() == "4.0x real time · 1 min left"
-    page.show_progress(ExportProgress(1, 4, None, 12.0, 3.0, 0.25, remaining_seconds=9.6, speed=4.0))
+    page.show_progress(ExportProgress(1, 4, None, 0.25, remaining_seconds=9.6, speed=4.0))
     assert page.figures.text() == "4.0x real time · 10 s left"
 
 
