@@ -125,7 +125,6 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
         "help_dialogs.py": "results of checks, which the dialog copies itself, and the reference of error codes",
         "dictionary/word_model.py": "tool tip of a row; the page shows the error below the table",
         "error_text.py": "defines the texts",
-        "models/first_run.py": "passes the text to the panel together with the error",
         "models/model_text.py": "why a download waits; it continues without the user",
         "script/line_model.py": "tool tip of a line; the error was shown as a notice before",
         "playback/audio_player.py": "a missing device is shown as a hint, and playback continues",

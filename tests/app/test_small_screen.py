@@ -148,7 +148,7 @@ def test_the_engines_panel_opens_the_engines_page(window: MainWindow, bench: Ben
     bench.parts.engines.panel._more.click()
     assert bench.parts.engines.page is not None
     bench.until(bench.parts.engines.page.isVisible)
-    assert bench.parts.engines.page.work.body.isVisible()
+    assert bench.parts.engines.page.panel.body.isVisible()
 
 
 def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: Bench) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.background import in_background
-from studio.app.error_text import format_error
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
 from studio.app.models.model_preview import ModelPreview, compare, synthesize_preview
 from studio.app.models.model_tasks import ModelTaskKind
@@ -175,7 +174,7 @@ class FirstRun(QObject):
         buttons.append(PanelButton(self.tr("Other models…"), self.models_wanted.emit))
         buttons.append(PanelButton(self.tr("Not now"), self._end))
         title = self.tr("Download of {name} failed").format(name=self._name)
-        self._show(PanelPage(title, format_error(error), role="bad", error=error, buttons=buttons))
+        self._show(PanelPage(title, error=error, buttons=buttons))
 
     def _install_from(self, source: SourceKind) -> None:
         """Change the source in the settings and resume: downloaded files are the same on every hub."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
-from studio.app.widgets.copy_report import CopyReportButton
+from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.focus import holds_focus
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
@@ -41,12 +41,11 @@ class PanelPage:
 
     title: str
     text: str = ""
-    role: str = ""  # style of the text
     is_busy: bool = False
     share: float | None = None  # progress 0..1; None if unknown
     table: Sequence[Sequence[str]] = ()  # rows of text; the first row is the header
     text_below: str = ""  # below the table
-    error: StudioError | None = None  # the error that ``text`` describes, for "Copy report"
+    error: StudioError | None = None  # shown below the text
     buttons: Sequence[PanelButton] = ()
 
 
@@ -63,19 +62,15 @@ class FirstRunPanel(CollapsiblePanel):
         self._close.setAccessibleName(self.tr("Close first steps"))
         self._text = QLabel(wordWrap=True)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._copy = CopyReportButton()
+        self._error = ErrorLine()
         self._table = QWidget()
         self._text_below = QLabel(wordWrap=True)
         self._buttons = QWidget()
         self._page = PanelPage("")
         self._dialog: QDialog | None = None
-        text_row = QHBoxLayout()
-        text_row.addWidget(self._text)
-        text_row.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
         self._rows = QVBoxLayout(self.body)
         self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.addLayout(text_row)
-        for widget in (self._bar, self._table, self._text_below, self._buttons):
+        for widget in (self._text, self._error, self._bar, self._table, self._text_below, self._buttons):
             self._rows.addWidget(widget)
         self.close_wanted.connect(self.closed)
         self.more_wanted.connect(self._open_dialog)
@@ -94,13 +89,9 @@ class FirstRunPanel(CollapsiblePanel):
             self._dialog.setWindowTitle(page.title)
         self._text.setText(page.text)
         self._text.setVisible(bool(page.text))
-        self._copy.offer_for(page.error)
+        self._error.show_error(page.error)
         self._text_below.setText(page.text_below)
         self._text_below.setVisible(bool(page.text_below))
-        if self._text.property("role") != page.role:
-            self._text.setProperty("role", page.role)
-            self._text.style().unpolish(self._text)
-            self._text.style().polish(self._text)
         self.show_progress(page.is_busy, page.share)
         if not has_same_table:
             self._table = self._replaced(self._table, self._make_table(page.table))

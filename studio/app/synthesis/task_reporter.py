@@ -37,9 +37,12 @@ class TaskReporter(QObject):
         self._update_timer = QTimer(self)  # combines many changes into one update
         self._update_timer.setSingleShot(True)
         self._update_timer.timeout.connect(self.show)
-        session.queue.job_changed.connect(lambda _: self._update_timer.start())
+        session.queue.job_changed.connect(self._on_job_changed)
         session.queue.became_idle.connect(self.show)
         session.transport.ended.connect(self.show)
+
+    def _on_job_changed(self) -> None:
+        self._update_timer.start()
 
     def show_message(self, words: str) -> None:
         """Show a temporary message, unless a task is running."""

@@ -138,8 +138,8 @@ def test_a_failed_download_is_reported_in_the_panel_and_can_be_retried(bench: Be
     panel = begin(bench).panel
     hub.faults["llm.pt"] = [Fault(403, at_hub=True)]
     press(bench, panel, "Download 510.01 kB")
-    bench.until(lambda: panel.page.role == "bad")
-    assert "restricts access" in panel.page.text
+    bench.until(lambda: panel.page.error)
+    assert "restricts access" in panel._error.words
     press(bench, panel, "Try again")
     bench.until(lambda: panel.page.title == f"{NAME} is installed")
 
@@ -151,7 +151,7 @@ def test_the_download_continues_from_the_other_source_if_one_refuses(
     panel = begin(bench).panel
     hub.faults["llm.pt"] = 2 * [Fault(403, at_hub=True)]
     press(bench, panel, "Download 510.01 kB")
-    bench.until(lambda: panel.page.role == "bad")
+    bench.until(lambda: panel.page.error)
     served = hub.served_bytes["flow.pt"]
     hub.faults.clear()
     press(bench, panel, "Continue from ModelScope")
