@@ -1,4 +1,4 @@
-"""Dialog for listening to takes in comparison, at the same position and loudness."""
+"""Dialog that compares takes by ear, at the same position and loudness."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _LETTER_WIDTH = 76
 
 
 class CompareDialog(QDialog):
-    """``preferred`` reports the take the user chooses; the takes are identified from then on.
+    """Shows the takes of ``comparison``; in a blind test their names are hidden until the user chooses one.
 
-    ``chosen_take`` and ``num_takes`` return the current state of the line, which may change while this is open.
+    ``chosen_take`` and ``num_takes`` return the current state of the line, which may change while the dialog is open.
     """
 
-    preferred = Signal(str)
+    preferred = Signal(str)  # id of the take that the user chooses
     blindness_changed = Signal(bool)
 
     def __init__(
@@ -72,7 +72,6 @@ class CompareDialog(QDialog):
         self._close = QPushButton(self.tr("Close"))
         self.setWindowTitle(self.tr("Compare takes"))
         self._lay_out()
-        self._name_controls()
         self._connect()
         self.show_takes()
         self._show_current()
@@ -91,6 +90,10 @@ class CompareDialog(QDialog):
             grid.addWidget(letter, row, 0)
             grid.addWidget(details, row, 1)
         self._position.setFixedHeight(8)
+        self._position.setAccessibleName(self.tr("Playback position"))
+        self._blind.setChecked(self._comparison.is_blind)
+        self._prefer.setToolTip(self.tr("Use the current take for the line (can be undone)"))
+        self._blind.setToolTip(self.tr("Hides which take is which until you choose one"))
         controls = QHBoxLayout()
         for button in (self._play, self._next, self._turn):
             button.setAutoDefault(False)
@@ -107,10 +110,8 @@ class CompareDialog(QDialog):
         column.addWidget(self._count)
         column.addWidget(self._position)
         column.addLayout(controls)
-        column.addWidget(self._blind)
-        column.addWidget(self._levels)
-        column.addWidget(self._outcome)
-        column.addWidget(self._problem)
+        for widget in (self._blind, self._levels, self._outcome, self._problem):
+            column.addWidget(widget)
         column.addStretch(1)
         column.addWidget(_quiet(self._key_help()))
         column.addWidget(self._buttons)
@@ -122,12 +123,6 @@ class CompareDialog(QDialog):
             "{letters}: switch to that take at the same position. X: next. Space: play or stop. "
             "R: play all. Enter: choose."
         ).format(letters=letters)
-
-    def _name_controls(self) -> None:
-        self._position.setAccessibleName(self.tr("Playback position"))
-        self._blind.setChecked(self._comparison.is_blind)
-        self._prefer.setToolTip(self.tr("Use the current take for the line (can be undone)"))
-        self._blind.setToolTip(self.tr("Hides which take is which until you choose one"))
 
     def _connect(self) -> None:
         comparison = self._comparison
@@ -264,7 +259,7 @@ class CompareDialog(QDialog):
     # Qt.
 
     def event(self, event: QEvent) -> bool:
-        # Space activates a button or check box focused with Tab. On the letters it plays, as elsewhere in the dialog.
+        # Space activates a button or check box focused with Tab, except on the letters, where it plays or stops.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             focus = QApplication.focusWidget()
             is_press = event.key() == Qt.Key.Key_Space and isinstance(focus, QAbstractButton)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
@@ -28,27 +28,25 @@ from studio.project.takes import Take
 
 
 class Inspector(QWidget):
-    """Displays the current line and reports the user's actions as signals."""
-
-    field_changed = Signal(list, str, object, str, bool)
-    take_chosen = Signal(str)
-    play_requested = Signal(str)
-    take_menu_requested = Signal(QPoint)  # screen position; for the selected takes
+    """Displays the current line. Its parts ``form`` and ``takes`` report the user's actions as signals."""
 
     def __init__(
         self, styles: StyleList, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.form = LineSettingsForm(styles)
-        self._takes = TakesList(outline_of)
-        self._spoken = QLabel(wordWrap=True)
-        self._spoken.setTextInteractionFlags(
+        self.takes = TakesList(outline_of)
+        self._normalized_text = QLabel(wordWrap=True)
+        self._normalized_text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self._spoken.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self._spoken.setContentsMargins(10, 0, 10, 8)
-        self._spoken.setAccessibleName(self.tr("As spoken"))
-        self._hint = _warning()
+        self._normalized_text.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._normalized_text.setContentsMargins(10, 0, 10, 8)
+        self._normalized_text.setAccessibleName(self.tr("As spoken"))
+        self._hint = QLabel(wordWrap=True)
+        self._hint.setProperty("role", "warn")
+        self._hint.setContentsMargins(10, 0, 10, 8)
+        self._hint.hide()
         self._problem = ErrorLine()
         self._problem.setContentsMargins(10, 0, 10, 8)
         self._takes_title = _title(self.tr("Takes"))
@@ -58,7 +56,7 @@ class Inspector(QWidget):
         column.setSpacing(2)
         column.addWidget(self.form)
         column.addWidget(_title(self.tr("As spoken")))
-        column.addWidget(self._spoken)
+        column.addWidget(self._normalized_text)
         column.addWidget(self._hint)
         column.addWidget(self._problem)
         column.addStretch(1)
@@ -66,8 +64,8 @@ class Inspector(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(upper)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused field by itself
-        # Without horizontal scrolling, anything cut off at the side would be unreachable.
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused field anyway
+        # As there is no horizontal scrolling, controls that are cut off at the side could not be reached.
         scroll.setMinimumWidth(upper.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         lower = QWidget()
         rows = QVBoxLayout(lower)
@@ -75,7 +73,7 @@ class Inspector(QWidget):
         self._takes_head = QHBoxLayout()
         self._takes_head.addWidget(self._takes_title, 1)
         rows.addLayout(self._takes_head)
-        rows.addWidget(self._takes, 1)
+        rows.addWidget(self.takes, 1)
         splitter = QSplitter(Qt.Orientation.Vertical)
         splitter.addWidget(scroll)
         splitter.addWidget(lower)
@@ -85,10 +83,6 @@ class Inspector(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(splitter)
-        self.form.field_changed.connect(self.field_changed)
-        self._takes.take_chosen.connect(self.take_chosen)
-        self._takes.play_requested.connect(self.play_requested)
-        self._takes.menu_requested.connect(self.take_menu_requested)
 
     def add_takes_action(self, action: QAction) -> None:
         """Add a button next to the number of takes."""
@@ -97,44 +91,28 @@ class Inspector(QWidget):
         button.setAccessibleName(action.text())
         self._takes_head.addWidget(button)
 
-    @property
-    def selected_takes(self) -> list[str]:
-        """The selected takes: the chosen one, or several to compare."""
-        return self._takes.selected_takes
-
     def show_line(
         self, line: Line | None, selected: Sequence[Line], takes: tuple[Take, ...], *, has_transcript: bool
     ) -> None:
         """Show the current ``line`` and its takes; the form edits the ``selected`` lines."""
         self.form.show_lines(line, selected, has_transcript=has_transcript)
-        self._takes.show_takes(takes, line.chosen_take if line else None)
+        self.takes.show_takes(takes, line.chosen_take if line else None)
         self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
 
-    def show_spoken(self, answer: str | StudioError, hint: str = "") -> None:
+    def show_normalized_text(self, text: str | StudioError, hint: str = "") -> None:
         """Show the normalized text or its error; ``hint`` is a warning to show before the line is spoken."""
-        self._spoken.setText(answer if isinstance(answer, str) else "")
+        self._normalized_text.setText(text if isinstance(text, str) else "")
         self._hint.setText(hint)
         self._hint.setVisible(bool(hint))
-        self._problem.show_error(answer if isinstance(answer, StudioError) else None)
+        self._problem.show_error(text if isinstance(text, StudioError) else None)
 
     @property
     def spoken_words(self) -> str:
-        return self._spoken.text()
-
-    def update_thumbnails(self) -> None:
-        self._takes.viewport().update()
+        return self._normalized_text.text()
 
 
 def _title(words: str) -> QLabel:
     label = QLabel(words)
     label.setProperty("role", "title")
     label.setContentsMargins(10, 6, 10, 2)
-    return label
-
-
-def _warning() -> QLabel:
-    label = QLabel(wordWrap=True)
-    label.setProperty("role", "warn")
-    label.setContentsMargins(10, 0, 10, 8)
-    label.hide()
     return label

@@ -1,4 +1,4 @@
-"""Settings of one or several lines: voice, style, speed, seed, pause, file name and sampling."""
+"""Form for the settings of one or several lines: voice, style, speed, seed, pause, file name and sampling."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ from studio.voices.voice import name_key
 
 _SHORTEST_NAME = 9  # letters of a voice or style name visible at any width of the dock
 _SPEED_STEPS = 20  # slider steps per unit of speed
+_INDENT_PIXELS = 20
 
 
 class LineSettingsForm(QWidget):
-    """Shows the current line. An edit is reported for all selected lines."""
+    """Shows the current line, and reports edits of all selected lines."""
 
     # ids of the lines, field, value, title of the undo step, whether further steps merge
     field_changed = Signal(list, str, object, str, bool)
@@ -41,7 +42,7 @@ class LineSettingsForm(QWidget):
         super().__init__(parent)
         self._styles = styles
         self._line: Line | None = None
-        self._lines: tuple[Line, ...] = ()  # that an edit is for
+        self._lines: tuple[Line, ...] = ()  # the lines that edits change: the selected ones that are not locked
         self._has_transcript = False
         self._is_showing = False
         self._scope = QLabel(wordWrap=True)
@@ -67,7 +68,6 @@ class LineSettingsForm(QWidget):
         for box in (self._voice, self._style):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(_SHORTEST_NAME)
-        self._name_controls()
         self._lay_out()
         self._connect()
         self.show_lines(None, ())
@@ -101,7 +101,7 @@ class LineSettingsForm(QWidget):
     def show_lines(self, line: Line | None, selected: Sequence[Line], *, has_transcript: bool = False) -> None:
         """Show the current ``line``, if any; edits apply to the ``selected`` lines.
 
-        ``has_transcript``: whether the line's voice has one, which selects the mode.
+        ``has_transcript`` tells whether the line's voice has a transcript; the displayed mode depends on it.
         """
         ids_before = self._shown_ids
         self._line = line
@@ -131,37 +131,29 @@ class LineSettingsForm(QWidget):
         self._instruction.show()
         self._instruction.setFocus()
 
-    def _name_controls(self) -> None:
-        for control, name in (
-            (self._voice, self.tr("Voice")),
-            (self._style, self.tr("Style")),
-            (self._instruction, self.tr("Style instruction")),
-            (self._speed, self.tr("Speed")),
-            (self._speed_slider, self.tr("Speed, slider")),
-            (self._is_seed_fixed, self.tr("Fixed seed")),
-            (self._seed, self.tr("Seed")),
-            (self._pause, self.tr("Pause after the line")),
-            (self._file_name, self.tr("File name")),
-        ):
-            control.setAccessibleName(name)
-        self._is_seed_fixed.setToolTip(
-            self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
-        )
-
     def _lay_out(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(10, 8, 10, 4)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(self._scope)
-        form.addRow(self.tr("Voice"), self._voice)
-        form.addRow(self.tr("Style"), self._style)
-        form.addRow("", self._instruction)
-        form.addRow("", self._mode)
-        form.addRow(self.tr("Speed"), _side_by_side(self._speed_slider, self._speed))
-        form.addRow(self.tr("Seed"), _side_by_side(self._is_seed_fixed, self._seed))
-        form.addRow(self.tr("Pause after"), self._pause)
-        form.addRow(self.tr("File name"), self._file_name)
+        rows: tuple[tuple[str, dict[QWidget, str]], ...] = (  # label, and accessible names of the controls
+            (self.tr("Voice"), {self._voice: self.tr("Voice")}),
+            (self.tr("Style"), {self._style: self.tr("Style")}),
+            ("", {self._instruction: self.tr("Style instruction")}),
+            ("", {self._mode: ""}),
+            (self.tr("Speed"), {self._speed_slider: self.tr("Speed, slider"), self._speed: self.tr("Speed")}),
+            (self.tr("Seed"), {self._is_seed_fixed: self.tr("Fixed seed"), self._seed: self.tr("Seed")}),
+            (self.tr("Pause after"), {self._pause: self.tr("Pause after the line")}),
+            (self.tr("File name"), {self._file_name: self.tr("File name")}),
+        )
+        for label, controls in rows:
+            for control, name in controls.items():
+                control.setAccessibleName(name)
+            form.addRow(label, control if len(controls) == 1 else _side_by_side(*controls))
         form.addRow(self._sampling)
+        self._is_seed_fixed.setToolTip(
+            self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
+        )
 
     def _connect(self) -> None:
         self._voice.activated.connect(
@@ -171,7 +163,7 @@ class LineSettingsForm(QWidget):
         self._instruction.textChanged.connect(self._on_instruction)
         self._speed.number_changed.connect(self._on_speed)
         self._speed_slider.valueChanged.connect(lambda value: self._on_speed(value / _SPEED_STEPS))
-        self._is_seed_fixed.clicked.connect(self._on_own_seed)
+        self._is_seed_fixed.clicked.connect(self._on_seed_fixed)
         self._seed.textEdited.connect(self._on_seed)
         self._pause.number_changed.connect(
             lambda value: self._report_edit("pause_after_seconds", value, self.tr("Change pause"), merges=True)
@@ -211,8 +203,8 @@ class LineSettingsForm(QWidget):
 
     def _show_style(self, line: Line, *, is_other: bool) -> None:
         is_mixed = self._is_mixed("style")
-        has_no_words_yet = is_mixed or line.style.is_plain
-        wants_instruction = self._style.currentData() == CUSTOM_INSTRUCTION and not is_other and has_no_words_yet
+        has_no_instruction = is_mixed or line.style.is_plain
+        wants_instruction = self._style.currentData() == CUSTOM_INSTRUCTION and not is_other and has_no_instruction
         if is_mixed and not wants_instruction:
             self._style.setPlaceholderText(self.tr("(mixed)"))
             self._style.setCurrentIndex(-1)
@@ -273,9 +265,9 @@ class LineSettingsForm(QWidget):
     def _on_speed(self, speed: float) -> None:
         self._report_edit("speed", round(speed, 2), self.tr("Change speed"), merges=True)
 
-    def _on_own_seed(self) -> None:
-        has_own = self._is_seed_fixed.isChecked()
-        self._report_edit("seed", self._typed_seed() if has_own else None, self.tr("Change seed"))
+    def _on_seed_fixed(self) -> None:
+        is_fixed = self._is_seed_fixed.isChecked()
+        self._report_edit("seed", self._typed_seed() if is_fixed else None, self.tr("Change seed"))
 
     def _on_seed(self) -> None:
         self._report_edit("seed", self._typed_seed(), self.tr("Change seed"), merges=True)
@@ -291,9 +283,8 @@ class LineSettingsForm(QWidget):
 
     def _mode_text(self, line: Line, has_transcript: bool) -> str:
         if line.voice is not None and self._row_of_voice(line.voice) < 0:
-            return self.tr("Voice {name} not found. Choose another voice, or add one with this name.").format(
-                name=line.voice
-            )
+            words = self.tr("Voice {name} not found. Choose another voice, or add one with this name.")
+            return words.format(name=line.voice)
         if line.style.instruct:
             return self.tr("Instruct mode: the model follows your instruction.")
         if line.style.preset:
@@ -305,20 +296,17 @@ class LineSettingsForm(QWidget):
         return self.tr("Cross-lingual mode. Add a transcript for a closer likeness.")
 
 
-def _side_by_side(first: QWidget, second: QWidget) -> QWidget:
-    both = QWidget()
-    layout = QHBoxLayout(both)
+def _side_by_side(*widgets: QWidget) -> QWidget:
+    row = QWidget()
+    layout = QHBoxLayout(row)
     layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(first, 1)
-    layout.addWidget(second, 1)
-    return both
-
-
-_INDENT_PIXELS = 20
+    for widget in widgets:
+        layout.addWidget(widget, 1)
+    return row
 
 
 class SamplingOptionsBox(QWidget):
-    """Custom sampling options of a line; unchecked, the defaults of the released models apply."""
+    """Custom sampling options of lines. While the box is not checked, the defaults of the released models apply."""
 
     changed = Signal(object)  # SamplingOptions or None
 
@@ -330,23 +318,20 @@ class SamplingOptionsBox(QWidget):
         self._window = NumberField(minimum=1, maximum=1000, decimals=0)
         self._ratio = NumberField(minimum=0.01, maximum=1.0, step=0.05, decimals=2)
         self._fields = (self._top_p, self._top_k, self._window, self._ratio)
+        names_and_tips = (
+            (self.tr("Top p"), self.tr("Cumulative probability kept: lower is calmer, higher is livelier")),
+            (self.tr("Top k"), self.tr("Maximum number of candidate tokens")),
+            (self.tr("Repetition window"), self.tr("Number of recent tokens checked for repetition")),
+            (self.tr("Repetition limit"), self.tr("Largest share of one token in the window")),
+        )
         self._inside = QWidget()
         form = QFormLayout(self._inside)
         form.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
-        for name, tip, control in (
-            (
-                self.tr("Top p"),
-                self.tr("Cumulative probability kept: lower is calmer, higher is livelier"),
-                self._top_p,
-            ),
-            (self.tr("Top k"), self.tr("Maximum number of candidate tokens"), self._top_k),
-            (self.tr("Repetition window"), self.tr("Number of recent tokens checked for repetition"), self._window),
-            (self.tr("Repetition limit"), self.tr("Largest share of one token in the window"), self._ratio),
-        ):
-            control.setAccessibleName(name)
-            control.setToolTip(tip)
-            control.number_changed.connect(self._on_number)
-            form.addRow(name, control)
+        for field, (name, tip) in zip(self._fields, names_and_tips, strict=True):
+            field.setAccessibleName(name)
+            field.setToolTip(tip)
+            field.number_changed.connect(self._on_number)
+            form.addRow(name, field)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._is_custom)
@@ -355,16 +340,15 @@ class SamplingOptionsBox(QWidget):
         self.show_options(None)
 
     def show_options(self, options: SamplingOptions | None, *, is_mixed: bool = False) -> None:
-        """Show ``options``; None stands for the defaults. ``is_mixed``: the selected lines differ."""
+        """Show ``options``, or the defaults for None. If ``is_mixed``, the selected lines have different options."""
         state = Qt.CheckState.Checked if options is not None else Qt.CheckState.Unchecked
         self._is_custom.setTristate(is_mixed)
         self._is_custom.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
         self._inside.setVisible(options is not None and not is_mixed)
         shown = options or SamplingOptions()
-        self._top_p.show_number(shown.top_p)
-        self._top_k.show_number(shown.top_k)
-        self._window.show_number(shown.window_tokens)
-        self._ratio.show_number(shown.repetition_ratio)
+        values = (shown.top_p, shown.top_k, shown.window_tokens, shown.repetition_ratio)
+        for field, value in zip(self._fields, values, strict=True):
+            field.show_number(value)
 
     def commit(self) -> None:
         """Report unfinished edits."""

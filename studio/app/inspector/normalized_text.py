@@ -1,4 +1,4 @@
-"""Preview of the text the model reads, after the dictionary and text normalization."""
+"""Preview of the text that the model reads, after the dictionary and text normalization are applied."""
 
 from __future__ import annotations
 
@@ -15,12 +15,29 @@ from studio.project.lines import Line
 from studio.project.requests import request_text
 
 _DEBOUNCE_MILLISECONDS = 300
+_TAG = re.compile(r"\[[^\]]*\]|<[^>]*>")  # style tags, which are not in the language of the text
+# Scripts and the languages that use them. No model supports the scripts without a language.
+_SCRIPTS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), frozenset({"zh", "yue", "ja"})),
+    (re.compile(r"[\u3040-\u30ff]"), frozenset({"ja"})),
+    (re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]"), frozenset({"ko"})),
+    (re.compile(r"[\u0400-\u052f]"), frozenset({"ru"})),
+    (re.compile(r"[\u0590-\u08ff\u0900-\u0e7f]"), frozenset()),
+)
+_UNSUPPORTED = QT_TRANSLATE_NOOP(
+    "KnownWriting", "{model} supports {languages} only. Text in other languages becomes unintelligible."
+)
+_SUPPORTED_BY_OTHERS = QT_TRANSLATE_NOOP(
+    "KnownWriting",
+    "{model} supports {languages} only. Text in other languages becomes unintelligible. "
+    "Other models support more languages (File menu).",
+)
 
 
 class NormalizedTextPreview(QObject):
     """Normalizes the line passed to ``show`` in the worker and emits ``ready``, but only for the latest line."""
 
-    ready = Signal(object, str)  # text or StudioError; a hint, or ""
+    ready = Signal(object, str)  # text or StudioError, and a hint, which may be empty
 
     def __init__(self, bridge: WorkerBridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,45 +82,27 @@ class NormalizedTextPreview(QObject):
         self._task = None
 
     async def _normalize(self) -> None:
-        while True:
+        """Normalize the requested text, and again if it changes meanwhile."""
+        answer: str | StudioError = ""
+        text: str | None = None
+        while text != self._requested_text:
             text = self._requested_text
-            answer: str | StudioError
             try:
                 answer = await self._bridge.spell_out(text) if text.strip() else ""
             except StudioError as error:
                 answer = error
-            if text == self._requested_text:
-                self._show(answer)
-                return
-
-    def _show(self, answer: str | StudioError) -> None:
         engine = self._bridge.engine.description
-        hint = (
-            unsupported_script_hint(engine.model_name, answer) if engine is not None and isinstance(answer, str) else ""
-        )
+        hint = ""
+        if engine is not None and isinstance(answer, str):
+            hint = unsupported_script_hint(engine.model_name, answer)
         self.ready.emit(answer, hint)
 
 
-_TAG = re.compile(r"\[[^\]]*\]|<[^>]*>")  # style tags, which are not in the language of the text
-# Scripts and the languages that use them. Scripts without a language are supported by no model.
-_SCRIPTS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
-    (re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"), frozenset({"zh", "yue", "ja"})),
-    (re.compile(r"[\u3040-\u30ff]"), frozenset({"ja"})),
-    (re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]"), frozenset({"ko"})),
-    (re.compile(r"[\u0400-\u052f]"), frozenset({"ru"})),
-    (re.compile(r"[\u0590-\u08ff\u0900-\u0e7f]"), frozenset()),
-)
-_UNSUPPORTED = QT_TRANSLATE_NOOP(
-    "KnownWriting", "{model} supports {languages} only. Text in other languages becomes unintelligible."
-)
-_SUPPORTED_BY_OTHERS = QT_TRANSLATE_NOOP(
-    "KnownWriting",
-    "{model} supports {languages} only. Text in other languages becomes unintelligible. "
-    "Other models support more languages (File menu).",
-)
-
-
 def is_script_supported(languages: frozenset[str], text: str) -> bool:
+    """Return whether a model for ``languages`` supports all scripts of ``text``.
+
+    A model does not fail on an unsupported script: it produces unintelligible speech.
+    """
     written = _TAG.sub(" ", text)
     return all(languages & known or not letters.search(written) for letters, known in _SCRIPTS)
 

@@ -15,7 +15,7 @@ from studio.project.takes import Take
 
 
 class TakesController(QObject):
-    """Also selects the take shown in the waveform panel: the playing one, else the chosen one."""
+    """Runs the commands. Also selects the take in the waveform panel: the one being played, otherwise the chosen one."""
 
     status_message = Signal(str)  # for the status bar
 
@@ -58,12 +58,12 @@ class TakesController(QObject):
     def show_line(self, line: Line | None) -> None:
         is_other = (line.id if line else None) != (self._line.id if self._line else None)
         self._line = line
-        heard = self._now_playing
-        if heard is not None and (
-            (line is not None and heard.line_id == line.id) or (not is_other and heard.take_id == self._shown_take)
+        playing = self._now_playing
+        if playing is not None and (
+            (line is not None and playing.line_id == line.id) or (not is_other and playing.take_id == self._shown_take)
         ):
-            self._shown_take = heard.take_id
-            self._session.audio_shown.emit(heard.audio, heard.line_id)
+            self._shown_take = playing.take_id
+            self._session.audio_shown.emit(playing.audio, playing.line_id)
             return
         take_id = line.chosen_take if line else None
         if take_id != self._shown_take or (line is not None and take_id is None):
@@ -75,16 +75,16 @@ class TakesController(QObject):
     def _on_shown(self, sound: StreamingAudio | None, line_id: str) -> None:
         self._last_shown = (sound, line_id)
 
-    def _on_started(self, heard: NowPlaying) -> None:
-        self._shown_take = heard.take_id
+    def _on_started(self, playing: NowPlaying) -> None:
+        self._shown_take = playing.take_id
 
     def _on_ended(self) -> None:
         """Show the chosen take again, unless the shown take is still being generated."""
-        is_being_made = any(
+        is_being_generated = any(
             job.synthesis is not None and job.synthesis.take_id == self._shown_take
             for job in self._session.queue.running
         )
-        if not is_being_made:
+        if not is_being_generated:
             self.show_line(self._line)
 
     @property
@@ -105,9 +105,9 @@ class TakesController(QObject):
     # Commands.
 
     def choose(self, take_id: str, line_id: str | None = None) -> None:
-        """Make it the take that is played and exported, by default of the current line; play it if one was playing.
+        """Choose the take that is played and exported for a line, by default the current one.
 
-        A locked line keeps its take.
+        If a take was playing, play this one instead. A locked line keeps its take.
         """
         line = self._line if line_id is None else self._session.editor.script.line(line_id)
         if line is None or line.chosen_take == take_id or self._is_locked(line):
@@ -127,7 +127,7 @@ class TakesController(QObject):
             self.choose(takes[(index + step) % len(takes)].id)
 
     def compare(self) -> None:
-        """Switch between the chosen take and the one chosen before, and play it from the beginning."""
+        """Switch to the take that was chosen before, and play it from the beginning."""
         line, takes = self._line, self.takes
         if line is None or len(takes) < 2:
             return
@@ -141,7 +141,7 @@ class TakesController(QObject):
         self._session.play_take(before)
 
     def takes_to_compare(self, selected: list[str]) -> list[Take]:
-        """Return the takes to compare: the ``selected`` ones if several, else all; at most the ``MOST_TAKES`` newest."""
+        """Return the ``selected`` takes if there are several, otherwise all; at most the ``MOST_TAKES`` newest."""
         chosen = [take for take in self.takes if take.id in selected]
         return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
 
@@ -166,7 +166,7 @@ class TakesController(QObject):
             self.restore(take)
 
     def restore(self, take: Take) -> None:
-        """Restore a removed take of the current line and choose it; a locked line keeps the take it has."""
+        """Restore a removed take of the current line and choose it, unless the line is locked."""
         if self._line is not None and take in self.removed_takes:
             change: Change = RestoreTakes((take,), {})
             if not self._line.is_locked:
@@ -181,9 +181,9 @@ class TakesController(QObject):
 
     def play_from(self, seconds: float) -> None:
         """Play the shown take from ``seconds``; no effect while it is being generated."""
-        heard = self._session.transport.now_playing
-        if heard is not None and heard.take_id == self._shown_take:
-            if heard.audio.is_complete:
-                self._session.transport.play(heard, start_seconds=seconds)
+        playing = self._session.transport.now_playing
+        if playing is not None and playing.take_id == self._shown_take:
+            if playing.audio.is_complete:
+                self._session.transport.play(playing, start_seconds=seconds)
         elif self._shown_take is not None:
             self._session.play_take(self._shown_take, start_seconds=seconds)

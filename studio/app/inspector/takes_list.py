@@ -1,4 +1,4 @@
-"""List of the takes of the current line, with waveform thumbnails."""
+"""List of the takes of the current line, and the cache of their waveform thumbnails."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     QTimer,
@@ -42,13 +43,17 @@ from studio.app.widgets.waveform_painting import paint_outline
 from studio.errors import StudioError
 from studio.project.takes import Take
 
+_log = logging.getLogger(__name__)
+
+Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
+
 _TAKE_ROLE = Qt.ItemDataRole.UserRole
 _MARGIN = 8
 _WAVEFORM_HEIGHT = 30
 
 
 class TakesList(QListWidget):
-    """``outline_of`` returns the thumbnail of a take, or None until it is computed (then call ``update``)."""
+    """``outline_of`` returns the thumbnail of a take, or None until it is computed. Then call ``update_thumbnails``."""
 
     take_chosen = Signal(str)
     play_requested = Signal(str)
@@ -65,7 +70,6 @@ class TakesList(QListWidget):
         self.itemSelectionChanged.connect(self._on_selection_changed)
         self.itemDoubleClicked.connect(lambda item: self.play_requested.emit(item.data(_TAKE_ROLE).id))
         self.customContextMenuRequested.connect(self._on_menu)
-        self._is_showing = False
         self._chosen: str | None = None
 
     @property
@@ -75,28 +79,29 @@ class TakesList(QListWidget):
 
     def show_takes(self, takes: tuple[Take, ...], chosen: str | None) -> None:
         """Show takes, the newest on top."""
-        self._is_showing = True
+        newest_first = list(reversed(takes))
         shown = [self.item(row).data(_TAKE_ROLE) for row in range(self.count())]
-        if shown == list(reversed(takes)) and chosen == self._chosen:
-            self._is_showing = False
-            return  # keep a selection of several takes to compare
+        if shown == newest_first and chosen == self._chosen:
+            return  # several takes may be selected to compare them
         self._chosen = chosen
-        if shown != list(reversed(takes)):
-            self.clear()
-            for take in reversed(takes):
-                item = QListWidgetItem(self._title(take))
-                item.setData(_TAKE_ROLE, take)
-                item.setToolTip(self._details(take))
-                self.addItem(item)
-        self._select_chosen()
-        self._is_showing = False
+        with QSignalBlocker(self):
+            if shown != newest_first:
+                self.clear()
+                for take in newest_first:
+                    item = QListWidgetItem(self._title(take))
+                    item.setData(_TAKE_ROLE, take)
+                    item.setToolTip(self._details(take))
+                    self.addItem(item)
+            self._select_chosen()
+
+    def update_thumbnails(self) -> None:
+        self.viewport().update()
 
     def _select_chosen(self) -> None:
-        was_showing, self._is_showing = self._is_showing, True
-        for row in range(self.count()):
-            if self.item(row).data(_TAKE_ROLE).id == self._chosen:
-                self.setCurrentRow(row)
-        self._is_showing = was_showing
+        with QSignalBlocker(self):
+            for row in range(self.count()):
+                if self.item(row).data(_TAKE_ROLE).id == self._chosen:
+                    self.setCurrentRow(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """1 to 9 play the take with that number."""
@@ -111,15 +116,15 @@ class TakesList(QListWidget):
         super().keyPressEvent(event)
 
     def _on_selection_changed(self) -> None:
-        """Choose a single selected take; several are selected to compare them."""
+        """Choose the selected take. Several takes are selected to compare them."""
         selected = self.selected_takes
-        if len(selected) == 1 and not self._is_showing:
+        if len(selected) == 1:
             self.take_chosen.emit(selected[0])
             if self._chosen != selected[0]:  # refused: the line is locked
                 QTimer.singleShot(0, self, self._select_chosen)  # after Qt has handled the click
 
     def _on_menu(self, position: QPoint) -> None:
-        """Open the menu, also without a take below the mouse: it restores removed takes."""
+        """Open the menu, even if no take is below the mouse, because it also restores removed takes."""
         item = self.itemAt(position)
         if item is not None and not item.isSelected():
             self.setCurrentItem(item)
@@ -195,13 +200,8 @@ class _TakeDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
-
-_log = logging.getLogger(__name__)
-
-
 class WaveformThumbnails(QObject):
-    """Thumbnails by take. ``outline`` starts computing a missing one, and ``ready`` reports it."""
+    """Thumbnails by take. ``outline`` computes a missing one on another thread, and ``ready`` reports it."""
 
     ready = Signal(str)  # take id
 
@@ -211,16 +211,16 @@ class WaveformThumbnails(QObject):
         self._run = run
         self._editor = editor
         self._outlines: dict[str, WaveformPeaks] = {}
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         editor.project_replaced.connect(self._forget)
 
     def outline(self, take_id: str) -> WaveformPeaks | None:
-        if take_id not in self._outlines and take_id not in self._asked:
-            self._asked.add(take_id)
-            self._run(self._make(take_id))
+        if take_id not in self._outlines and take_id not in self._requested:
+            self._requested.add(take_id)
+            self._run(self._compute(take_id))
         return self._outlines.get(take_id)
 
-    async def _make(self, take_id: str) -> None:
+    async def _compute(self, take_id: str) -> None:
         project = self._editor.project
         try:
             outline = await in_background(lambda: outline_of(project.samples_of(take_id), THUMBNAIL_COLUMNS))
@@ -232,4 +232,4 @@ class WaveformThumbnails(QObject):
 
     def _forget(self) -> None:
         self._outlines.clear()
-        self._asked.clear()
+        self._requested.clear()

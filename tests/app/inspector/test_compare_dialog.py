@@ -153,11 +153,11 @@ def test_blind_mode_is_remembered(bench: Bench, window: MainWindow) -> None:
 
 
 def test_selecting_two_takes_compares_them_and_chooses_none(bench: Bench, window: MainWindow) -> None:
-    takes = window.inspector._takes
+    takes = window.inspector.takes
     chosen = bench.lines[0].chosen_take
     takes.item(1).setSelected(True)
     assert bench.lines[0].chosen_take == chosen
-    assert len(window.inspector.selected_takes) == 2
+    assert len(window.inspector.takes.selected_takes) == 2
     dialog = open_dialog(bench, window)
     numbers = sorted(entry.take.number for entry in dialog._comparison.entries)
     assert numbers == [2, 3]
@@ -165,7 +165,7 @@ def test_selecting_two_takes_compares_them_and_chooses_none(bench: Bench, window
 
 
 def test_a_click_chooses_a_take(bench: Bench, window: MainWindow) -> None:
-    takes = window.inspector._takes
+    takes = window.inspector.takes
     place = takes.visualItemRect(takes.item(2)).center()
     bench.loop.call_soon(lambda: QTest.mouseClick(takes.viewport(), Qt.MouseButton.LeftButton, pos=place))
     bench.live(0.05)
@@ -178,14 +178,14 @@ def test_a_click_on_a_take_of_a_locked_line_explains_the_lock(bench: Bench, wind
     before, steps = bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()
     told: list[str] = []
     window.takes.status_message.connect(told.append)
-    takes = window.inspector._takes
+    takes = window.inspector.takes
     place = takes.visualItemRect(takes.item(2)).center()
     for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
         bench.loop.call_soon(lambda button=button: QTest.mouseClick(takes.viewport(), button, pos=place))
         bench.live(0.05)
     assert (bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()) == (before, steps)
     assert "Ctrl+L" in told[0]
-    bench.until(lambda: window.inspector.selected_takes == [before])
+    bench.until(lambda: window.inspector.takes.selected_takes == [before])
     for action in ("play.next_take", "play.remove_take"):
         bench.trigger(action)
         assert bench.lines[0].chosen_take == before
@@ -195,8 +195,8 @@ def test_a_click_on_a_take_of_a_locked_line_explains_the_lock(bench: Bench, wind
 def test_a_take_of_a_locked_line_can_be_played(bench: Bench, window: MainWindow) -> None:
     window.script.toggle_lock()
     first = window.takes.takes[0]
-    window.inspector._takes.setFocus()
-    bench.loop.call_soon(lambda: QTest.keyClick(window.inspector._takes, Qt.Key.Key_1))
+    window.inspector.takes.setFocus()
+    bench.loop.call_soon(lambda: QTest.keyClick(window.inspector.takes, Qt.Key.Key_1))
     bench.until(lambda: bench.session.transport.now_playing is not None)
     assert bench.session.transport.now_playing.take_id == first.id  # type: ignore[union-attr]
     assert bench.lines[0].chosen_take != first.id
@@ -225,10 +225,10 @@ def test_a_missing_device_is_shown_until_playback_works(
 def test_an_error_replaces_the_normalized_text(
     bench: Bench, window: MainWindow, report_of: Callable[[QWidget], str]
 ) -> None:
-    window.inspector.show_spoken(TextTooLong("The text has {count} letters.", remedy="Cut it.", count=9))
+    window.inspector.show_normalized_text(TextTooLong("The text has {count} letters.", remedy="Cut it.", count=9))
     assert window.inspector.spoken_words == ""
     assert report_of(window.inspector).startswith("error: text-too-long\n")
-    window.inspector.show_spoken("nine letters")
+    window.inspector.show_normalized_text("nine letters")
     assert not window.inspector._problem.isVisible()
 
 

@@ -104,7 +104,7 @@ def test_a_new_take_does_not_disturb_typing(bench: Bench, window: MainWindow, fo
 @pytest.mark.parametrize(("action", "owner", "method"), [
     ("speak.line", "session", "speak"),
     ("file.save", "documents", "save_as"),
-    ("file.export", "pages", "open_export"),
+    ("file.export", "dialogs", "open_export"),
 ])  # fmt: skip
 def test_an_action_commits_the_typed_number(
     bench: Bench,
