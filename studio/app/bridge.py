@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.error_text import unexpected_error
-from studio.app.services import Services
 from studio.errors import StudioError, WorkerDied
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         VoiceSummary,
     )
     from studio.worker.client import WorkerClient
+    from studio.worker.process import Worker
     from studio.worker.protocol import StoredVoicesWritten
     from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -62,13 +62,13 @@ class WorkerBridge(QObject):
 
     def __init__(
         self,
-        services: Services,
+        start_worker: Callable[[], Worker],
         folder: Path,
         options: EngineOptions | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._services = services
+        self._start_worker = start_worker
         self._engine = Engine(folder)
         self._options = options
         self._client: WorkerClient | None = None
@@ -179,7 +179,7 @@ class WorkerBridge(QObject):
         if self._client is None:
             from studio.worker.client import WorkerClient  # noqa: PLC0415 - after the first paint
 
-            self._client = WorkerClient(self._engine.folder, self._options, start_worker=self._services.start_worker)
+            self._client = WorkerClient(self._engine.folder, self._options, start_worker=self._start_worker)
             self._client.watch_engines(self._on_engine_news)
         return self._client
 

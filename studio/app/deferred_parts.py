@@ -9,22 +9,15 @@ from __future__ import annotations
 from importlib import import_module
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
-from studio.app.actions import Actions
 from studio.app.background import run_in_background
-from studio.app.dialogs import Dialogs
 from studio.app.dictionary.pronunciation import Pronunciation
-from studio.app.documents import Documents
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_page import EnginesController
 from studio.app.models.models_page import ModelsController
-from studio.app.notifications import NotificationBar
-from studio.app.script.script_page import ScriptPage
-from studio.app.session import Session
-from studio.app.synthesis.task_reporter import LengthNotices, TaskReporter
+from studio.app.synthesis.task_reporter import LengthNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
-from studio.app.voices.voice_importer import VoiceImporter
+from studio.app.window import MainWindow
 from studio.project.requests import library_versions
 
 _FIRST_USE_MODULES = (
@@ -37,27 +30,19 @@ _FIRST_USE_MODULES = (
 class DeferredParts(QObject):
     """Models, engines, pronunciation, voice conversion and dropped files. A child of ``window``."""
 
-    def __init__(
-        self,
-        session: Session,
-        *,
-        actions: Actions,
-        pages: Dialogs,
-        documents: Documents,
-        script: ScriptPage,
-        voice_importer: VoiceImporter,
-        notices: NotificationBar,
-        tasks: TaskReporter,
-        window: QWidget,
-    ) -> None:
+    def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
+        session, script, notices, actions = window.session, window.script, window.notices, window.actions_by_id
         self._script = script
         self.pronunciation = Pronunciation(session, window)
-        self.models = ModelsController(session, pages, notices, tasks, window)
+        self.models = ModelsController(session, window.dialogs, notices, window.tasks, window)
         self.engines = EnginesController(session.bridge, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)
-        self.drops = DropHandler(documents, voice_importer, script, self.recordings, window)
+        self.drops = DropHandler(window.documents, window.voices.voice_importer, script, self.recordings, window)
+        window.add_panels(self.models.panel, self.engines.panel)
+        window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
+        self.models.model_chosen.connect(window.use_model)
         actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Container
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio import paths
 from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.takes_list import WaveformThumbnails
@@ -18,15 +20,15 @@ from studio.app.playback.script_player import ScriptPlayer
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor, RemovedTakes
 from studio.app.script.style_list import StyleList
-from studio.app.services import Services
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImportServices
+from studio.audio.output_device import AudioOutputs, PortAudioOutputs
 from studio.audio.portaudio import device_names
 from studio.audio.streaming_audio import Samples, StreamingAudio
 from studio.audio.waveform import Waveform
-from studio.catalog.installed import DEFAULT_MODEL
+from studio.catalog.installed import DEFAULT_MODEL, installed_models
 from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.project.fingerprint import voice_key
@@ -51,27 +53,40 @@ if TYPE_CHECKING:
     from studio.app.dictionary.global_words import GlobalWords
     from studio.app.models.model_tasks import ModelTasks
     from studio.health.report import HealthReport
+    from studio.worker.process import Worker
 
 _METER_MILLISECONDS = 200
 _DOCTOR_RATE = 24_000
 _DOCTOR_BUFFER_SECONDS = 0.2
-
-
 # Changing one of these reloads the model.
 _ENGINE_SETTINGS = (
     SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, IDLE_RELEASE_MINUTES,
 )  # fmt: skip
 
 
-class Session(QObject):
-    """Everything that lasts as long as the program runs and is not a widget.
+def _start_process() -> Worker:
+    from studio.worker.process import WorkerProcess  # noqa: PLC0415 - after the first paint
 
-    ``sound_shown`` carries the audio for the large waveform, or None, and its line.
-    """
+    return WorkerProcess()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """External services of a session, replaced in tests."""
+
+    start_worker: Callable[[], Worker] = _start_process
+    outputs: AudioOutputs = field(default_factory=PortAudioOutputs)
+    open_library: Callable[[], VoiceLibrary] = VoiceLibrary
+    find_models: Callable[[], dict[str, Path]] = installed_models
+    drafts: Path = field(default_factory=lambda: paths.data_folder() / "drafts")  # folder of unsaved projects
+
+
+class Session(QObject):
+    """The parts of the program that are not widgets and exist until it ends."""
 
     failed = Signal(object)  # StudioError
     meters_changed = Signal(object)  # PlaybackStats
-    audio_shown = Signal(object, str)  # StreamingAudio or None, line id
+    audio_shown = Signal(object, str)  # for the waveform panel: StreamingAudio or None, and the id of its line
     settings_changed = Signal(object)  # the settings that changed; emitted on the thread that changed them
 
     def __init__(self, project: Project, settings: Settings, services: Services, parent: QObject | None = None) -> None:
@@ -84,14 +99,14 @@ class Session(QObject):
         self.library: VoiceLibrary = services.open_library()
         self.voice_edits = VoiceEdits(self.library, self.editor.undo_stack, self)
         self.removed_takes = RemovedTakes(self.editor, self)
-        self.bridge = WorkerBridge(services, self.model_folder(), self.engine_options(), self)
+        self.bridge = WorkerBridge(services.start_worker, self.model_folder(), self.engine_options(), self)
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
         self.transport = self._make_player(self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.thumbnails = WaveformThumbnails(self.editor, self.bridge.run, self)
-        # The job that is played while it is generated, until it is over.
+        # The job that is played while it is generated; None once it is over.
         self._playing_job: SynthesisJob | None = None
         self._last_job: SynthesisJob | None = None
         self._num_takes = 0
@@ -108,7 +123,7 @@ class Session(QObject):
         self.queue.job_finished.connect(self._on_job_finished)
         self.queue.became_idle.connect(self.update_meters)
         # playback
-        self.transport.started.connect(lambda heard: self.audio_shown.emit(heard.audio, heard.line_id))
+        self.transport.started.connect(lambda playing: self.audio_shown.emit(playing.audio, playing.line_id))
         self.transport.started.connect(lambda _: self._meter_timer.start())
         self.transport.ended.connect(self.update_meters)
         # errors of background work
@@ -135,11 +150,11 @@ class Session(QObject):
     def model_folder(self) -> Path:
         """Return the folder of the chosen model, by default of the bundled one."""
         choice = self.settings[MODEL]
-        models = self.services.find_models()
         if choice and Path(choice).is_dir():
             return Path(choice)
+        models = self.services.find_models()
         found = models.get(choice) or models.get(DEFAULT_MODEL) or next(iter(models.values()), None)
-        return found if found is not None else Path(choice or DEFAULT_MODEL)
+        return found or Path(choice or DEFAULT_MODEL)
 
     def engine_options(self) -> EngineOptions:
         has_reinforced = (self.model_folder() / "llm.rl.pt").is_file()
@@ -178,15 +193,15 @@ class Session(QObject):
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def device_names(self, kind: str) -> tuple[str, ...]:
-        """Rescan the audio devices and return the names of the "input" or "output" devices, as ``kind`` says.
+        """Rescan the audio devices and return the names of those of ``kind``, "input" or "output".
 
-        Slow; callable from any thread.
+        This is slow. It can be called from any thread.
         """
         self.services.outputs.rescan()
         return self.services.outputs.names() if kind == "output" else device_names("input")
 
     def examine(self) -> HealthReport:
-        """Check everything the program needs. Takes seconds; callable from any thread."""
+        """Check everything the program needs. This takes seconds and can be called from any thread."""
         from studio.health.report import examine  # noqa: PLC0415 - its libraries are not needed at the start
 
         def require_sound_card() -> None:
@@ -228,14 +243,14 @@ class Session(QObject):
 
     def speak_recording(self, line_id: str, recording: Path) -> None:
         """Queue a take that converts ``recording`` to the line's voice, and play it while it is generated."""
-        order = self.queue.convert(line_id, recording)
+        job = self.queue.convert(line_id, recording)
         if not self.script_player.is_active:
-            self._playing_job = order
+            self._playing_job = job
 
     def speak_changed_lines(self) -> None:
         """Queue every line with text that has no up-to-date take of plausible length."""
         editor = self.editor
-        waiting = {order.line_id for order in self.queue.jobs if not order.state.is_over}
+        waiting = {job.line_id for job in self.queue.jobs if not job.state.is_over}
         ids = [
             line.id
             for line in editor.project.lines
@@ -257,9 +272,9 @@ class Session(QObject):
 
     async def audio_of(self, take_id: str) -> StreamingAudio:
         """Raises ``TakeNotFound``."""
-        heard = self.transport.now_playing
-        if heard is not None and heard.take_id == take_id and heard.audio.is_complete:
-            return heard.audio
+        playing = self.transport.now_playing
+        if playing is not None and playing.take_id == take_id and playing.audio.is_complete:
+            return playing.audio
         project = self.editor.project
         samples = await in_background(project.samples_of, take_id)
         return StreamingAudio.of(samples, project.take(take_id).sample_rate)
@@ -271,16 +286,16 @@ class Session(QObject):
     def stop(self) -> bool:
         """Stop playback and cancel the take being played; return whether anything was stopped."""
         was_busy = self.transport.is_playing or self.script_player.is_active
-        heard = self.transport.now_playing
+        playing = self.transport.now_playing
         self.script_player.stop()
         self.transport.stop()
-        for order in self.queue.jobs:
+        for job in self.queue.jobs:
             # Includes jobs that are queued again after the worker ended. A stopped job is about to end
             # and must not be reported as stopped twice.
-            if order.state.is_over or order.synthesis is None or order.synthesis.is_stopped:
+            if job.state.is_over or job.synthesis is None or job.synthesis.is_stopped:
                 continue
-            if order is self._playing_job or (heard is not None and order.synthesis.take_id == heard.take_id):
-                self.queue.cancel(order)
+            if job is self._playing_job or (playing is not None and job.synthesis.take_id == playing.take_id):
+                self.queue.cancel(job)
                 was_busy = True
         return was_busy
 
@@ -296,7 +311,7 @@ class Session(QObject):
 
     async def close(self, *, keeps_draft: bool) -> None:
         """End everything including the worker. Never hangs; a failing step does not prevent the others."""
-        async with contextlib.AsyncExitStack() as steps:  # run in reverse order
+        async with contextlib.AsyncExitStack() as steps:  # run in reverse job
             steps.push_async_callback(in_background, self.editor.project.close, keeps_draft=keeps_draft)
             steps.push_async_callback(self.bridge.close)
             if "models" in self.__dict__:
@@ -310,32 +325,36 @@ class Session(QObject):
 
     # Slots.
 
-    def _on_synthesis_started(self, making: TakeSynthesis) -> None:
+    def _on_synthesis_started(self, synthesis: TakeSynthesis) -> None:
         self._meter_timer.start()
-        if self._playing_job is not None and self._playing_job.synthesis is making:
-            self.transport.follow(making)
+        if self._playing_job is not None and self._playing_job.synthesis is synthesis:
+            self.transport.follow(synthesis)
 
-    def _on_job_finished(self, order: SynthesisJob) -> None:
-        if order.synthesis is not None:
-            self.transport.synthesis_ended(order.synthesis)
-        if order.take is not None:
+    def _on_job_finished(self, job: SynthesisJob) -> None:
+        if job.synthesis is not None:
+            self.transport.synthesis_ended(job.synthesis)
+        if job.take is not None:
             self._num_takes += 1
-        if order is self._playing_job:
+        if job is self._playing_job:
             self._playing_job = None
-        self._last_job = order
-        if order.error is not None:
-            self.failed.emit(order.error)
+        self._last_job = job
+        if job.error is not None:
+            self.failed.emit(job.error)
 
     def update_meters(self) -> None:
         """Emit ``meters_changed`` with the current figures."""
-        order = self.queue.current or self._last_job
-        making = order.synthesis if order else None
-        report = making.report if making else None
-        first = report.first_audio_seconds if report else making.first_audio_seconds if making else None
+        job = self.queue.current or self._last_job
+        synthesis = job.synthesis if job else None
+        report = synthesis.report if synthesis else None
+        first = report.first_audio_seconds if report else synthesis.first_audio_seconds if synthesis else None
         self.meters_changed.emit(
             PlaybackStats(
                 first_audio_seconds=first,
-                real_time_factor=report.real_time_factor if report else making.real_time_factor if making else None,
+                real_time_factor=report.real_time_factor
+                if report
+                else synthesis.real_time_factor
+                if synthesis
+                else None,
                 buffered_seconds=self.transport.buffered_seconds,
                 num_underruns=self.transport.num_underruns,
                 num_takes=self._num_takes,

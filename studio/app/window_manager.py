@@ -59,23 +59,8 @@ class WindowManager(QObject):
     def build_parts(self) -> DeferredParts:
         from studio.app.deferred_parts import DeferredParts  # noqa: PLC0415 - see its module docstring
 
-        window = self.window
-        parts = DeferredParts(
-            self._session,
-            actions=window.actions_by_id,
-            pages=window.dialogs,
-            documents=window.documents,
-            script=window.script,
-            voice_importer=window.voices.voice_importer,
-            notices=window.notices,
-            tasks=window.tasks,
-            window=window,
-        )
-        window.add_panels(parts.models.panel, parts.engines.panel)
-        window.status.engine_clicked.connect(lambda: parts.models.open_engine_menu(window.status))
-        parts.models.model_chosen.connect(window.use_model)
-        self.parts = parts
-        return parts
+        self.parts = DeferredParts(self.window)
+        return self.parts
 
     def _build_window(self) -> MainWindow:
         window = MainWindow(self._session, self._log)
