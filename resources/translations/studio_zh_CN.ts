@@ -1418,7 +1418,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or write to a file instead.</source>
-        <translation>请安装 PortAudio（Debian、Ubuntu：apt-get install libportaudio2），或改为写入文件。</translation>
+        <translation>请安装 PortAudio（在 Debian 或 Ubuntu 上运行 apt-get install libportaudio2），或改为写入文件。</translation>
     </message>
     <message>
         <source>Install it again, or choose another engine.</source>
@@ -1426,7 +1426,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Install it again: pip install --force-reinstall, or uv tool install --reinstall.</source>
-        <translation>请重新安装：pip install --force-reinstall，或 uv tool install --reinstall。</translation>
+        <translation>请运行 pip install --force-reinstall 或 uv tool install --reinstall 重新安装。</translation>
     </message>
     <message>
         <source>Install onnxruntime-gpu with the CUDA and cuDNN it was built for, or choose another engine.</source>
@@ -1526,7 +1526,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Run the set-up again: python3 packaging/run.py.</source>
-        <translation>请重新运行安装程序：python3 packaging/run.py。</translation>
+        <translation>请运行 python3 packaging/run.py 重新安装。</translation>
     </message>
     <message>
         <source>Save it again as .docx, or as text.</source>
@@ -2110,7 +2110,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation>未安装 vLLM（pip install &apos;timbre-studio[vllm]&apos;）</translation>
+        <translation>未安装 vLLM（可运行 pip install &apos;timbre-studio[vllm]&apos; 安装）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2218,7 +2218,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{file} is not readable as yaml.</source>
-        <translation>{file} 不是可读取的 yaml 文件。</translation>
+        <translation>{file} 不是可读取的 YAML 文件。</translation>
     </message>
     <message>
         <source>{file} is not readable.</source>
@@ -2282,7 +2282,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Install ffmpeg (winget install ffmpeg) and start this program again.</source>
-        <translation>请安装 ffmpeg（winget install ffmpeg），然后重新启动本程序。</translation>
+        <translation>请运行 winget install ffmpeg 安装 ffmpeg，然后重新启动本程序。</translation>
     </message>
     <message>
         <source>Install ffmpeg.</source>
@@ -2290,11 +2290,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Install ffmpeg: brew install ffmpeg (https://brew.sh).</source>
-        <translation>请安装 ffmpeg：brew install ffmpeg（https://brew.sh）。</translation>
+        <translation>请运行 brew install ffmpeg 安装 ffmpeg（Homebrew 见 https://brew.sh）。</translation>
     </message>
     <message>
         <source>Install ffmpeg: {command}.</source>
-        <translation>请安装 ffmpeg：{command}。</translation>
+        <translation>请运行 {command} 安装 ffmpeg。</translation>
     </message>
     <message>
         <source>Save it as WAV, FLAC or MP3; for m4a, mp4 and webm install ffmpeg.</source>
@@ -2542,7 +2542,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Install it (Debian, Ubuntu: apt-get install libportaudio2), or create the voice from a file.</source>
-        <translation>请安装 PortAudio（Debian、Ubuntu：apt-get install libportaudio2），或从文件创建音色。</translation>
+        <translation>请安装 PortAudio（在 Debian 或 Ubuntu 上运行 apt-get install libportaudio2），或从文件创建音色。</translation>
     </message>
     <message>
         <source>Install it again, or save the audio as WAV, FLAC or MP3.</source>
@@ -3586,7 +3586,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Remove both (pip uninstall onnxruntime onnxruntime-gpu), then install one: onnxruntime-gpu for an NVIDIA GPU, otherwise onnxruntime.</source>
-        <translation>请先卸载两者（pip uninstall onnxruntime onnxruntime-gpu），再安装其中之一：有 NVIDIA 显卡则安装 onnxruntime-gpu，否则安装 onnxruntime。</translation>
+        <translation>请先运行 pip uninstall onnxruntime onnxruntime-gpu 卸载两者，再安装其中之一：有 NVIDIA 显卡则安装 onnxruntime-gpu，否则安装 onnxruntime。</translation>
     </message>
     <message>
         <source>Restore the library file from a backup, or add the recordings again.</source>
@@ -3686,7 +3686,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
-        <translation>模型的 yaml 文件缺少必要的值，或含有无效的值。</translation>
+        <translation>模型的 YAML 文件缺少必要的值，或含有无效的值。</translation>
     </message>
     <message>
         <source>The name is in use, is not a valid folder name, or belongs to a release with other contents.</source>
@@ -3746,7 +3746,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The window cannot be opened: no display is available.</source>
-        <translation>无法打开窗口：没有可用的显示器。</translation>
+        <translation>无法打开窗口：没有可用的屏幕。</translation>
     </message>
     <message>
         <source>There is no voice or file with that name.</source>
@@ -3778,7 +3778,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Verify the model or install it again; undo changes to the yaml file.</source>
-        <translation>请校验或重新安装模型；如改动过 yaml 文件，请还原。</translation>
+        <translation>请校验或重新安装模型；如改动过 YAML 文件，请还原。</translation>
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
@@ -4158,7 +4158,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>No screen is available to show the window on.</source>
-        <translation>没有可用的显示器，无法显示窗口。</translation>
+        <translation>没有可用的屏幕，无法显示窗口。</translation>
     </message>
     <message>
         <source>No output device is available ({reason}).</source>

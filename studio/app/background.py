@@ -94,15 +94,15 @@ class _OwnedJob(_Job):
     def deliver(self) -> None:
         if self.error is not None:
             error = _as_studio_error(self.error)
-            if self._is_wanted:
+            if self._has_owner:
                 self.failed(error)
-        elif self._is_wanted:
+        elif self._has_owner:
             self.done(self.result)
         elif hasattr(self.result, "close"):  # e.g. a microphone opened for a dialog that is closed
             self.result.close()
 
     @property
-    def _is_wanted(self) -> bool:
+    def _has_owner(self) -> bool:
         owner = self.owner()
         try:
             return owner is not None and owner.thread() is not None

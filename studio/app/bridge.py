@@ -54,7 +54,7 @@ class Engine:
 
 
 class WorkerBridge(QObject):
-    """One worker with one model. Use it on the window's thread only."""
+    """Connection to one worker with one model. Use it on the window's thread only."""
 
     engine_changed = Signal(object)  # Engine
     engines_changed = Signal(object)  # studio.engines.overview.EngineStatus, or None without a loaded model
@@ -91,7 +91,7 @@ class WorkerBridge(QObject):
         """Number of lines up to which concurrent synthesis is faster; 1 without a loaded model."""
         return self._lines_at_once if self._engine.state is EngineState.READY else 1
 
-    # Slots, not blocking.
+    # Slots that do not block.
 
     def load(self) -> None:
         """Start the worker and load the model; ``engine_changed`` reports the progress."""
@@ -108,7 +108,7 @@ class WorkerBridge(QObject):
         task.add_done_callback(self._forget)
         return task
 
-    # Coroutines. All raise StudioError.
+    # Requests, all of which raise StudioError.
 
     async def ready(self) -> EngineDescription:
         """Load the model if necessary and return its description."""
@@ -127,7 +127,7 @@ class WorkerBridge(QObject):
         return description
 
     def speak(self, request: SynthesisRequest, hooks: Callbacks, *, in_batch: bool = False) -> RequestHandle:
-        """Synthesize with the model that ``ready`` has loaded. ``in_batch``: concurrently, after interactive requests."""
+        """Synthesize with the model that ``ready`` has loaded; if ``in_batch``, after interactive requests."""
         return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
 
     def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
@@ -148,7 +148,7 @@ class WorkerBridge(QObject):
         return await self._open_client().spell_out(text)
 
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
-        """Run an engine command and return the freed bytes. Without ``keys`` of candidates it applies to all."""
+        """Run an engine command for the candidates with ``keys``, by default for all; return the freed bytes."""
         await self.ready()
         return await self._open_client().manage_engines(action, keys)
 
@@ -157,7 +157,7 @@ class WorkerBridge(QObject):
         self._show(Engine(self._engine.folder))
 
     async def close(self) -> None:
-        """End the worker for good. Never hangs."""
+        """End the worker permanently. This never hangs."""
         self._is_closed = True
         for task in list(self._tasks):
             if task is not asyncio.current_task():

@@ -1,4 +1,4 @@
-"""Dialogs and menus of the window, imported when they are opened to keep the start fast."""
+"""Dialogs and menus of the window. They are imported when they are opened, which keeps the start fast."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_REMOVED_SHOWN = 20
 
 
 class Dialogs(QObject):
-    """Opens dialogs. Their results reach the window through session, settings and actions."""
+    """Opens dialogs, which change the session, the settings or the actions."""
 
     def __init__(self, session: Session, actions: Actions, window: QWidget) -> None:
         super().__init__(window)

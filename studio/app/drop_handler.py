@@ -20,6 +20,8 @@ from studio.project.lines import Line
 
 
 class DropHandler(QObject):
+    """Describes dragged files in an overlay of ``window``, and handles them when they are dropped."""
+
     def __init__(
         self,
         documents: Documents,

@@ -52,9 +52,6 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
         session = Session(project, settings, services)
         windows = WindowManager(session, log)
         follow_colour_scheme(application, settings)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(
-            lambda _: apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
-        )
         closed = loop.create_future()
         windows.closed.connect(lambda: closed.done() or closed.set_result(None))
 
@@ -97,13 +94,14 @@ def make_application() -> QApplication:
 
 
 def follow_colour_scheme(application: QApplication, settings: Settings) -> None:
-    """Apply another colour scheme as soon as it is chosen."""
+    """Apply the colour scheme as soon as the user chooses another one, or the system switches to another one."""
 
-    def follow(changed: Container[object]) -> None:
+    def apply(changed: Container[object]) -> None:
         if COLOUR_SCHEME in changed:
             apply_theme(application, Appearance(settings[COLOUR_SCHEME]))
 
-    settings.watch(follow)
+    settings.watch(apply)
+    QGuiApplication.styleHints().colorSchemeChanged.connect(lambda _: apply((COLOUR_SCHEME,)))
 
 
 def apply_appearance(application: QApplication, settings: Settings) -> None:

@@ -28,9 +28,9 @@ def x_answers(display: str) -> bool:
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)
     xcb.xcb_disconnect.argtypes = (ctypes.c_void_p,)
     connection = xcb.xcb_connect(os.fsencode(display), None)
-    is_there: bool = xcb.xcb_connection_has_error(connection) == 0
+    is_connected: bool = xcb.xcb_connection_has_error(connection) == 0
     xcb.xcb_disconnect(connection)
-    return is_there
+    return is_connected
 
 
 def wayland_answers(display: str) -> bool:
@@ -50,8 +50,8 @@ def require_screen(
     """Return the Qt platform to use, or None to let Qt choose. Raises ``NoScreen`` if no window can be shown."""
     if not sys.platform.startswith("linux"):
         return None
-    asked_for = environment.get("QT_QPA_PLATFORM", "")
-    platforms = {each.partition(":")[0] for each in asked_for.split(";")} if asked_for else {_X, _WAYLAND}
+    requested = environment.get("QT_QPA_PLATFORM", "")
+    platforms = {each.partition(":")[0] for each in requested.split(";")} if requested else {_X, _WAYLAND}
     if platforms - {_X, _WAYLAND}:
         return None  # offscreen platforms and others that need no display
     screens = [

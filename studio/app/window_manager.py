@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class WindowManager(QObject):
-    """Own the main window and its deferred parts.
+    """Owner of the main window and its deferred parts.
 
     ``closed`` is emitted when the window is closed and the session has ended.
     """
@@ -95,7 +95,7 @@ class WindowManager(QObject):
         old.deleteLater()
 
     def _clear_step_names(self) -> None:
-        """Undo steps are named in the language in which they were done; unnamed, they are just "Undo"."""
+        """Remove the names of undo steps, which are in the previous language."""
         stack = self._session.editor.undo_stack
         for number in range(stack.count()):
             stack.command(number).setText("")

@@ -209,7 +209,7 @@ class LineSettingsForm(QWidget):
             self._style.setPlaceholderText(self.tr("(mixed)"))
             self._style.setCurrentIndex(-1)
         elif not wants_instruction:
-            show_style(self._style, line.style)
+            show_style(self._style, self._styles, line.style)
         self._show_instruction("" if is_mixed else line.style.instruct or "")
 
     def _show_speed(self, line: Line) -> None:

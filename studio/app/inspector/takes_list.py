@@ -120,7 +120,7 @@ class TakesList(QListWidget):
         selected = self.selected_takes
         if len(selected) == 1:
             self.take_chosen.emit(selected[0])
-            if self._chosen != selected[0]:  # refused: the line is locked
+            if self._chosen != selected[0]:  # the line is locked and keeps its take
                 QTimer.singleShot(0, self, self._select_chosen)  # after Qt has handled the click
 
     def _on_menu(self, position: QPoint) -> None:

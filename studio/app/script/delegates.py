@@ -216,7 +216,7 @@ class StyleDelegate(CellDelegate):
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, QComboBox)
-        show_style(editor, index.data(Qt.ItemDataRole.EditRole))
+        show_style(editor, self._styles, index.data(Qt.ItemDataRole.EditRole))
         editor.showPopup()
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
@@ -360,13 +360,13 @@ def fill_style_box(box: QComboBox, styles: StyleList) -> None:
     box.addItem(QCoreApplication.translate("StyleBox", "Custom instruction…"), CUSTOM_INSTRUCTION)
 
 
-def show_style(box: QComboBox, style: LineStyle) -> None:
+def show_style(box: QComboBox, styles: StyleList, style: LineStyle) -> None:
     """Select the entry of ``style``; add one for a style that the model does not support."""
     wanted = CUSTOM_INSTRUCTION if style.instruct else style.preset or ""
     place = box.findData(wanted)
     if place < 0:
-        words = QCoreApplication.translate("StyleBox", "{style} (not supported by this model)").format(style=wanted)
-        box.insertItem(1, words, wanted)
+        words = QCoreApplication.translate("StyleBox", "{style} (not supported by this model)")
+        box.insertItem(1, words.format(style=styles.label(style)), wanted)
         place = 1
     box.setCurrentIndex(place)
 

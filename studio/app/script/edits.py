@@ -1,4 +1,4 @@
-"""Line edits as project changes, independent of widgets."""
+"""Line edits and text replacement as project changes, independent of widgets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def insert_texts(script: Script, index: int, texts: Sequence[str]) -> InsertLine
 
 
 def insert_lines(script: Script, index: int, lines: Sequence[Line]) -> InsertLines:
-    """Insert imported lines; those without a voice get that of the line before ``index``."""
+    """Insert imported lines. Those without a voice get the voice of the line before ``index``."""
     model = script.lines[index - 1] if index > 0 else (script.lines[0] if script.lines else None)
     voice = model.voice if model is not None else None
     return InsertLines(index, tuple(replace(line, voice=line.voice or voice) for line in lines))
@@ -116,7 +116,7 @@ def _differs(line_id: str, before: Script, after: Script) -> bool:
 
 
 class Match(NamedTuple):
-    """A match in the text of a line. A tuple because there may be tens of thousands."""
+    """A match in the text of a line. It is a tuple because there may be tens of thousands of matches."""
 
     line_id: str
     start: int

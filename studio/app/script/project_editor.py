@@ -1,4 +1,4 @@
-"""Applies all edits of the project, with undo.
+"""Edits of the project with undo, and the objects that follow its changes.
 
 Adding a new take is not undoable: undo is meant for edits, and must not discard minutes of synthesis. Choosing,
 keeping and removing takes are undoable.
@@ -27,13 +27,13 @@ _MERGE_SECONDS = 1.5
 
 
 class ProjectEditor(QObject):
-    """Lives on the GUI thread. Replacing ``project`` clears the undo stack."""
+    """Applies all edits. Use it on the GUI thread only. Replacing the project clears the undo stack."""
 
     project_replaced = Signal()
     script_changed = Signal(object, object)  # Script before, Script after
     stepped = Signal(object, object)  # after undo or redo: Script before, Script after
     modified_changed = Signal(bool)
-    unwritten_changed = Signal(object)  # Unwritten, after each change that is unwritten; None once all are written
+    unwritten_changed = Signal(object)  # Unwritten after each change that cannot be written; None once all are
     failed = Signal(object)  # StudioError: undo, redo or autosave failed
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
@@ -74,7 +74,7 @@ class ProjectEditor(QObject):
         )
 
     def undo_merged(self, merge_key: str) -> bool:
-        """Undo the last step if it has this ``merge_key``; return whether it did."""
+        """Undo the last step if it has this ``merge_key``; return whether it was undone."""
         stack = self.undo_stack
         step = stack.command(stack.index() - 1) if stack.canUndo() else None
         if not isinstance(step, _ChangeCommand) or step.merge_key != merge_key:
@@ -174,7 +174,10 @@ def _overlaid(edits: Change, *, over: Change) -> EditLines:
 
 
 class LineVoiceUpdater(QObject):
-    """Its changes are not undo steps: they follow edits of the voices, and their undo."""
+    """Updates the voices of lines when voices are added, renamed or removed.
+
+    Its changes are not undo steps, because they follow the edits of voices and the undo of these edits.
+    """
 
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -200,13 +203,13 @@ class LineVoiceUpdater(QObject):
     def on_renamed(self, before: str, after: str) -> None:
         renamed = name_key(before)
         key = self._keys.get(renamed)
-        if key is not None:  # the library is read later; until then no take becomes outdated
+        if key is not None:  # the library is read again later; takes must not become outdated in the meantime
             self._keys = {**self._keys, name_key(after): key}
             self._update_keys()
         self._assign([line.id for line in self._editor.project.lines if name_key(line.voice or "") == renamed], after)
 
     def _update_keys(self) -> None:
-        """Update the voice keys: takes are outdated if the clip or transcript of their voice changes."""
+        """Update the voice keys, so that takes are outdated if the clip or transcript of their voice has changed."""
         self._editor.project.voice_keys = self._keys
         self._editor.all_lines_changed()
 
@@ -222,7 +225,10 @@ class LineVoiceUpdater(QObject):
 
 
 class RemovedTakes(QObject):
-    """Keeps removed takes until the script is closed; the working copy keeps their audio as long."""
+    """Removed takes, which can be restored without undoing later edits.
+
+    They are kept until the script is closed; the working copy keeps their audio for the same time.
+    """
 
     changed = Signal()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
+from studio import paths
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
@@ -33,9 +34,9 @@ _OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
 
 @dataclass(frozen=True, slots=True)
 class LocalizedStyle:
-    """``family`` is stored with a line; corresponding styles of other generations have the same family."""
+    """A style of the loaded model, named in the window's language."""
 
-    family: str
+    family: str  # stored with a line; the same for corresponding styles of other generations
     name: str
     category: str
     note: str = ""
@@ -43,12 +44,12 @@ class LocalizedStyle:
 
 @dataclass(frozen=True, slots=True)
 class NamedTag:
-    """``text`` is inserted into a line; for a span it is the opening and closing tag."""
+    """An inline tag, named in the window's language."""
 
-    text: str
+    text: str  # inserted into a line; for a span, the opening and the closing tag
     name: str
     is_experimental: bool = False
-    cursor_back: int = 0
+    cursor_back: int = 0  # number of characters from the end of ``text`` back to the cursor
 
 
 class StyleList(QObject):
@@ -60,6 +61,7 @@ class StyleList(QObject):
         super().__init__(parent)
         self._styles: tuple[LocalizedStyle, ...] = ()
         self._tags: tuple[NamedTag, ...] = ()
+        self._names: dict[str, str] = {}  # by family, also of styles that the loaded model does not support
 
     @property
     def styles(self) -> tuple[LocalizedStyle, ...]:
@@ -71,7 +73,7 @@ class StyleList(QObject):
         return self._tags
 
     def use_model(self, folder: Path) -> None:
-        """Load the styles and tags of the model's generation; none if the folder cannot be read."""
+        """Load the styles and tags of the model's generation. If the folder cannot be read, there are none."""
         from studio.model.generations import detect_generation  # noqa: PLC0415 - after the first paint
         from studio.text.styles import load_styles  # noqa: PLC0415
 
@@ -84,14 +86,15 @@ class StyleList(QObject):
             self.changed.emit()
             return
         is_chinese = QLocale().language() == QLocale.Language.Chinese
+        generations = sorted(path.stem for path in (paths.resources() / "styles").glob("*.json"))
+        every_preset = [preset for name in generations for preset in load_styles(name).presets]
+        self._names = {
+            preset.family: preset.label_zh if is_chinese else preset.label_en
+            for preset in (*every_preset, *styles.presets)
+        }
         order = list(_CATEGORIES)
         named = [
-            LocalizedStyle(
-                preset.family,
-                preset.label_zh if is_chinese else preset.label_en,
-                preset.family.partition(".")[0],
-                preset.note,
-            )
+            LocalizedStyle(preset.family, self._names[preset.family], preset.family.partition(".")[0], preset.note)
             for preset in styles.presets
         ]
         named.sort(key=lambda style: order.index(style.category) if style.category in order else len(order))
@@ -113,8 +116,8 @@ class StyleList(QObject):
             return f"“{style.instruct}”"
         if not style.preset:
             return ""
-        known = next((named for named in self._styles if named.family == style.preset), None)
-        return known.name if known else style.preset.rpartition(".")[2]
+        return self._names.get(style.preset) or style.preset.rpartition(".")[2]
 
     def supports(self, style: LineStyle) -> bool:
+        """Return whether the model has the style; custom instructions are always supported."""
         return not style.preset or any(named.family == style.preset for named in self._styles)

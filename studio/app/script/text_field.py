@@ -19,16 +19,16 @@ _REDO_KEYS = (
 )
 PLAIN_KEYS = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 _ALT_GR_OF_WINDOWS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-_FEWEST_LINES = 4
-# Counted from the first unsaved character; further typing does not postpone the autosave.
+_MIN_LINES = 4
+# Counted from the first unsaved character: further typing does not postpone the autosave.
 AUTOSAVE_MILLISECONDS = 300
 
 
 class TextField(QPlainTextEdit):
     """Enter finishes the line, a slash opens the tag list, and pasted text with line breaks becomes several lines.
 
-    The field is as high as its text, up to the height of the table. ``autosave_due`` is emitted after typing; composed
-    text counts once the input method commits it.
+    The field is as high as its text, up to the height of the table. ``autosave_due`` is emitted after typing, for
+    composed text once the input method commits it.
     """
 
     line_finished = Signal()
@@ -85,7 +85,7 @@ class TextField(QPlainTextEdit):
             return
         around = 2 * (self.document().documentMargin() + self.frameWidth() + 1)
         text = sum(self.blockBoundingRect(block).height() for block in _blocks(self.document()))
-        wanted = max(_FEWEST_LINES * self.fontMetrics().lineSpacing(), math.ceil(text + around))
+        wanted = max(_MIN_LINES * self.fontMetrics().lineSpacing(), math.ceil(text + around))
         # Set explicitly: with Qt's own policy, a visible bar narrows the text, which then needs the bar.
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(
@@ -192,7 +192,7 @@ class TagCompleter:
         self._list.hide()
 
     def takes_key(self, event: QKeyEvent) -> bool:
-        """Handle a key of the list; return whether it was one."""
+        """Handle ``event`` if the open list uses its key; return whether it was handled."""
         if not self.is_open:
             return False
         match event.key():

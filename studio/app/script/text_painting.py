@@ -1,4 +1,4 @@
-"""Painting of a line's text with highlighted matches, elided so that the current match is visible."""
+"""Painting of a line's text: with highlighted matches in the table, and as a label while lines are dragged."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def paint_highlighted(
     palette: QPalette,
     is_selected: bool,
 ) -> None:
-    """Paint ``text`` with ``matches`` highlighted, ``current`` most."""
+    """Paint ``text`` elided so that ``current`` is visible, with highlighted ``matches``."""
     num_lines = max(1, int(area.height() // QFontMetricsF(font).lineSpacing()))
     excerpt = excerpt_of(text, font, area.width(), num_lines, current)
     formats = []
@@ -156,7 +156,7 @@ _MARGIN_PIXELS = 8
 
 
 def drag_pixmap(words: str, widget: QWidget) -> QPixmap:
-    """Draw one line of ``words`` in the font, colours and resolution of ``widget``."""
+    """Draw one line of ``words`` as a label for the mouse pointer, in the font, colours and resolution of ``widget``."""
     metrics, palette = widget.fontMetrics(), widget.palette()
     shown = metrics.elidedText(" ".join(words.split()) or "…", Qt.TextElideMode.ElideRight, _WIDEST_PIXELS)
     width = metrics.horizontalAdvance(shown) + 2 * _MARGIN_PIXELS

@@ -1,14 +1,22 @@
-"""Names of the style categories."""
+"""Names of styles and their categories."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QComboBox
 
+from studio.app.script.delegates import fill_style_box, show_style
 from studio.app.script.style_list import StyleList
+from studio.app.translation import use_language
+from studio.model import generations
 from studio.paths import resources
+from studio.project.lines import LineStyle
 
 SHIPPED = (*resources().glob("styles/*.json"), *resources().glob("models/*/styles.json"))
 
@@ -19,3 +27,30 @@ def test_every_shipped_style_category_has_a_name(qapp: Any, file: Any) -> None:
     families = [preset["family"] for preset in json.loads(file.read_text("utf-8"))["presets"]]
     assert families
     assert [family for family in families if styles.category_name(family.partition(".")[0]) == "Other"] == []
+
+
+def test_a_style_that_the_model_does_not_support_keeps_its_name(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its id would be English also in the Chinese window."""
+    presets = {
+        file.stem: {preset["family"]: preset["label_zh"] for preset in json.loads(file.read_text("utf-8"))["presets"]}
+        for file in SHIPPED
+        if file.parent.name == "styles"
+    }
+    loaded, other = next(
+        (loaded, other) for loaded in presets for other in presets if presets[other].keys() - presets[loaded].keys()
+    )
+    family = sorted(presets[other].keys() - presets[loaded].keys())[0]
+    monkeypatch.setattr(generations, "detect_generation", lambda folder: (SimpleNamespace(name=loaded), None))
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        styles = StyleList()
+        styles.use_model(tmp_path)
+        box = QComboBox()
+        fill_style_box(box, styles)
+        show_style(box, styles, LineStyle(preset=family))
+    finally:
+        use_language(qapp, QLocale("en_US"))
+    assert not styles.supports(LineStyle(preset=family))
+    assert box.currentText() == f"{presets[other][family]}（此模型不支持）"
