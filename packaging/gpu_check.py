@@ -31,8 +31,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gpu_validation.asked_process import AskedProcess
 from gpu_validation.fastest import fastest_in_words
+from gpu_validation.json_process import JsonProcess
 from gpu_validation.plan import CheckRun, Form, Notes, again, early, late, preparing, write_json
 
 import studio  # noqa: F401 - configures how OpenMP threads wait, also in child processes
@@ -64,10 +64,10 @@ def main(arguments: Sequence[str]) -> int:
         if asked.out is not None:
             write_json(asked.out, notes.result() | {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())})
 
-    def start(model: str, seconds: float) -> AskedProcess:
+    def start(model: str, seconds: float) -> JsonProcess:
         settings = json.dumps(_settings(asked, model))
         command = [sys.executable, str(_CHILD), settings]
-        return AskedProcess(command, log=asked.folder / f"check-{model}.log", most_seconds=seconds)
+        return JsonProcess(command, log=asked.folder / f"check-{model}.log", most_seconds=seconds)
 
     check_run = CheckRun(notes, start, most_seconds=most_seconds - (time.monotonic() - begun), on_change=write)
     try:

@@ -42,7 +42,7 @@ def _hide_own_libraries() -> None:
 
 
 def _tell_installer() -> None:
-    """Hold a mutex on Windows, on which the installer and the uninstaller wait (``AppMutex`` in ``windows/timbre-studio.iss``)."""
+    """Hold a mutex on Windows, for which installer and uninstaller wait (``AppMutex`` in the ``.iss`` file)."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415
 

@@ -12,7 +12,11 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True)
 class Vendored:
-    """``files`` are patterns of file names; ``texts`` are files of ``licences/``; ``told_by`` the package whose own licence has it."""
+    """A bundled library.
+
+    ``files`` are patterns of file names, and ``texts`` files of ``licences/``. ``told_by`` is the package whose licence
+    text contains that of the library.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -132,7 +136,7 @@ VENDORED = (
         "https://openmp.llvm.org",
         ("LLVM-exception", "Apache-2.0"),
     ),
-    # On Windows; its terms are in the licence text of Python.
+    # Only on Windows. Its terms are in the licence text of Python.
     Vendored(
         "Microsoft Visual C++ runtime",
         ("concrt140*", "msvcp140*", "vcomp140*", "vcruntime140*"),

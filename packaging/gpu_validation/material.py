@@ -18,7 +18,7 @@ _FIRST_HOP, _LARGEST_HOP, _LOOK_AHEAD = 25, 100, 3
 
 @dataclass(frozen=True)
 class Voice:
-    """A prompt of ``len(tokens)`` speech tokens; ``mel`` (2 x tokens, 80) natural logarithm, ``embedding`` (192,)."""
+    """A prompt of speech tokens with its log mel (2 x tokens, 80) and its embedding (192,)."""
 
     tokens: list[int]
     mel: np.ndarray[Any, np.dtype[np.float32]] = field(repr=False)
@@ -27,7 +27,7 @@ class Voice:
 
 @dataclass(frozen=True)
 class Cut:
-    """One call of the flow: tokens ``start`` to ``stop`` are decoded, tokens before ``known`` are available."""
+    """A call of the flow, which decodes tokens ``start`` to ``stop``. Tokens before ``known`` are available."""
 
     start: int
     stop: int

@@ -1,4 +1,4 @@
-"""The check of one model, in its own process: lines of JSON in, lines of JSON out.
+"""The check of one model in a separate process, with requests and results as lines of JSON.
 
 ``gpu_check.py`` starts it, so that a crash of a library costs only one step.
 """
@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import torch
 
-from gpu_validation.asked_process import ProcessLost
 from gpu_validation.candidates import Entry, Exam, described, fastest, forget
+from gpu_validation.json_process import ProcessLost
 from gpu_validation.official import OfficialProcess, Whereabouts
 from gpu_validation.our_side import OurSide, material_of
 from gpu_validation.ratios import ROWS, compare, small
@@ -60,7 +60,7 @@ _OFFICIAL_PRECISIONS = {
 
 @dataclass
 class ModelCheck:
-    """The methods are the measures; each yields its result, some also intermediate results."""
+    """Measures of one model. Each method yields its result, and some also intermediate results."""
 
     folder: Path
     scratch: Path
@@ -104,7 +104,7 @@ class ModelCheck:
         yield self._exam.entry(self._exam.candidate(Stage(stage), name))
 
     def long_lines(self, name: str) -> Iterator[Entry]:
-        """E9."""
+        """Measure long lines (E9)."""
         self._let_go()
         num_tokens, num_seeds = _SMALL_LONG_LINES if self.is_small else _LONG_LINES
         judged = next((entry for entry in self.known if (entry["stage"], entry["name"]) == ("flow", name)), {})

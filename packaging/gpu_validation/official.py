@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpu_validation.asked_process import AskedProcess, Entry
+from gpu_validation.json_process import Entry, JsonProcess
 from gpu_validation.material import Material
 
 _SCRIPT = Path(__file__).with_name("official_side.py")
@@ -18,7 +18,10 @@ _MEASURE_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """``python``: an interpreter with the package's dependencies (such as transformers 4.51.3). ``site`` precedes its packages."""
+    """Installation of the official implementation.
+
+    ``python`` is an interpreter with its dependencies (such as transformers 4.51.3). ``site`` precedes its packages.
+    """
 
     official: Path
     matcha: Path
@@ -27,7 +30,7 @@ class Whereabouts:
     num_threads: int | None = None
 
 
-class OfficialProcess(AskedProcess):
+class OfficialProcess(JsonProcess):
     """The official implementation with one model in one precision. A context manager. Raises ``ProcessLost``."""
 
     def __init__(
@@ -42,7 +45,7 @@ class OfficialProcess(AskedProcess):
         super().__init__(command, log=log, most_seconds=_STARTING_SECONDS, environment=_environment(where))
 
     def measured(self, measure: str, arguments: dict[str, int]) -> Entry:
-        """Return ``seconds`` or ``error``. Raises ``ProcessLost``."""
+        """Return ``seconds`` or ``error``. Raise ``ProcessLost``."""
         order = {"measure": measure, "arguments": arguments}
         return next(self.ask(order, most_seconds=_MEASURE_SECONDS))
 

@@ -45,7 +45,7 @@ Answer = dict[str, Any]
 
 
 class OfficialSide:
-    """The measures of ``our_side.OurSide``; every answer has ``seconds``."""
+    """The same measures as ``our_side.OurSide``. Every answer contains ``seconds``."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         _stand_in_for_what_is_missing()
@@ -80,14 +80,14 @@ class OfficialSide:
         return {"seconds": marks[-1][0] / audio_seconds, "audio_seconds": audio_seconds}
 
     def lines(self, number: int, prompt: int, count: int) -> Answer:
-        """Synthesise whole lines one by one; seconds per second of audio."""
+        """Synthesise whole lines one by one. Return seconds per second of audio."""
         started, samples = time.perf_counter(), 0
         for _ in range(number):
             samples += sum(made for _, made in self._spoken(prompt, count, is_streaming=False))
         return {"seconds": (time.perf_counter() - started) * self._sample_rate / samples}
 
     def llm_decode(self, prompt: int, count: int) -> Answer:
-        """Seconds per token, without the first."""
+        """Return the seconds per token, without the first."""
         asked = {name: value.to(self._model.device) for name, value in self._request(prompt, count).items()}
         with self._decided(count), self._precision():
             made = self._model.llm.inference(
@@ -160,7 +160,7 @@ class OfficialSide:
 
     @contextlib.contextmanager
     def _decided(self, count: int) -> Iterator[threading.Event]:
-        """Exactly ``count`` tokens; each is drawn as always, and then another is taken. The event ends it earlier."""
+        """Yield exactly ``count`` predetermined tokens. Each is sampled first, for the time. The event ends this earlier."""
         llm, (inference, sampling) = self._model.llm, self._plain
         tokens, ends, end = self._material.speech_tokens(count), threading.Event(), self._model.llm.stop_token_ids[0]
 
@@ -192,7 +192,7 @@ def _stand_in_for_what_is_missing() -> None:
         try:
             importlib.import_module(name)
         except (ImportError, OSError):
-            sys.modules[name] = MagicMock(__spec__=ModuleSpec(name, None))  # transformers asks for it
+            sys.modules[name] = MagicMock(__spec__=ModuleSpec(name, None))  # required by transformers
 
 
 def _answered(side: OfficialSide, line: str) -> Answer:

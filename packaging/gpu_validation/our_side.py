@@ -78,7 +78,7 @@ class OurSide:
         return {"seconds": marks[-1][0] / audio_seconds, "audio_seconds": audio_seconds}
 
     def lines(self, number: int, prompt: int, count: int) -> Answer:
-        """Synthesise whole lines concurrently, a thread each; seconds per second of audio."""
+        """Synthesise whole lines concurrently, one per thread. Return seconds per second of audio."""
         voice = self._prepared(prompt)
 
         def speak(seed: int) -> int:

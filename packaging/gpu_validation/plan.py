@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from gpu_validation.asked_process import Entry, ProcessLost
+from gpu_validation.json_process import Entry, ProcessLost
 from gpu_validation.ratios import ROWS
 
 # After an invalid memory access the GPU rejects all further work of the process.
@@ -46,7 +46,7 @@ class Form:
 
     @property
     def is_early(self) -> bool:
-        """Whether it is probably the fastest, or a reference; all others come later."""
+        """Whether it is probably the fastest engine, or a reference. All others are tested later."""
         return not self.is_built and (self.name.startswith("cuda-graph") or self.precision == "float32")
 
     @property
@@ -120,7 +120,7 @@ def _long_lines(form: Form) -> Step:
 class Notes:
     """Results by model and step, saved atomically.
 
-    ``facts`` are what the results depend on; results with other facts are discarded.
+    ``facts`` are the conditions of the results. Results with other facts are discarded.
     """
 
     def __init__(self, path: Path, facts: Entry) -> None:
@@ -156,7 +156,7 @@ class Notes:
         write_json(self._path, {"facts": self._facts, "machine": self.machine, "found": self._found})
 
     def result(self) -> Entry:
-        """For people, by sections."""
+        """Return the results as text, by sections."""
         models: Entry = {}
         for model, steps in self._found.items():
             sections: Entry = models.setdefault(model, {})
@@ -172,7 +172,7 @@ class Notes:
 
 
 def _add_speedups(candidates: Iterable[Entry]) -> None:
-    """How many times as fast as plain float32."""
+    """Return the speed relative to plain float32."""
     references: dict[str, float] = {}
     timed = [entry for entry in candidates if "timing" in entry]
     for entry in timed:

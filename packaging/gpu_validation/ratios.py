@@ -1,7 +1,7 @@
 """Comparison with the official implementation: both sides measured alternately, and the ratio of the medians.
 
-A ratio is the official time over ours. ``gate`` is the minimum, ``target`` the goal, ``stretch`` beyond published
-results.
+A ratio is the official time over ours. ``gate`` is the minimum, ``target`` the goal, and ``stretch`` exceeds
+published results.
 """
 
 from __future__ import annotations

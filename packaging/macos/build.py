@@ -3,8 +3,8 @@
     python3 packaging/macos/build.py
     python3 packaging/macos/build.py --identity "Developer ID Application: NAME (TEAM)" --profile PROFILE
 
-Use the Python of python.org: the licence check fails on libraries of Homebrew. It freezes the program (``packaging/freeze.py``, which leaves ``Timbre Studio.app`` beside the folder),
-adds the notices and the Chinese texts, signs it, and writes
+Use the Python of python.org: the licence check fails on libraries of Homebrew. It freezes the program (``packaging/freeze.py``, which creates ``Timbre Studio.app`` next to the folder), adds the
+notices and the Chinese texts, signs the app, and writes
 ``build/frozen/dist/timbre-studio-VERSION-macos-arm64.dmg``.
 
 Without ``--identity`` the signature is ad hoc, and macOS warns users who downloaded the app. PROFILE is a profile of

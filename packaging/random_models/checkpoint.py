@@ -1,4 +1,4 @@
-"""Writes a model folder in the official layout with random weights: the speed of a model does not depend on them.
+"""Creation of model folders in the official layout with random weights, on which the speed does not depend.
 
 The weights are determined by generation and seed, so that two programs or machines can use the same model. Its output
 is noise.
@@ -31,7 +31,7 @@ from random_models.tensors import random_tensors
 from studio.errors import CannotWrite, DiskFull
 
 _TEXT_FOLDER = "CosyVoice-BlankEN"
-_BACKBONE_PREFIX = "llm."  # llm.pt holds the Qwen model under this name
+_BACKBONE_PREFIX = "llm."  # prefix of the Qwen model in llm.pt
 _FRONT_END_BYTES = 16 * 2**20
 # Increment when the same seed gives other weights.
 _RECIPE = 2
@@ -49,8 +49,9 @@ def write_random_checkpoint(
     """Fill ``folder`` with a random model of ``generation`` (``cosyvoice2``, ``cosyvoice3``) in released size.
 
     ``plan`` chooses other sizes. ``for_official`` adds the half-precision text model that the official
-    program requires (and then overwrites). ``progress`` is called with the name of each file. Files appear only
-    when complete; a complete folder of the same seed is kept. Peak memory is about the largest file (2 GB). Raises ``DiskFull``, ``CannotWrite``.
+    program requires and then overwrites. ``progress`` is called with the name of each file. Files are written
+    atomically, and a complete folder of the same seed is kept. Peak memory is about the largest file (2 GB).
+    Raise ``DiskFull`` and ``CannotWrite``.
     """
     plan = plan or released_plan(generation)
     note = {"random": generation, "seed": seed, "recipe": _RECIPE, "plan": repr(plan), "for_official": for_official}

@@ -1,7 +1,7 @@
-"""Random frontend: text vocabulary, speech tokenizer, speaker encoder.
+"""Random front end: text vocabulary, speech tokenizer, speaker encoder.
 
-They keep the official signatures (specification D1, B4) and are far smaller than the released ones:
-how long a voice takes to prepare is not to be learned from them.
+They have the official signatures (specification D1, B4) but are much smaller than the released ones, so the time for
+preparing a voice is not realistic.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ FloatArray = npt.NDArray[np.float32]
 
 
 def write_text_vocabulary(folder: Path, num_entries: int) -> None:
-    """``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``: byte-level BPE, special tokens from ``num_entries`` on.
+    """Write ``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``. Special tokens start at ``num_entries``.
 
-    A few merges are learned; the rest of the entries are names that no text ever becomes.
+    The byte-level BPE vocabulary has a few learned merges. The other entries never match a text.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()
@@ -85,7 +85,7 @@ def write_text_vocabulary(folder: Path, num_entries: int) -> None:
 
 
 def write_speaker_encoder(path: Path, seed: int) -> None:
-    """``input`` (1, T, 80) float32 to ``output`` (1, 192): mean and spread over time of one random layer."""
+    """Write a network from ``input`` (1, T, 80) to ``output`` (1, 192): mean and deviation of one random layer."""
     random = np.random.default_rng(seed)
     weights: dict[str, npt.NDArray[np.generic]] = {
         "into": _normal(random, (80, _WIDTH), 1 / 9),

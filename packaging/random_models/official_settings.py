@@ -9,7 +9,7 @@ from studio.model.config import FlowConfig, VocoderConfig, VocoderKind
 
 
 def settings_yaml(plan: CheckpointPlan) -> str:
-    """The folder's ``cosyvoice2.yaml`` or ``cosyvoice3.yaml``, without what only training reads."""
+    """Return ``cosyvoice2.yaml`` or ``cosyvoice3.yaml`` without settings for training."""
     sampling, flow, generation = plan.speech_lm.sampling, plan.flow, plan.generation
     hidden_size = plan.speech_lm.backbone.hidden_size
     version = "" if plan.vocoder.kind is VocoderKind.NON_CAUSAL else f"\n    version: {generation.name}"
@@ -84,7 +84,7 @@ feat_extractor: !name:matcha.utils.audio.mel_spectrogram
 
 
 def qwen_json(plan: CheckpointPlan) -> str:
-    """``CosyVoice-BlankEN/config.json``."""
+    """Return ``CosyVoice-BlankEN/config.json``."""
     qwen = plan.speech_lm.backbone
     return json.dumps(
         {

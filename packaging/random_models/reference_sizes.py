@@ -32,7 +32,7 @@ _SAMPLE_RATE = 24_000
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPlan:
-    """Everything that decides which files a checkpoint folder has, and the name and shape of every tensor.
+    """The plan of a checkpoint folder, which determines its files and the name and shape of every tensor.
 
     ``num_base_text_tokens``: entries of the text vocabulary below the first special token.
     """

@@ -28,7 +28,7 @@ _F0_LAYERS = (0, 2, 4, 6, 8)
 
 
 def speech_lm_shapes(config: SpeechLMConfig) -> Shapes:
-    """``llm.pt`` (I2)."""
+    """Return the shapes of ``llm.pt`` (I2)."""
     qwen, layout = config.backbone, config.layout
     hidden, kv_size = qwen.hidden_size, qwen.num_kv_heads * qwen.head_size
     shapes: Shapes = {}
@@ -56,7 +56,7 @@ def speech_lm_shapes(config: SpeechLMConfig) -> Shapes:
 
 
 def flow_shapes(config: FlowConfig) -> Shapes:
-    """``flow.pt`` (I3, I4)."""
+    """Return the shapes of ``flow.pt`` (I3, I4)."""
     shapes: Shapes = {"input_embedding.weight": (config.num_speech_tokens, config.input_size)}
     shapes |= _linear("spk_embed_affine_layer", config.mel_bins, config.speaker_embedding_size)
     if config.conformer and config.unet:
@@ -70,7 +70,7 @@ def flow_shapes(config: FlowConfig) -> Shapes:
 
 
 def vocoder_shapes(config: VocoderConfig) -> Shapes:
-    """``hift.pt`` (I5), weight normalisation in its newer spelling."""
+    """Return the shapes of ``hift.pt`` (I5), with the newer names of weight normalisation."""
     is_causal = config.kind is VocoderKind.CAUSAL
     base, spectrum = config.base_channels, config.stft_size + 2
     pre_kernel = config.look_right_frames + 1 if is_causal else 7

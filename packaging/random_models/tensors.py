@@ -1,8 +1,8 @@
-"""Values for the tensors of a random model: lively enough to compare two programs by, calm enough not to be chaotic.
+"""Values for the tensors of a random model, with enough variation to compare two programs, and without chaos.
 
-Matrices and kernels are normal with variance about 1 / fan-in, so that the size of what flows through
-a network of any depth stays put; what a solver step adds is damped, so that ten of them amplify
-rounding by little. Nothing is at the zero or one it is trained from: norms, biases and gates all differ.
+Matrices and kernels are normally distributed with variance about 1 / fan-in, so that activations keep their scale in
+networks of any depth. The output of a solver step is damped, so that ten steps amplify rounding errors only a little.
+Norms, biases and gates differ from their usual initial values 0 and 1.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from studio.model.config import VocoderConfig, VocoderKind
 
 # The first pattern found in a tensor's name decides its gain; 1 otherwise.
 _GAINS: tuple[tuple[str, float], ...] = (
-    (r"(linear_[qk]|[qk]_proj|to_[qk])\.weight", 1.5),  # attention far from uniform, so that masks matter
-    (r"(o_proj|down_proj)\.weight", 0.2),  # a layer adds a little, as in a trained network; else 24 amplify rounding
+    (r"(linear_[qk]|[qk]_proj|to_[qk])\.weight", 1.5),  # attention that is not uniform, so that masks have an effect
+    (
+        r"(o_proj|down_proj)\.weight",
+        0.2,
+    ),  # small layer outputs as in a trained network, since otherwise 24 layers amplify rounding errors
     (r"embed_tokens|speech_embedding|llm_embedding", 0.5),
-    (r"llm_decoder\.weight", 3.0),  # a nucleus of some dozens of tokens
-    (r"spk_embed_affine_layer", 6.0),  # its input is of length 1
+    (r"llm_decoder\.weight", 3.0),  # gives a nucleus of some dozens of tokens
+    (r"spk_embed_affine_layer", 6.0),  # its input has length 1
     (r"attn_norm\.linear|norm_out\.linear", 0.3),
     (r"proj_out|final_proj", 1.7),
     (r"resblocks.*convs1", 0.7),
@@ -38,7 +41,7 @@ _MEAN_F0_HZ = 40.0
 def random_tensors(shapes: Shapes, seed: int, vocoder: VocoderConfig | None = None) -> dict[str, torch.Tensor]:
     """Return a random tensor for every name, identical on every machine for the same ``shapes`` and ``seed``.
 
-    ``vocoder`` is needed where ``shapes`` are those of a vocoder.
+    ``vocoder`` is required if ``shapes`` are those of a vocoder.
     """
     generator = torch.Generator().manual_seed(seed)
     tensors: dict[str, torch.Tensor] = {}

@@ -20,7 +20,7 @@ _KEPT_BYTES = 450 << 20
 
 
 def engine_scenes(desk: EnginesController, window: QWidget) -> Iterator[tuple[str, QWidget]]:
-    """Names and widgets; no engine is tried."""
+    """Yield names and widgets. No engine is tested."""
     desk.show(_overview())
     desk.open_page()
     assert desk.page is not None, "it was opened"
@@ -66,7 +66,7 @@ def _overview() -> EngineStatus:
 
 
 def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[float, float]) -> CandidateView:
-    """``times``: in seconds, and of plain float32."""
+    """Return a candidate. ``times`` are its seconds and those of plain float32."""
     return CandidateView(
         stage=stage,
         name=name,

@@ -32,12 +32,12 @@ _DOWNLOAD = Progress(
 
 
 def model_scenes(desk: ModelsController, work: ModelTasks, window: QWidget) -> Iterator[tuple[str, QWidget]]:
-    """Names and widgets; nothing is contacted, and nothing is kept."""
+    """Yield names and widgets. No network is used, and nothing is stored."""
     _pretend(work)
     desk.open_page()
     page = desk.page
     assert page is not None, "it was opened"
-    work.blockSignals(True)  # what is really here would take the place of what is shown
+    work.blockSignals(True)  # installed models would replace the examples
     page._show_statuses()
     yield "models", page
     work.blockSignals(False)
@@ -62,7 +62,7 @@ def model_scenes(desk: ModelsController, work: ModelTasks, window: QWidget) -> I
 
 
 def _pretend(work: ModelTasks) -> None:
-    """One model on its way, one installed."""
+    """One model is being downloaded, another is installed."""
     statuses = []
     for status in model_statuses():
         known = status.known

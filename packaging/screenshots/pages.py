@@ -1,6 +1,6 @@
 """Render every page of the window, light and dark, in English and Chinese.
 
-Used to review changes and to make the README's pictures. Needs no screen and no model: the takes are
+The images are used for reviews and in the README. No display and no model are needed, because the takes are
 synthetic tones.
 """
 
@@ -102,7 +102,7 @@ def main(arguments: list[str]) -> int:
 def take_pictures(
     application: QApplication, folder: Path, scratch: Path, language: str, appearance: Appearance
 ) -> list[Path]:
-    """All pages in one language and one set of colours; returns the files."""
+    """Render all pages in one language and colour scheme. Return the files."""
     use_language(application, QLocale(language))
     apply_theme(application, appearance)
     loop = qasync.QEventLoop(application)
@@ -127,7 +127,7 @@ def take_pictures(
 
 
 class _Silence:
-    """A sound device that asks for nothing."""
+    """An output device that plays nothing."""
 
     sample_rate = _RATE
     latency_seconds = 0.0
@@ -137,17 +137,17 @@ class _Silence:
         return ()
 
     def rescan(self) -> None:
-        """There is nothing to be found."""
+        """Return no devices."""
 
     def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> _Silence:  # noqa: ARG002
         return self
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing."""
 
 
 class Stage:
-    """A window with a script in the middle of its making."""
+    """The window with an unfinished script."""
 
     def __init__(self, scratch: Path, language: str, start_worker: Callable[[], Worker] = WorkerProcess) -> None:
         self.language = language
@@ -219,7 +219,7 @@ class Stage:
         yield from self._doctor()
 
     def _comparison(self) -> CompareDialog:
-        """With two takes heard, and their names hidden."""
+        """The blind comparison after playing two takes."""
         self.window.actions_by_id["play.compare_takes"].trigger()
         dialog = self.window.findChildren(CompareDialog)[-1]
         comparison = dialog._comparison
@@ -229,12 +229,12 @@ class Stage:
         return dialog
 
     def _doctor(self) -> Iterator[tuple[str, QWidget]]:
-        """It opens by itself, once the clip has been read."""
+        """The clip editor, which opens when the clip has been read."""
         self._wait_for(lambda: self.window.findChildren(PromptDoctorDialog))
         yield "doctor", self.window.findChildren(PromptDoctorDialog)[0]
 
     def _drops(self) -> Iterator[tuple[str, QWidget]]:
-        """A recording held over the voices, then over a line."""
+        """A recording dragged over the voices, then over a line."""
         window, view = self.window, self.window.script.view
         over_line = view.viewport().mapTo(window, view.visualRect(view.model().index(1, 0)).center())
         mime = QMimeData()
@@ -256,14 +256,14 @@ class Stage:
 
     @staticmethod
     def _wait_for(condition: Callable[[], object]) -> None:
-        """What another thread or process is still working out."""
+        """Wait for results of other threads and processes."""
         loop = asyncio.get_event_loop()
         end = loop.time() + _PATIENCE_SECONDS
         while not condition() and loop.time() < end:
             loop.run_until_complete(asyncio.sleep(0.05))
 
     async def settle(self) -> None:
-        """What is drawn later: pictures of takes and voices, the text as spoken."""
+        """Wait for deferred drawing: waveforms of takes and voices, and the normalised text."""
         await asyncio.sleep(0.7)
 
     async def close(self) -> None:
@@ -312,7 +312,7 @@ def _add_take(project: Project, line: Line, *, seed: int) -> None:
 
 
 def _humming(seconds: float, seed: int) -> Samples:
-    """Rises and falls as speech does, with breaths between."""
+    """Return a tone with the loudness of speech, including pauses."""
     times = np.arange(round(seconds * _RATE)) / _RATE
     draw = np.random.default_rng(seed)
     syllables = np.clip(np.sin(2 * np.pi * draw.uniform(2.2, 3.4) * times + draw.uniform(0, 6)), 0, 1)
@@ -337,7 +337,7 @@ def _engine(folder: Path) -> Engine:
 
 
 def _health() -> HealthReport:
-    """Of a machine on which one thing could be better."""
+    """Return the diagnostics of a computer with one warning."""
     return HealthReport(
         (
             Check(
@@ -377,7 +377,7 @@ def _use_folders_of_its_own(scratch: Path) -> None:
 
 
 def _use_a_screen_of_usual_size(scratch: Path) -> None:
-    """The one there is without a screen has 800 by 800 pixels, and dialogs are no larger than the screen."""
+    """Use a larger virtual screen. The default has 800 by 800 pixels, which limits the size of dialogs."""
     size = {"width": 1920, "height": 1080, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
     file = scratch / "screens.json"
     file.write_text(json.dumps({"screens": [{"name": "pictures", "x": 0, "y": 0, **size}]}), "utf-8")

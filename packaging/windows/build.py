@@ -3,7 +3,8 @@
     python packaging/windows/build.py
     python packaging/windows/build.py --sign "signtool sign /fd SHA256 /tr http://timestamp.digicert.com /td SHA256 /a $f"
 
-It freezes the program (``packaging/freeze.py``) and compiles the installer with Inno Setup 6.3 or later. The result is ``build/frozen/dist/timbre-studio-VERSION-windows-x64.exe``.
+It freezes the program (``packaging/freeze.py``) and compiles the installer with Inno Setup 6.3 or later. The result is
+``build/frozen/dist/timbre-studio-VERSION-windows-x64.exe``.
 Without ``--sign`` nothing is signed, and Windows warns at the start. In the command, ``$f`` is the quoted file and
 ``$q`` a quote, as in Inno Setup. Not run on Windows yet; the platform-independent parts are tested.
 """

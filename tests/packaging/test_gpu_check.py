@@ -14,7 +14,7 @@ from typing import Any
 
 import gpu_check
 import pytest
-from gpu_validation.asked_process import ProcessLost
+from gpu_validation.json_process import ProcessLost
 from gpu_validation.material import official_cuts
 from gpu_validation.official import OfficialProcess, Whereabouts
 from gpu_validation.our_side import material_of

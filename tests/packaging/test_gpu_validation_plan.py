@@ -11,8 +11,8 @@ from typing import Any
 
 import psutil
 import pytest
-from gpu_validation.asked_process import AskedProcess, Entry, ProcessLost
 from gpu_validation.fastest import fastest_in_words
+from gpu_validation.json_process import Entry, JsonProcess, ProcessLost
 from gpu_validation.plan import CheckRun, Form, Notes, Step, early, late, preparing
 
 ECHO = """
@@ -44,11 +44,11 @@ def program(tmp_path: Path) -> list[str]:
     return [sys.executable, str(script)]
 
 
-def asked(program: list[str], folder: Path) -> AskedProcess:
-    return AskedProcess(program, log=folder / "log", most_seconds=60)
+def asked(program: list[str], folder: Path) -> JsonProcess:
+    return JsonProcess(program, log=folder / "log", most_seconds=60)
 
 
-def answers(process: AskedProcess, measure: str, most_seconds: float = 60) -> list[Entry]:
+def answers(process: JsonProcess, measure: str, most_seconds: float = 60) -> list[Entry]:
     return list(process.ask({"measure": measure}, most_seconds=most_seconds))
 
 

@@ -20,7 +20,7 @@ _ENDING_SECONDS = 20.0
 
 Entry = dict[str, Any]
 
-# A process group of its own, ended as a whole, in the session of the parent.
+# A new process group, which is ended as a whole, in the session of the parent.
 _GROUP: Any = {} if sys.platform == "win32" else {"process_group": 0}
 
 
@@ -28,13 +28,13 @@ class ProcessLost(Exception):
     """The process ended or was killed after a timeout; the message contains its last output."""
 
 
-class AskedProcess:
+class JsonProcess:
     """A context manager that ends the process and its children. Standard error goes to ``log``."""
 
     def __init__(
         self, command: Sequence[str], *, log: Path, most_seconds: float, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Start the process and wait for its first line, ``greeting``. Raises ``ProcessLost``."""
+        """Start the process and wait for its first line, ``greeting``. Raise ``ProcessLost``."""
         self._log = log
         with log.open("a", encoding="utf-8") as errors:
             self._log_start = errors.tell()
@@ -56,8 +56,8 @@ class AskedProcess:
             raise
 
     def ask(self, order: Entry, *, most_seconds: float) -> Iterator[Entry]:
-        """Yield intermediate results (``so_far``) and finally the result. Raises ``ProcessLost``."""
-        with contextlib.suppress(OSError):  # a process that has ended is detected by the missing answer
+        """Yield intermediate results (``so_far``) and finally the result. Raise ``ProcessLost``."""
+        with contextlib.suppress(OSError):  # the missing answer shows that the process has ended
             pipe = _there(self._process.stdin)
             pipe.write(json.dumps(order) + "\n")
             pipe.flush()
@@ -80,7 +80,7 @@ class AskedProcess:
         self.kill()
 
     def kill(self) -> None:
-        """With all it has started."""
+        """Kill the process and its children."""
         with contextlib.suppress(OSError):
             if sys.platform == "win32":
                 self._process.kill()
@@ -103,7 +103,7 @@ class AskedProcess:
                 raise ProcessLost(f"ended after {most_seconds:.0f} s: {self._last_words()}") from None
             if line is None:
                 status = self._process.wait()
-                self.kill()  # what it had started
+                self.kill()  # its children
                 raise ProcessLost(f"died with {status}: {self._last_words()}")
             answer: Entry = json.loads(line)
             yield answer
