@@ -41,7 +41,7 @@ PROOF_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class EngineTarget:
-    """The weights to run, and the device to run them on. ``variant`` as in ``Checkpoint.speech_lm_path``."""
+    """The weights to run, and the device to run them on. See ``Checkpoint.speech_lm_path`` for ``variant``."""
 
     checkpoint: Checkpoint
     device: Device
@@ -78,7 +78,7 @@ class Available:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """``reason``: a clause without a full stop, as in ``wording("{library} is not installed", library=...)``."""
+    """The result of a probe that found an obstacle. ``reason`` is a clause without a full stop."""
 
     reason: Message
 

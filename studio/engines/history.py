@@ -1,4 +1,4 @@
-"""Estimate a trial's remaining time from earlier trials on this machine or from its own speed."""
+"""Estimate the remaining time of a trial from earlier trials on this machine or from its own speed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MIN_SHARE = 0.05
 
 
 def phase_history(manifests: Iterable[Manifest], stage: str, name: str) -> dict[str, float]:
-    """Return how long each phase of the candidate's latest trial took, with any model; empty without a trial."""
+    """Return the duration of each phase in the candidate's latest trial with any model, or an empty mapping."""
     for manifest in manifests:
         if (manifest.facts.get("stage"), manifest.facts.get("name")) == (stage, name) and manifest.phase_seconds:
             return dict(manifest.phase_seconds)

@@ -1,7 +1,6 @@
 """Choose an engine from the candidates' states, and explain the choice. Pure functions; no torch.
 
-The fastest candidate that was verified on this machine with these weights is chosen. The others
-each get a reason.
+The fastest candidate that was verified on this machine with these weights is chosen. Each of the others gets a reason.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _WORTHWHILE_SPEEDUP = 1.05
 
 
 def choose(candidates: Sequence[CandidateView], *, unfit: frozenset[str] = frozenset()) -> CandidateView:
-    """Return the fastest verified candidate, else the reference (the first). ``unfit``: keys that failed to open."""
+    """Return the fastest verified candidate whose key is not in ``unfit``, or the reference, which is the first."""
     reference = candidates[0]
     verified = [view for view in candidates if view.status is Status.VERIFIED and view.key not in unfit]
     fastest = max(verified, key=lambda view: view.speedup, default=reference)
@@ -34,7 +33,7 @@ def status_of(
     is_being_built: bool,
     failed_now: Message | None,
 ) -> tuple[Status, Message | None]:
-    """Return a candidate's status and its reason. ``failed_now``: why it failed in this process."""
+    """Return a candidate's status and its reason. ``failed_now`` is the reason of a failure in this process."""
     if unusable is not None:
         return Status.UNUSABLE, unusable
     if manifest is not None:

@@ -29,7 +29,7 @@ def processor(num_threads: int | None = None) -> Device:
 
 
 def gpus(num_threads: int | None = None) -> tuple[Device, ...]:
-    """Return the GPUs torch can use, the one with most memory first."""
+    """Return the GPUs that torch can use, the one with the most memory first."""
     if not torch.cuda.is_available():
         return ()
     driver = _driver_version()
@@ -53,7 +53,7 @@ def gpus(num_threads: int | None = None) -> tuple[Device, ...]:
 def device_named(name: str, *, num_threads: int | None = None) -> Device:
     """Return the device that ``name`` selects.
 
-    ``cpu``, ``cuda`` (the GPU with most memory), ``cuda:1``, part of a GPU's name, or ``auto`` (a GPU if present, else
+    ``cpu``, ``cuda`` (the GPU with the most memory), ``cuda:1``, part of a GPU's name, or ``auto`` (a GPU if present, else
     the processor). Raises ``UnusableSetting``.
     """
     if name == DeviceKind.CPU.value:
@@ -83,7 +83,7 @@ def free_bytes(device: Device) -> int:
 def empty_cache(torch_name: str) -> None:
     """Release the GPU memory that torch caches, for other libraries and programs.
 
-    Not to be called while a thread computes on the device.
+    Must not be called while a thread computes on the device.
     """
     if torch.device(torch_name).type == "cuda":
         torch._C._cuda_clearCublasWorkspaces()

@@ -1,7 +1,7 @@
 """Find the fastest correct engine of each stage while the program runs on plain torch.
 
-``overview`` describes what is known; ``improve`` tries candidates, each in its own process, for one caller at a time;
-``open_choice`` opens the best verified engine, or the next one if that fails. Callers may be on different threads.
+``overview`` returns a snapshot of the state. ``improve`` tries candidates, each in its own process, for one caller at a
+time. ``open_choice`` opens the best verified engine, or the next one if that fails. All are thread-safe.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class OpenedStage:
 class EngineManager:
     """Engines of one model on one device.
 
-    ``on_change`` receives every new status, on the thread that caused it. ``has_low_priority``: trials run alongside
-    other work; False if the user waits for them.
+    ``on_change`` receives every new status, on the thread that caused it. Trials have a low priority if
+    ``has_low_priority`` is set, because they run alongside other work; it is off if the user waits for them.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class EngineManager:
     def forget(self, keys: Collection[str] | None = None) -> int:
         """Delete the builds and results of this model's candidates, all or those of ``keys``; return the bytes freed.
 
-        The next ``improve`` makes them again.
+        The next ``improve`` repeats the trials.
         """
         mine = {state.key for state in self._states if state.key}
         with self._lock:

@@ -26,9 +26,12 @@ _VERSION = 1
 class Verification:
     """The comparison of a candidate with plain float32 on recorded inputs.
 
-    ``relative_error``: RMS of the difference over RMS of the reference; ``max_error`` in units of the output.
-    ``mel_distance_db``: mean mel-cepstral distance of the test sentence, for stages whose output is audible.
-    ``agreement``: share of equal tokens, for stages that choose tokens. ``rejection``: why it is rejected.
+    Attributes:
+        relative_error: RMS of the difference divided by the RMS of the reference.
+        max_error: Largest difference, in units of the output.
+        mel_distance_db: Mean mel-cepstral distance of the test sentence, for stages whose output is audible.
+        agreement: Share of equal tokens, for stages that choose tokens.
+        rejection: Reason why the candidate is rejected, or None.
     """
 
     is_finite: bool
@@ -44,7 +47,7 @@ class Verification:
 class Timing:
     """Seconds per second of audio, measured alternately with the reference so that other load affects both equally.
 
-    ``first_seconds``: until the first result of a line.
+    ``first_seconds`` is the time until the first result of a line.
     """
 
     seconds_per_audio_second: float
@@ -65,9 +68,11 @@ class BuiltFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """``facts`` is everything the engine depends on (``keys.py``); ``phase_seconds`` serves later time estimates.
+    """The result of a trial. A rejected candidate has a manifest without files, so that it is not built again.
 
-    A rejected candidate has a manifest without files, so that it is not built again.
+    Attributes:
+        facts: Everything the engine depends on, see ``candidate.facts_of``.
+        phase_seconds: Duration of each phase, for later time estimates.
     """
 
     key: str

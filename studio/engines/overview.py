@@ -31,7 +31,12 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateView:
-    """``reason``: a clause that says why it is not usable (yet). ``made_at``: ISO 8601, empty if nothing is stored."""
+    """A snapshot of one candidate.
+
+    Attributes:
+        reason: A clause that explains why the candidate cannot be used (yet).
+        made_at: Time of the build in ISO 8601; empty if nothing is stored.
+    """
 
     stage: Stage
     name: str
@@ -55,10 +60,10 @@ class CandidateView:
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """``chosen``: name of the candidate to use; ``in_use``: name of the loaded one, empty if none is loaded.
+    """A snapshot of one stage, with its candidates in display order.
 
-    They differ after a faster candidate is verified, until the next line starts, and if the loaded engine has not been
-    tested. Candidates are in display order.
+    ``chosen`` is the name of the candidate to use, ``in_use`` the name of the loaded one, empty if none is loaded. They
+    differ after a faster candidate is verified, until the next line starts, and if the loaded engine is untested.
     """
 
     stage: Stage
@@ -72,7 +77,7 @@ class StageView:
 
     @property
     def current(self) -> CandidateView:
-        """The loaded candidate, else the chosen one."""
+        """The loaded candidate, or the chosen one if none is loaded."""
         return next((candidate for candidate in self.candidates if candidate.name == self.in_use), self.choice)
 
     @property
@@ -87,14 +92,14 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class CurrentTrial:
-    """The running trial, number ``index`` of ``total`` counted from 1. ``remaining_seconds``: None if unknown."""
+    """The running trial, number ``index`` of ``total`` counted from 1."""
 
     stage: Stage
     name: str
     index: int
     total: int
     step: Step | None = None
-    remaining_seconds: float | None = None
+    remaining_seconds: float | None = None  # None if unknown
 
     @property
     def share(self) -> float:
@@ -117,8 +122,10 @@ class EngineAction(Enum):
 class EngineStatus:
     """State of all stages of ``model_name`` on ``device``.
 
-    ``kept_bytes``: size of the built engines of all models on this machine, limited to ``limit_bytes``.
-    ``max_concurrent_lines``: how many lines the engines in use can usefully run at once.
+    Attributes:
+        kept_bytes: Size of the built engines of all models on this machine.
+        limit_bytes: Limit of ``kept_bytes``.
+        max_concurrent_lines: Number of lines that the engines in use can usefully run at once.
     """
 
     model_name: str

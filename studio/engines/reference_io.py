@@ -1,7 +1,7 @@
 """Reference recording: inputs and outputs of every stage for one test line under plain float32.
 
-The clip is part of the program; the weights are the user's. It is recorded on the device that candidates run on, once
-for each combination of weights, device and trial size. A damaged file is recorded again.
+The voice is a clip of the program. The recording is made with the user's weights on the device of the candidates, once
+for each combination of weights, device and trial size. A damaged recording is replaced.
 """
 
 from __future__ import annotations
@@ -55,9 +55,16 @@ Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 class ReferenceIO:
     """All arrays of the recording.
 
-    ``log_mel`` (128, frames), ``fbank`` (frames, 80), ``clip_mel`` (frames, 80) and ``clip_seconds`` (1,) of the clip;
-    ``clip_tokens`` and ``embedding`` from the front end; ``speech_tokens`` (N,) that float32 sampled, and the
-    ``scores`` (n, rows) of the first n; ``mel`` (80, 2N) streamed and ``whole_mel`` in one call; ``samples`` streamed.
+    Attributes:
+        log_mel: Input of the speech tokenizer, (128, frames).
+        fbank: Input of the speaker encoder, (frames, 80).
+        clip_mel: Mel of the clip, (frames, 80).
+        clip_seconds: Duration of the clip, (1,).
+        speech_tokens: Tokens of the line that float32 sampled, (N,).
+        scores: Scores of the first n of these tokens, (n, rows).
+        mel: Mel of the line from streaming, (80, frames).
+        whole_mel: Mel of the line from one call, of the same shape.
+        samples: Samples of the line from streaming ``mel``.
     """
 
     log_mel: FloatArray = field(repr=False)
@@ -112,7 +119,7 @@ def record_reference(
     trial_size: TrialSize,
     report: Callable[[Stage], None] = lambda _stage: None,
 ) -> ReferenceIO:
-    """Run the reference for each stage in turn; ``report`` is called with the stage. Raises load errors."""
+    """Run the reference of each stage in turn, after passing the stage to ``report``. Raises load errors."""
     checkpoint = target.checkpoint
 
     def opened(stage: Stage) -> AnyStage:

@@ -26,9 +26,13 @@ class Stage(Enum):
 class Device:
     """The processor or one GPU.
 
-    ``name`` is the manufacturer's. ``index`` counts GPUs of the kind as torch does; ``compute_capability`` and
-    ``driver`` (full version) are set for GPUs only. ``total_bytes`` is its memory, ``instructions`` the instruction
-    set torch uses on a processor ("AVX512").
+    Attributes:
+        name: The manufacturer's name of the device.
+        total_bytes: The size of its memory.
+        index: The number of the GPU in torch.
+        compute_capability: Set for GPUs only.
+        driver: The full version of the driver, for GPUs only.
+        instructions: The instruction set that torch uses on a processor, such as "AVX512".
     """
 
     kind: DeviceKind
@@ -47,7 +51,7 @@ class Device:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What built engines depend on. Driver updates within a branch keep engines valid."""
+        """The facts that built engines depend on. Driver updates within a branch keep engines valid."""
         if not self.kind.is_gpu:
             return {"place": self.name, "instructions": self.instructions, "threads": str(self.num_threads)}
         major, minor = self.compute_capability or (0, 0)

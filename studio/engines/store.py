@@ -41,7 +41,7 @@ MOST_FAILURES = 2
 
 
 class EngineStore:
-    """The cache of one machine, which several processes may use. ``limit_bytes`` bounds the size of built engines."""
+    """The cache of one machine, which several processes may use. Built engines take up at most ``limit_bytes``."""
 
     def __init__(self, folder: Path | None = None, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self.folder = folder or paths.cache_folder() / "engines"
@@ -51,7 +51,7 @@ class EngineStore:
         self.limit_bytes = limit_bytes
 
     def manifest(self, key: str, facts: Mapping[str, str]) -> Manifest | None:
-        """Return the manifest for ``key``, or None if it is missing or was made from different facts."""
+        """Return the manifest for ``key``, or None if it is missing or contains different facts."""
         found = read_manifest(_child(self._built, key))
         return found if found is not None and found.key == key and dict(found.facts) == dict(facts) else None
 
@@ -257,7 +257,7 @@ def _child(folder: Path, name: str) -> Path:
 
 
 def _locked(path: Path) -> FileLock:
-    """Lock ``path``; retry, because ``is_being_built`` holds the lock briefly. Raises ``BlockingIOError`` if it is held."""
+    """Lock ``path``, retrying because ``is_being_built`` holds the lock briefly. Raises ``BlockingIOError``."""
     for _ in range(_LOCK_TRIES - 1):
         with contextlib.suppress(BlockingIOError):
             return FileLock(path)

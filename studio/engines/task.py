@@ -1,4 +1,4 @@
-"""The messages between the manager and the process that tries a candidate. No torch: both processes import this."""
+"""Messages between the manager and the process that tries a candidate. No torch: both processes import this."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ Command = Pause | Resume | Cancel
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Progress: ``done`` of ``total`` steps of ``phase``, which is number ``index`` of ``num_phases``."""
+    """Progress report: ``done`` of ``total`` steps of ``phase``, which is number ``index`` of ``num_phases``."""
 
     phase: str
     index: int
@@ -99,7 +99,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The trial ran to its end. ``verification`` is the result; ``timing`` is None if the candidate was rejected."""
+    """The trial ran to its end. ``timing`` is None if the candidate was rejected."""
 
     verification: Verification
     timing: Timing | None

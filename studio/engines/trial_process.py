@@ -51,7 +51,7 @@ _alive: set[TrialProcess] = set()
 class TrialProcess:
     """One trial. Use ``reports`` on one thread only; the other methods may be called from any thread.
 
-    ``build_timeout_seconds``: the process is killed as hung after a build without reports for this long.
+    The process is killed as hung if a build sends no reports for ``build_timeout_seconds``.
     """
 
     def __init__(
@@ -91,17 +91,17 @@ class TrialProcess:
 
     def pause(self) -> None:
         self._is_paused = True
-        self._order(Pause())
+        self._send(Pause())
 
     def resume(self) -> None:
         self._is_paused = False
-        self._order(Resume())
+        self._send(Resume())
 
     def cancel(self) -> None:
         """Stop the trial at its next step, or kill it after a grace period."""
         if self._cancelled_at is None:
             self._cancelled_at = time.monotonic()
-        self._order(Cancel())
+        self._send(Cancel())
 
     def kill(self) -> None:
         with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended
@@ -111,10 +111,10 @@ class TrialProcess:
     def pid(self) -> int | None:
         return self._process.pid
 
-    def _order(self, order: Command) -> None:
+    def _send(self, command: Command) -> None:
         # A Connection is not thread-safe, and a closed one must not be used: its descriptor may belong to another file.
         with contextlib.suppress(OSError, ValueError), self._sending:
-            self._connection.send(order)
+            self._connection.send(command)
 
     def _listen(self) -> Iterator[Report]:
         last_report_at, timeout = time.monotonic(), _CHECK_TIMEOUT_SECONDS

@@ -15,6 +15,7 @@ import psutil
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.errors import ClipTooLong, DamagedModelFile, MissingModelFile, UnsupportedPrecision
+from studio.messages import Message, wording
 from studio.model.stages import FloatArray
 
 __all__ = ["SpeakerEncoder", "SpeechTokenizer", "onnxruntime", "ort_errors"]
@@ -24,7 +25,7 @@ onnxruntime.disable_telemetry_events()
 
 
 # Errors of ONNX Runtime for a bad file. They have no common base class.
-LOAD_ERRORS = (
+_LOAD_ERRORS = (
     ort_errors.EPFail,
     ort_errors.Fail,
     ort_errors.InvalidArgument,
@@ -36,7 +37,7 @@ LOAD_ERRORS = (
     ort_errors.RuntimeException,
     RuntimeError,
 )
-FATAL_ONLY = 4
+_FATAL_ONLY = 4
 _LONGEST_SECONDS = 30.0
 _FRAMES_PER_SECOND = 100
 _EMBEDDING_SIZE = 192
@@ -58,21 +59,28 @@ def open_onnx(path: Path, num_threads: int | None, *, cuda_index: int | None = N
             folder=path.parent,
         )
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = num_threads or psutil.cpu_count(logical=False) or 1
-    options.inter_op_num_threads = 1
     # These networks run once per voice, so a memory arena, spinning threads and prepacked weights do not pay.
     # Prepacking would make a run 10 % faster, but loading slower by more than that.
     options.enable_cpu_mem_arena = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.disable_prepacking", "1")
+    return open_session(path, options, cuda_index, remedy=wording("Download the model again."))
+
+
+def open_session(
+    path: Path, options: onnxruntime.SessionOptions, cuda_index: int | None, *, remedy: Message
+) -> onnxruntime.InferenceSession:
+    """Open ``path`` on a GPU or the CPU. Raise ``DamagedModelFile`` with ``remedy``, and ``UnsupportedPrecision``."""
+    options.log_severity_level = _FATAL_ONLY
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning slows down the other stages
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=providers(cuda_index))
-    except LOAD_ERRORS as error:
+    except _LOAD_ERRORS as error:
         raise DamagedModelFile(
-            "{file} cannot be read: it is truncated or damaged.", remedy="Download the model again.", file=path.name
+            "{file} cannot be read: it is truncated or damaged.", remedy=remedy, file=path.name
         ) from error
-    require_provider(session, cuda_index)
+    _require_provider(session, cuda_index)
     return session
 
 
@@ -85,7 +93,7 @@ def providers(cuda_index: int | None) -> list[str | tuple[str, dict[str, str]]]:
     return [(_CUDA, {"device_id": str(cuda_index), "cudnn_conv_algo_search": "HEURISTIC"}), _CPU]
 
 
-def require_provider(session: onnxruntime.InferenceSession, cuda_index: int | None) -> None:
+def _require_provider(session: onnxruntime.InferenceSession, cuda_index: int | None) -> None:
     """Raise ``UnsupportedPrecision`` if the session fell back to another device.
 
     The list of available providers includes those whose libraries are missing, so only a session is reliable.

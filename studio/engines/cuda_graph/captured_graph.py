@@ -16,7 +16,7 @@ _RECORDING = threading.Lock()
 
 
 class CapturedGraph:
-    """A computation in preallocated tensors. ``state``: the tensors it both reads and changes.
+    """A computation in preallocated tensors. ``state`` are the tensors that it both reads and changes.
 
     ``state`` is restored after warming up, so that recording may happen in the middle of an utterance, and also if
     recording runs out of memory, since other lines continue to use it.
@@ -29,7 +29,7 @@ class CapturedGraph:
 
     @torch.inference_mode()
     def run(self, compute: Callable[[], None]) -> None:
-        """Run ``compute``, the same function on every call; no reference is kept, so that its object can be freed."""
+        """Run ``compute``, which must be the same function on every call. No reference to it is kept."""
         if self._device.type != "cuda":
             compute()
             return

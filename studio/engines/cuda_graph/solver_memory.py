@@ -31,9 +31,10 @@ def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
 
 
 class SolverMemory:
-    """The solver of one line. ``capacity``: frames of prompt and speech, a multiple of the block.
+    """The solver of one line.
 
-    ``reservation`` is kept for the lifetime of the memory.
+    ``capacity`` is the number of frames of prompt and speech, a multiple of the block. ``reservation`` is kept for the
+    lifetime of the memory.
     """
 
     def __init__(

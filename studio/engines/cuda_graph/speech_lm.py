@@ -30,7 +30,7 @@ _NUM_ROWS = (1, 2, 4, 8, 16, 32)
 
 @dataclass(eq=False)
 class Line:
-    """One line in the batch. ``sampler``: None if the GPU samples."""
+    """One line in the batch. If ``sampler`` is None, the GPU samples."""
 
     row: int
     sampler: TokenSampler | None

@@ -25,7 +25,7 @@ _STATE_VERSION = 1
 
 @dataclass(frozen=True)
 class GraphPromptState:
-    """Read-only state of a voice, which each stream copies. ``caches``: None if streams recompute."""
+    """Read-only state of a voice, which each stream copies. If ``caches`` is None, streams recompute the prompt."""
 
     voice: GraphVoice
     caches: RunCaches | None = field(repr=False)

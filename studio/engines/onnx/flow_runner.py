@@ -125,7 +125,7 @@ class GraphCaches:
     def score_bias(self, clock: str, num_frames: int, block_frames: int | None) -> torch.Tensor:
         """Return the bias (num_frames, cached + num_frames), which masks the blank and, for each block, later blocks.
 
-        ``block_frames`` None: frames attend to all others.
+        If ``block_frames`` is None, frames attend to all others.
         """
         num_cached = _BLANK_FRAMES + self.num_frames[clock]
         bias = torch.zeros(num_frames, num_cached + num_frames, device=self._device)
@@ -141,7 +141,7 @@ class GraphCaches:
 
 @dataclass(frozen=True, slots=True)
 class GraphVoice:
-    """A prompt on the graphs' device: ``mel`` (2P, mel_bins), ``embedding`` (size,)."""
+    """A prompt on the graphs' device, with ``mel`` (frames, mel_bins) and ``embedding`` (size,)."""
 
     tokens: tuple[int, ...]
     mel: torch.Tensor = field(repr=False)
@@ -177,7 +177,7 @@ class RunCaches:
 
 
 class FlowRunner:
-    """Stateless runner of the graphs. ``blocks_at_once``: how many blocks of the grid one call may contain."""
+    """Stateless runner of the graphs. One call contains at most ``blocks_at_once`` blocks of the grid."""
 
     def __init__(self, encoder: Graph, step: Graph, shapes: FlowShapes, *, blocks_at_once: int) -> None:
         assert encoder.device == step.device
@@ -217,7 +217,7 @@ class FlowRunner:
     ) -> list[torch.Tensor]:
         """Return the mel chunks (frames, mel_bins) of the next ``tokens``, which start on the grid.
 
-        The caches must have enough capacity. ``fine``: one block per call.
+        The caches must have enough capacity. If ``fine`` is set, each call contains one block only.
         """
         shapes = self.shapes
         stride = shapes.chunk_tokens * (1 if fine else self._blocks_at_once)

@@ -8,9 +8,10 @@ from pathlib import Path
 import torch
 
 from studio.engines.stage import Device
-from studio.errors import DamagedModelFile, OutOfMemory
+from studio.errors import OutOfMemory
+from studio.messages import wording
 from studio.model.device_kind import DeviceKind
-from studio.model.onnx_networks import FATAL_ONLY, LOAD_ERRORS, onnxruntime, ort_errors, providers, require_provider
+from studio.model.onnx_networks import onnxruntime, open_session, ort_errors
 
 # ``TensorProto.DataType``; numpy has no bfloat16.
 _ELEMENT_TYPES = {
@@ -60,22 +61,11 @@ class OrtGraph:
 
 
 def _open(path: Path, device: Device) -> onnxruntime.InferenceSession:
-    cuda_index = device.index if device.kind is DeviceKind.CUDA else None
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = FATAL_ONLY
     options.intra_op_num_threads = device.num_threads
-    options.inter_op_num_threads = 1
     # Sizes change with every call, so a memory pattern of one call would only waste memory.
     options.enable_mem_pattern = False
-    # Spinning threads take CPU time from the other stages.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Denormal numbers are slow and have no audible effect.
     options.add_session_config_entry("session.set_denormal_as_zero", "1")
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=providers(cuda_index))
-    except LOAD_ERRORS as error:
-        raise DamagedModelFile(
-            "{file} cannot be read: it is truncated or damaged.", remedy="Build the engine again.", file=path.name
-        ) from error
-    require_provider(session, cuda_index)
-    return session
+    cuda_index = device.index if device.kind is DeviceKind.CUDA else None
+    return open_session(path, options, cuda_index, remedy=wording("Build the engine again."))

@@ -17,7 +17,7 @@ OPERATOR_SET = 18
 
 @dataclass(frozen=True)
 class TracedInput:
-    """One input: an example, and names for its dynamic dimensions."""
+    """An example of an input, and the names of its dynamic dimensions by index."""
 
     example: torch.Tensor
     free_sizes: Mapping[int, str]

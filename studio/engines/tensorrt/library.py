@@ -37,7 +37,7 @@ class Library:
 
 
 def find_library(compute_capability: tuple[int, int] | None) -> Library | Message:
-    """Return the library for a GPU of ``compute_capability`` (None: any), or why it is unavailable."""
+    """Return the library for a GPU of ``compute_capability`` (for any GPU if None), or why it is unavailable."""
     reasons = []
     for module_name, is_rtx in _PACKAGES:
         if importlib.util.find_spec(module_name) is None:

@@ -62,7 +62,7 @@ def plan_path(folder: Path, graph: Path) -> Path:
 
 
 def open_stage(stage: Stage, folder: Path, library: Library, target: EngineTarget) -> FlowDecoder | Vocoder:
-    """Raises ``DamagedModelFile``, ``OutOfMemory``."""
+    """Open the stage from the plans in ``folder``. Raises ``DamagedModelFile``, ``OutOfMemory``."""
     device = torch.device(target.device.torch_name)
 
     def open_graph(graph: Path) -> PlanGraph:

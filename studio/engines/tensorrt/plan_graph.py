@@ -188,7 +188,7 @@ def cache_path(plan: bytes) -> Path:
 
 
 class RuntimeCache:
-    """The cache of one plan. ``config`` is for creating its contexts."""
+    """The cache of one plan. Contexts of the plan are created with ``config``."""
 
     def __init__(self, config: Any, path: Path) -> None:
         self.config = config
@@ -201,7 +201,7 @@ class RuntimeCache:
         config.set_runtime_cache(self._cache)
 
     def count_run(self) -> None:
-        """Count a run, and write the cache after certain numbers of runs, since the last run is not known."""
+        """Count a run, and write the cache after certain numbers of runs, since no run is known to be the last."""
         self._num_runs += 1
         if self._num_runs in _WRITTEN_AFTER_RUNS:
             self._write()
@@ -218,7 +218,7 @@ class RuntimeCache:
 
 
 def open_runtime_cache(library: Library, engine: Any, strategy: Any, path: Path) -> RuntimeCache | None:
-    """Return the cache, or None if the library does not support it. ``strategy``: how contexts allocate memory."""
+    """Return the cache, or None if the library does not support it. Contexts allocate memory by ``strategy``."""
     if not (library.is_rtx and hasattr(engine, "create_runtime_config")):
         return None
     config = engine.create_runtime_config()

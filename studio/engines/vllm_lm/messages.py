@@ -12,12 +12,14 @@ from studio.model.config import Precision, SamplingOptions
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """The first command.
+    """The first command, with the options of vLLM. Ids from ``num_speech_tokens`` to ``num_rows`` - 1 end a line.
 
-    ``folder``: as filled by ``model_files``; a string, since Python versions pickle ``Path`` differently.
-    ``max_positions`` per line, prompt and speech together; ``max_lines`` at once; ``kv_cache_bytes`` for all of them.
-    ``memory_share``: share of the GPU's total memory that must be free.
-    Ids from ``num_speech_tokens`` to ``num_rows`` - 1 end a line.
+    Attributes:
+        folder: The folder that ``model_files`` filled; a string, since Python versions pickle ``Path`` differently.
+        max_positions: Largest number of positions of a line, prompt and speech together.
+        max_lines: Largest number of concurrent lines.
+        kv_cache_bytes: Size of the KV cache of all lines together.
+        memory_share: Share of the GPU's total memory that must be free.
     """
 
     folder: str
@@ -33,9 +35,9 @@ class Serve:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Start a line. ``embeddings`` (tokens, hidden) float32: everything before the first generated token.
+    """Start a line. ``embeddings`` (tokens, hidden) float32 precede the first generated token.
 
-    ``points`` (max_tokens,) float64: the random number of each token; None: the process sends ``SampleRequest``.
+    ``points`` (max_tokens,) float64 are the random numbers of the tokens. If None, the process sends ``SampleRequest``.
     """
 
     line: int
@@ -48,7 +50,7 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """The answer to ``SampleRequest``, for which the process waits."""
+    """The answer to a ``SampleRequest``, which the process waits for."""
 
     line: int
     token: int
@@ -66,7 +68,7 @@ Command = Serve | Generate | SampleResult | Stop
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """vLLM is loaded. ``num_positions``: capacity of the KV cache, all lines together."""
+    """vLLM is loaded. ``num_positions`` is the capacity of the KV cache for all lines together."""
 
     version: str
     num_positions: int
@@ -82,7 +84,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """Request the next token. ``scores`` (rows,) float32, unnormalised."""
+    """Request the next token. ``scores`` (rows,) are float32 and unnormalised."""
 
     line: int
     scores: npt.NDArray[np.float32] = field(repr=False)
@@ -90,7 +92,7 @@ class SampleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The line is complete. ``num_cached``: prompt positions reused from other lines."""
+    """The line is complete. ``num_cached`` is the number of prompt positions reused from other lines."""
 
     line: int
     num_cached: int
@@ -106,7 +108,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class EngineExited:
-    """The last event, if the process can still send it. ``is_memory``: memory ran out."""
+    """The last event, if the process can still send it. ``is_memory`` is set if memory ran out."""
 
     reason: str
     is_memory: bool = False

@@ -100,7 +100,7 @@ def _visible_name(index: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """``max_positions`` per line; ``kv_cache_bytes`` for the keys and values of all lines."""
+    """Limits of one vLLM process. ``max_positions`` is per line, ``kv_cache_bytes`` for all lines together."""
 
     max_positions: int
     max_lines: int

@@ -32,8 +32,8 @@ class VllmSpeechLM:
 
     Tokens of ``RepetitionAwareSampler`` are sampled in the vLLM process with its options and random numbers, so a seed
     gives the same line as elsewhere, up to rounding (batches and cached prompts round differently). If vLLM exits,
-    plain PyTorch continues the line and runs all later ones. Other samplers, used to verify or measure, receive vLLM's
-    scores here, and its failures.
+    plain PyTorch continues the line and runs all later ones. Other samplers, which verify or measure an engine, run in
+    this process on vLLM's scores, and its failures are raised.
 
     Lines longer than ``max_positions`` run on plain PyTorch, which is loaded when first needed.
     """

@@ -58,10 +58,9 @@ def test_new_sizes_do_not_repeat_the_search_for_algorithms() -> None:
 
 def test_session_on_another_device_is_rejected(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its CUDA libraries, onnxruntime-gpu silently uses the processor."""
-    monkeypatch.setattr("studio.engines.onnx.ort_graph.providers", lambda index: ["CPUExecutionProvider"])
+    monkeypatch.setattr("studio.model.onnx_networks.providers", lambda index: ["CPUExecutionProvider"])
     with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
         OrtGraph(flow_folder(reference, "cosyvoice3") / FLOW_ENCODER, CARD)
-    monkeypatch.setattr("studio.model.onnx_networks.providers", lambda index: ["CPUExecutionProvider"])
     for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
         with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
             FolderNetwork(stage, kind=DeviceKind.CUDA).open(
