@@ -57,7 +57,7 @@ _PHASES = {
     RECORDING: _T("Engines", "Recording the float32 reference"),
     VERIFYING: _T("Engines", "Comparing with float32"),
     TIMING: _T("Engines", "Measuring speed"),
-    # Build phases, by the texts that the candidates report.
+    # Phases of a build, by the text that the candidate reports.
     "Exporting the network": _T("Engines", "Exporting the network"),
     "Building the plan": _T("Engines", "Building the engine"),
     "Calibrating on speech": _T("Engines", "Calibrating on speech"),
@@ -129,7 +129,7 @@ def proof_text(view: CandidateView) -> str:
 
 
 def kept_text(view: CandidateView) -> str:
-    """Return size on disk and age, or an empty string if unknown."""
+    """Return the size on disk and the age, or an empty string if they are unknown."""
     if not view.made_at:
         return ""
     made = datetime.fromisoformat(view.made_at)

@@ -126,7 +126,7 @@ class StageCard(QFrame):
         return tuple(candidate.key for candidate in self._view.candidates if candidate.status in failed)
 
     def _fill(self, others: list[CandidateView]) -> None:
-        """Fill the table, reusing its labels: during a build it is updated several times a second."""
+        """Fill the table, which is updated several times a second during a build. Existing labels are used again."""
         colors = theme_colors(self.palette())
         for row, view in enumerate(others):
             name, tone = status_icon(view.status)

@@ -20,7 +20,7 @@ _MARGIN_PIXELS = 8
 _HEADING_PIXELS = 22
 _LEGEND_PIXELS = 22
 _RADIUS = 2.0
-# Without the stages that run once per voice.
+# The stages that run once for each voice are left out.
 _SHOWN = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
 
 
@@ -30,7 +30,7 @@ class StageChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._timings: tuple[tuple[Stage, Timing | None], ...] = ()  # with the current engines; None if not measured
+        self._timings: tuple[tuple[Stage, Timing | None], ...] = ()  # of the current engines; None if not measured
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Time per stage"))
 
@@ -97,7 +97,7 @@ class StageChart(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("{seconds} s").format(seconds=figure(seconds)))
 
     def _draw_real_time(self, painter: QPainter, colors: ThemeColors, x: float, right: float) -> None:
-        """Draw the line at one second per second of audio; longer bars are slower than real time."""
+        """Draw the line at one second per second of audio. A longer bar is slower than real time."""
         if x > right or not self._timings:
             return
         painter.setPen(QPen(QColor(colors.border), 1.0, Qt.PenStyle.DashLine))

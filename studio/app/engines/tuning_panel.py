@@ -13,7 +13,7 @@ _MOST_LINES = 2
 
 
 class EngineTuningPanel(CollapsiblePanel):
-    """Visible during tuning unless the user closes it. ``action_wanted`` carries an ``EngineAction``."""
+    """Panel that is visible during tuning unless the user closes it. ``action_wanted`` carries an ``EngineAction``."""
 
     action_wanted = Signal(object)
     details_wanted = Signal()

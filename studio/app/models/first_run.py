@@ -85,7 +85,7 @@ class FirstRun(QObject):
         return self._advice.model.name
 
     def stop(self) -> None:
-        """Stop synthesis and playback before the window closes; the assistant continues at the next start."""
+        """Stop synthesis and playback before the window closes. The assistant continues at the next start."""
         self._is_active = False
         if self._beginning is not None:
             self._beginning.cancel()
@@ -177,7 +177,7 @@ class FirstRun(QObject):
         self._show(PanelPage(title, error=error, buttons=buttons))
 
     def _install_from(self, source: SourceKind) -> None:
-        """Change the source in the settings and resume: downloaded files are the same on every hub."""
+        """Change the source in the settings and resume the download, since the files are the same on every hub."""
         self._session.settings[MODEL_SOURCE] = source.value
         self._install()
 
@@ -274,7 +274,7 @@ class FirstRun(QObject):
     # Texts.
 
     def _difference_text(self, before: ModelPreview, after: ModelPreview) -> str:
-        """Return what became better and worse, without differences too small to notice."""
+        """Return what became better and what became worse. Differences too small to notice are left out."""
         words_of = {
             "makes_noise": (self.tr("speech instead of noise"), self.tr("noise instead of speech")),
             "highest_hertz": (self.tr("fuller sound"), self.tr("duller sound")),

@@ -42,9 +42,9 @@ class PanelPage:
     title: str
     text: str = ""
     is_busy: bool = False
-    share: float | None = None  # progress 0..1; None if unknown
+    share: float | None = None  # progress (0..1) if it is known
     table: Sequence[Sequence[str]] = ()  # rows of text; the first row is the header
-    text_below: str = ""  # below the table
+    text_below: str = ""  # text below the table
     error: StudioError | None = None  # shown below the text
     buttons: Sequence[PanelButton] = ()
 
@@ -80,7 +80,7 @@ class FirstRunPanel(CollapsiblePanel):
         return self._page
 
     def show_page(self, page: PanelPage) -> None:
-        """Show ``page``. Unchanged buttons are kept, so that they keep the focus."""
+        """Show ``page``. Buttons with the same texts are kept, so that they do not lose the focus."""
         has_same_buttons = [button.text for button in page.buttons] == [button.text for button in self._page.buttons]
         has_same_table = list(page.table) == list(self._page.table)
         self._page = page
@@ -101,13 +101,13 @@ class FirstRunPanel(CollapsiblePanel):
         self.show()
 
     def set_folded(self, is_folded: bool) -> None:
-        """Also close the dialog with the content once the content fits in the window."""
+        """Fold or unfold the panel. Unfolding also closes the dialog with the content."""
         if not is_folded and self._dialog is not None:
             self._dialog.accept()
         super().set_folded(is_folded)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
-        if self._dialog is not None and self.isHidden():  # not merely minimised with the window
+        if self._dialog is not None and self.isHidden():  # hidden, not minimised with the window
             self._dialog.accept()
         super().hideEvent(event)
 
@@ -150,7 +150,7 @@ class FirstRunPanel(CollapsiblePanel):
         for index, each in enumerate(buttons):
             button = QPushButton(each.text)
             button.setAutoDefault(index == 0)
-            # Looked up by position: the callback may change while the text stays the same.
+            # Looked up by position, because the callback may change while the text stays the same.
             button.clicked.connect(lambda _=False, chosen=index: self._page.buttons[chosen].call())
             layout.addWidget(button)
         layout.addStretch()

@@ -40,7 +40,7 @@ _BAR_PIXELS = 10
 
 
 class ModelCard(QFrame):
-    """Shows a status and a task, and emits a signal for each action. ``install_wanted`` carries the variants to install."""
+    """Shows a status and a task, and emits a signal for each action. ``install_wanted`` carries the variants."""
 
     install_wanted = Signal(frozenset)
     stop_wanted = Signal()
@@ -120,14 +120,14 @@ class ModelCard(QFrame):
         self.show_task(None)
 
     def show_task(self, task: ModelTask | None) -> None:
-        """Show a running or queued task; None hides it."""
+        """Show a running or queued task. None hides it."""
         for widget in (self._bar, self._task, self._file):
             widget.setVisible(task is not None)
         if task is None:
             if self._status is not None:
                 self._main.setVisible(bool(self._main.text()))
             return
-        self._state.setText("")  # the progress text below replaces it
+        self._state.setText("")  # replaced by the progress text below
         progress = task.progress if task.is_running else None
         share = progress.share if progress is not None else None
         self._bar.setMaximum(_STEPS if share is not None else 0)

@@ -30,9 +30,9 @@ class ModelPreview:
 
 
 def compare(before: ModelPreview, after: ModelPreview) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the ``ModelPreview`` fields that improved, and those that became worse, by name."""
+    """Return the names of the ``ModelPreview`` fields that improved, and of those that became worse."""
     if before.makes_noise != after.makes_noise:
-        # The other figures are then meaningless.
+        # The other figures are meaningless for noise.
         return ((), ("makes_noise",)) if after.makes_noise else (("makes_noise",), ())
     gains = {
         "highest_hertz": after.highest_hertz / max(before.highest_hertz, 1e-9),
@@ -74,7 +74,7 @@ async def synthesize_preview(bridge: WorkerBridge, voice: VoiceReference) -> Mod
 
 
 def highest_hertz(samples: Samples, sample_rate: int) -> float:
-    """Return the frequency below which 99 % of the energy is, 0 for silence."""
+    """Return the frequency below which 99 % of the energy is, or 0 for silence."""
     energy = np.cumsum(np.abs(np.fft.rfft(samples.astype(np.float64))) ** 2)
     if not len(energy) or energy[-1] <= 0:
         return 0.0

@@ -50,10 +50,10 @@ class ModelTask:
 
 
 class ModelTasks(QObject):
-    """Belongs to the GUI thread. ``run`` schedules a coroutine."""
+    """The queue. Belongs to the GUI thread. ``run`` schedules a coroutine."""
 
     statuses_changed = Signal()
-    task_changed = Signal()  # queued, started, progressed or ended
+    task_changed = Signal()  # a task was queued, started, progressed or ended
     installed = Signal(str)
     checked = Signal(object)  # CheckResult
     failed = Signal(object)  # StudioError

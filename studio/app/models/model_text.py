@@ -87,7 +87,7 @@ def state_text(status: ModelStatus) -> str:
 
 
 def state_icon(status: ModelStatus) -> tuple[str, str]:
-    """Return the name of the icon and of its colour."""
+    """Return the names of the icon and of its colour."""
     return _ICONS[status.state]
 
 
@@ -139,7 +139,7 @@ def progress_text(progress: Progress) -> str:
             seconds = round(progress.wait_seconds)
             if progress.error is None:
                 return _tr(_T("Models", "retrying in {seconds} s")).format(seconds=seconds)
-            # Without the remedy: the user need not do anything yet.
+            # The remedy is left out, because the user need not do anything yet.
             words = _tr(_T("Models", "{error} Retrying in {seconds} s."))
             return words.format(error=error_message(progress.error), seconds=seconds)
         case _:

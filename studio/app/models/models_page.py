@@ -42,7 +42,7 @@ from studio.setting_kinds import Page
 
 
 class ModelsPage(QDialog):
-    """Models page. ``model_chosen`` carries the name of the model to load, ``source_wanted`` requests the model settings."""
+    """``model_chosen`` carries the name of the model to load. ``source_wanted`` requests the model settings."""
 
     model_chosen = Signal(str)
     source_wanted = Signal()
@@ -61,7 +61,7 @@ class ModelsPage(QDialog):
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._message.hide()
         self._copy = CopyReportButton()
-        self._other_task = QLabel(wordWrap=True)  # for a model without a card
+        self._other_task = QLabel(wordWrap=True)  # current task of a model that has no card
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
         self._column.setContentsMargins(0, 0, 0, 0)

@@ -212,7 +212,7 @@ class SynthesisQueue(QObject):
             self._show_line(line_id)
 
     def set_paused(self, is_paused: bool) -> None:
-        """Pause or resume starting jobs; running ones finish."""
+        """Pause or resume the queue. Jobs that are already running finish."""
         self._is_paused = is_paused
         self._start_next()
 
@@ -304,7 +304,7 @@ class SynthesisQueue(QObject):
         self._show(job)
         self.job_finished.emit(job)
         if job.synthesis is not None:
-            job.synthesis.release_audio()  # the audio of a long script would fill the memory
+            job.synthesis.release_audio()  # otherwise the audio of a long script fills the memory
 
     def _on_progress(self, job: SynthesisJob, stage: str, share: float) -> None:
         job.stage, job.share = stage, share if stage == "speech" else 0.0
@@ -315,7 +315,7 @@ class SynthesisQueue(QObject):
         self.job_changed.emit(job)
 
     def _show_line(self, line_id: str) -> None:
-        """Update the status of a line; its last failure is shown until the next request."""
+        """Update the status of a line. Its last failure is shown until the next request."""
         ours = self._jobs_of_line.get(line_id)
         at_work = self.job_of(line_id)
         if at_work is not None:
@@ -328,6 +328,6 @@ class SynthesisQueue(QObject):
 
 
 def _insert_position(jobs: list[SynthesisJob], *, goes_first: bool) -> int:
-    """Return where to insert jobs: at the end, or before the waiting ones."""
+    """Return the position for new jobs, at the end or before the waiting jobs."""
     waiting = (position for position, job in enumerate(jobs) if job.state is JobState.WAITING)
     return next(waiting, len(jobs)) if goes_first else len(jobs)
