@@ -62,7 +62,7 @@ class CachedSource:
             with AudioWriter(path, spoken.sample_rate, encoding=WAV_FLOAT) as writer:
                 writer.write(spoken.samples)
         except (DiskFull, CannotWrite) as error:
-            # Without the cache, a joined file or a resumed export would speak all lines again.
+            # Without the cache, a joined file or a resumed export would have to speak all lines again.
             raise type(error)(
                 "The speech for this export cannot be stored in {folder}: the disk is full or write-protected.",
                 remedy="Free some space and export again; finished files are kept.",

@@ -20,13 +20,13 @@ from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
 from studio.pipeline.control import RequestControl
 
-# A smaller correction is inaudible, and without one the lines are equal to those in their own files.
+# A smaller correction is inaudible. Without a correction, the lines are the same as in the files of single lines.
 _NOTICEABLE_LU = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class LineFailure:
-    """Why one line could not be spoken."""
+    """A line that could not be spoken, and the error."""
 
     item: ExportItem
     error: StudioError
@@ -55,7 +55,7 @@ class ExportResult:
 
     @property
     def speed(self) -> float:
-        """Seconds of speech spoken per second of the export, 0 if nothing had to be spoken."""
+        """Seconds of synthesised speech per second of the export, or 0 if no line had to be spoken."""
         return self.spoken_seconds / self.elapsed_seconds if self.elapsed_seconds else 0.0
 
 
@@ -244,7 +244,7 @@ class Exporter:
 
     def _write_text(self, file: PurePosixPath, text: str, *, encoding: str = "utf-8") -> None:
         if file in self._missing_of_script:
-            # While lines are missing, an empty recipe makes the next export write the file again.
+            # If lines are missing, an empty recipe makes the next export write the file again.
             recipe = "" if self._failures else self._plan.script_recipe(file)
             self._target.write_text(file, text, recipe, self._plan.origin_of(file), encoding=encoding)
             self._num_made += 1

@@ -20,7 +20,7 @@ _CLOSE_ENOUGH_LU = 0.05
 _MOST_CORRECTIONS = 4
 # The limit for formats that clip at full scale, if no other limit is set.
 _FULL_SCALE_DBTP = -0.1
-# Speech fades out: frames less than this below the loud syllables are still speech.
+# Speech fades out. Frames that are less than this below the loud syllables are still speech.
 _SPEECH_RANGE_DB = 50.0
 _KEPT_HEAD_SECONDS = 0.05
 _KEPT_TAIL_SECONDS = 0.15
@@ -52,7 +52,10 @@ class LoudnessTarget:
 
 
 def resample_and_trim(waveform: Waveform, sample_rate: int, *, is_trimmed: bool) -> Samples:
-    """Return the samples at ``sample_rate``: ceil(n x sample_rate / waveform.sample_rate), n being the trimmed length."""
+    """Return the audio at ``sample_rate``.
+
+    It has ceil(n * sample_rate / waveform.sample_rate) samples, where n is the number of samples after trimming.
+    """
     if is_trimmed:
         waveform = trim(waveform)
     if waveform.sample_rate == sample_rate:
@@ -107,7 +110,7 @@ def apply_loudness(
         amplified = samples * np.float32(amplitude_of(gain_db))
         result = limit(amplified, sample_rate, target.true_peak_dbtp)
         reached = loudness_lufs(result, sample_rate)
-        # Compensates for the limiter, as far as the limit allows.
+        # Compensate for the loss of loudness in the limiter.
         if result is amplified or reached is None or abs(aim - reached) < _CLOSE_ENOUGH_LU:
             break
         gain_db = min(_LARGEST_GAIN_DB, gain_db + aim - reached)

@@ -39,7 +39,7 @@ _CHARACTERS = regex.compile(r"\X")  # grapheme clusters
 _LONGEST_CHARACTER = 12
 _RESERVED = regex.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=\.|$)", regex.IGNORECASE)
 _NAME_OF_EMPTY_TEXT = "untitled"
-# Removed from the end of a text.
+# These characters are removed from the end of a text.
 _ENDINGS = " .。,，;；:：、…"
 
 
@@ -115,7 +115,7 @@ class NamePattern:
 
 
 class UniqueNamer:
-    """Makes file names unique: the second ``hello.wav`` becomes ``hello-2.wav``."""
+    """Source of unique file names: the second ``hello.wav`` becomes ``hello-2.wav``."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
@@ -132,7 +132,7 @@ class UniqueNamer:
 
 
 def sanitize_filename(name: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) -> str:
-    """Return ``name`` as a file name without suffix that every system accepts; never empty."""
+    """Return a file name like ``name``, without suffix, that every system accepts. It is never empty."""
     name = unicodedata.normalize("NFC", name.encode("utf-8", "ignore").decode("utf-8"))
     name = _BLANKS.sub(" ", _FORBIDDEN.sub(" ", name)).strip(" .")
     name = _cut(name, longest_bytes).strip(" .")

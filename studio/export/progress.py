@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from studio.export.speech_source import ExportItem
 
-# Less measured work gives no useful estimate.
+# If less work has been measured, no estimate is possible.
 _LEAST_SECONDS = 1.0
 
 
@@ -33,7 +33,7 @@ class ExportProgress:
 
 
 class Pace:
-    """Estimates the remaining time from finished work: speaking by letters, writing by lines."""
+    """Estimator of the remaining time, from the measured time for each spoken letter and for each written line."""
 
     def __init__(
         self, *, letters_to_speak: int, lines_to_write: int, clock: Callable[[], float] = time.monotonic

@@ -44,7 +44,7 @@ def fresh_take(project: Project, line_id: str) -> Take | None:
 def lines_of_project(
     project: Project, line_ids: Iterable[str] | None = None, *, key_of_unspoken: Callable[[Line], str] | None = None
 ) -> ProjectLines:
-    """Return the lines of ``project`` that contain text; with ``line_ids``, only those of them.
+    """Return the lines of ``project`` that contain text, or only those in ``line_ids``.
 
     ``key_of_unspoken`` returns the key of a line without a usable take. If it is None, such lines are omitted.
     """

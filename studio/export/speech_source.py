@@ -32,7 +32,7 @@ class ExportItem:
 
 
 class SpeechSource(Protocol):
-    """Source of the audio of lines: takes of a project, the worker, or a cache. Used on one thread."""
+    """Source of the audio of lines, such as the takes of a project, the worker or a cache. It is used on one thread."""
 
     def needs_speaking(self, item: ExportItem) -> bool:
         """Whether ``waveform_of`` has to synthesize the line."""

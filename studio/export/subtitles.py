@@ -48,7 +48,7 @@ class SubtitleFormat(Enum):
     VTT = ".vtt"
 
     def write(self, timings: Iterable[LineTiming]) -> str:
-        """Return the subtitles of all lines that are not empty without their tags."""
+        """Return the subtitles of all lines, except those that contain only tags."""
         shown = [(timing, text) for timing in timings if (text := as_subtitle(timing.item.text))]
         if self is SubtitleFormat.SRT:
             # An arrow in the text would be parsed as a time stamp.
@@ -61,7 +61,7 @@ class SubtitleFormat(Enum):
 
 
 def as_subtitle(text: str) -> str:
-    """Return ``text`` on one line, without tags, pauses and pronunciations; empty if nothing else remains."""
+    """Return ``text`` on one line, without tags, pauses and pronunciations."""
     try:
         marks = find_marks(text, _all_tags())
     except StyleNotSupported:  # invalid tags are shown as text

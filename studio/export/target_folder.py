@@ -46,7 +46,7 @@ class Origin:
     """The script that an exported file comes from.
 
     Attributes:
-        scripts: The names of the script. A saved script has two: that of its file, then that of its draft.
+        scripts: The names of the script. A saved script has two names: one from its file, then one from its draft.
         part: A name for the exported lines, empty if all lines are exported.
     """
 

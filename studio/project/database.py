@@ -1,4 +1,4 @@
-"""The SQLite file of a project: its tables, opening it safely, and translating its errors.
+"""The SQLite file of a project: its tables, opening the file safely, and translation of errors.
 
 A saved file is replaced as a whole. Changes are written to the working copy in the drafts folder, which uses a
 write-ahead log. The working copy keeps the audio of removed takes for undo; saving omits it.
@@ -99,7 +99,7 @@ _USER_VERSION_OFFSET = 60
 _MAGIC = b"SQLite format 3\0"
 _BUSY_SECONDS = 30.0
 _MAX_VALUE_BYTES = 1 << 28
-# Checking the tables of a valid file takes a few hundred instructions; a malicious file may need any number.
+# Checking the tables of a valid file takes a few hundred instructions. A malicious file may require any number.
 _MAX_INSTRUCTIONS = 10_000_000
 _INSTRUCTIONS_BETWEEN_CHECKS = 10_000
 
@@ -117,8 +117,8 @@ def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) ->
         else:
             _require_known_schema(connection, copy_of or path)
         connection.execute("PRAGMA journal_mode = WAL")
-        # A program that is killed loses nothing, because the system writes its buffers. A power cut may lose the last
-        # second: see Checkpoints.
+        # If the program is killed, nothing is lost, because the system writes its buffers. If the power fails, the last
+        # second may be lost: see Checkpoints in storage.py.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         if sqlite.schema_version(connection) < VERSION:
@@ -179,7 +179,7 @@ def _require_known_schema(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _schema_problem(connection: sqlite3.Connection) -> Message | None:
-    """Return the difference between the schema of a file and that of a project file, or None."""
+    """Return the first difference between the tables of a file and those of a project, or None."""
     own_tables = _tables_of(sqlite.schema_version(connection))
     tables: dict[str, str] = {}
     for kind, name, table, sql in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema"):

@@ -1,4 +1,6 @@
-"""Pronunciation dictionaries of a project and of the user. An entry has an alias, or phones for models with phones.
+"""Pronunciation dictionaries of a project and of the user.
+
+An entry gives a word an alias for any model, or phones for models that support them.
 
 Decision: an entry replaces whole words in the text of a request, never inside a tag. Reason: this works with every
 model, and the text of the request can be shown. Alternative: hooks in the normalizer.
@@ -30,7 +32,7 @@ _LONGEST_WRITTEN = 100
 _LONGEST_ALIAS = 300
 # Inline tags, pauses and manual pronunciations are left as they are.
 _PROTECTED = r"\[[\p{Latin}\p{Mn}\d_. \t-]{1,24}\]|</?[a-z_-]{1,24}>"
-# Writing systems without spaces between words: a word may begin and end anywhere.
+# In writing systems without spaces between words, a word may begin and end anywhere.
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]"
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]")
 _SPACED_LETTER = rf"[[\p{{L}}\p{{N}}\p{{M}}]--{_UNSPACED}]"
@@ -92,7 +94,7 @@ class DictionaryEntry:
         return self.written if self.is_case_sensitive else self.written.casefold()
 
     def spoken(self, *, speaks_phones: bool) -> str | None:
-        """Return the replacement of the word, or None if there is only one for models with phones."""
+        """Return the replacement of the word, or None if the entry has only phones that the model does not support."""
         if speaks_phones and self.pronunciation:
             return phone_tokens(self.pronunciation)
         return self.alias
@@ -100,7 +102,7 @@ class DictionaryEntry:
 
 @dataclass(frozen=True)
 class PronunciationDictionary:
-    """Entries in the user's order. If two entries have the same word, the first is used."""
+    """Entries in the order of the user. Of two entries for the same word, the first is used."""
 
     entries: tuple[DictionaryEntry, ...] = ()
 

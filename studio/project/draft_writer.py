@@ -27,7 +27,7 @@ class Unwritten:
 
 
 class DraftWriter:
-    """Writer of one open project, which holds its lock during each call. Errors are logged and set ``unwritten``."""
+    """Writer of one open project, which holds its lock during each call. No method raises: see ``unwritten``."""
 
     def __init__(self, storage: Storage, script: Script) -> None:
         self.unwritten: Unwritten | None = None
@@ -55,14 +55,14 @@ class DraftWriter:
             _log.warning("the beginning of a save is not recorded: %s", error)
 
     def confirm_save(self, save_id: str, path: Path, *, is_modified: bool) -> None:
-        """Record that the file at ``path`` was written. ``is_modified`` tells whether the script has changed since then."""
+        """Record that the file at ``path`` was written. If ``is_modified``, the script has changed since then."""
         self._unconfirmed = (save_id, path)
         try:
             self._confirm(is_modified=is_modified)
         except StudioError as error:
             _log.warning("the end of a save is not recorded: %s", error)
         if not is_modified:
-            self.unwritten = None  # everything is in the file
+            self.unwritten = None  # the file contains all changes
 
     def _confirm(self, *, is_modified: bool) -> None:
         if self._unconfirmed is not None:

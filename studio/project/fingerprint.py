@@ -60,7 +60,7 @@ def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
 
 
 def voice_matches(line: Line, parameters: TakeParameters, keys: VoiceKeys) -> bool:
-    """Whether ``line`` has the same voice as ``parameters``. ``keys`` are those of the voices in the library."""
+    """Whether ``line`` has the same voice as ``parameters``. ``keys`` are the keys of the voices in the library."""
     name = name_key(line.voice or "")
     current = keys.get(name)
     if current is None or not parameters.voice_key:

@@ -77,7 +77,7 @@ def _syllable_tokens(syllable: str) -> Iterator[str]:
 
 
 def _as_written_after(initial: str, final: str) -> str:
-    """Return ``final`` as in the phones of the models: u for ü after j, q, x and y, and v for ü before e."""
+    """Return ``final`` as it is written in the phones: ü becomes u after j, q, x and y, and otherwise v before e."""
     if initial in ("j", "q", "x", "y"):
         return final.replace("ü", "u")
     return final.replace("üe", "ve")

@@ -268,12 +268,12 @@ class Project:
 
     @property
     def is_modified(self) -> bool:
-        """Whether the script differs from the saved one. Undoing all changes makes it unmodified again."""
+        """Whether the script differs from the saved script. It does not if all changes since saving were undone."""
         return self._script != self._saved
 
     @property
     def path(self) -> Path | None:
-        """The project file, or None if it was never saved."""
+        """The project file, or None if the project was never saved."""
         return self._path
 
     @property

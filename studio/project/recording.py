@@ -123,7 +123,7 @@ class TakeRecorder:
         try:
             return self.retry_finish()
         except StudioError:
-            self._is_waiting = True  # only now, so that no other thread retries at the same time
+            self._is_waiting = True  # not before, so that no other thread retries at the same time
             raise
 
     def retry_finish(self) -> Take:

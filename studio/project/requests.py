@@ -12,7 +12,7 @@ from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line
 from studio.project.takes import TakeParameters
 
-# Generations whose models were trained on the phones of ``special_tokens.PHONES``.
+# Generations whose models were trained on the phones of ``studio.text.tags.PHONES``.
 GENERATIONS_WITH_PHONES = frozenset({"cosyvoice3"})
 _RECORDED_LIBRARIES = ("torch", "onnxruntime", "numpy", "soxr", "wetext")
 
@@ -34,7 +34,7 @@ def synthesis_request(
 ) -> SynthesisRequest:
     """Return the request for ``line``. ``seed`` is the seed of the line, or the one drawn for the take.
 
-    ``is_played`` tells whether the audio is played during synthesis.
+    If ``is_played``, the audio is played during synthesis.
     """
     return SynthesisRequest(
         text=request_text(line, dictionary, generation),

@@ -19,8 +19,8 @@ from studio.storage.atomic_file import atomic_path, sync
 class Snapshot:
     """The script and the audio of a working copy at one moment, to be saved.
 
-    While a snapshot is created, nothing may change the working copy. This takes only as long as opening a file. Later
-    changes are not included. Call ``write`` or ``close`` afterwards. Raises ``DiskFull`` and ``CannotWrite``.
+    The working copy must not change while a snapshot is created, which takes as long as opening a file. Later changes
+    are not included. Call ``write`` or ``close`` afterwards. Raises ``DiskFull`` and ``CannotWrite``.
     """
 
     def __init__(self, working_copy: Path, script: Script) -> None:
@@ -37,7 +37,7 @@ class Snapshot:
     def write(self, target: Path, save_id: str) -> None:
         """Write and check a new file, then rename it to ``target``. Closes the snapshot."""
         with contextlib.closing(self), database.translate_errors(target), atomic_path(target) as part:
-            part.touch(exist_ok=False)  # its errors are clearer than those of SQLite
+            part.touch(exist_ok=False)  # raises clearer errors than SQLite
             digest = self._copy(part, save_id)
             sync(part)
             self._verify(part, save_id, digest, target)

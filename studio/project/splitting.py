@@ -89,7 +89,7 @@ def _sentence_cuts(layout: Layout, start: int, end: int) -> list[int]:
 def _long_enough(layout: Layout, cuts: list[int]) -> list[tuple[int, int]]:
     """Return (start, end) of pieces that are long enough to be spoken well.
 
-    A short piece is joined to the next one, and a short last piece to the previous one.
+    A short piece is joined to the next piece, and a short last piece to the previous one.
     """
     pieces: list[tuple[int, int]] = []
     start = cuts[0]

@@ -193,7 +193,7 @@ class Storage:
 
     @property
     def lock(self) -> threading.RLock:
-        """While held, the working copy does not change."""
+        """The lock of all changes. While it is held, the working copy does not change."""
         return self._lock
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ class Checkpoints:
     def _run(self) -> None:
         with contextlib.closing(sqlite.connect(self._path)) as connection:
             while self._is_requested.wait():
-                # Before the delay: cleared after it, the request of ``close`` could be lost.
+                # Clear the request before the delay. Clearing it afterwards could lose the request of ``close``.
                 self._is_requested.clear()
                 if self._is_closed.wait(_CHECKPOINT_DELAY_SECONDS):
                     return

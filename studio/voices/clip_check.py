@@ -30,7 +30,7 @@ LEAST_SOUND_SECONDS = 0.5
 _COMFORTABLE_SECONDS = 3.0
 _QUIET_DBFS = -40.0
 _LEAST_SPEECH_SHARE = 0.4
-# Unscaled 16-bit values in a float file reach 32 768; decoders exceed 1 only slightly.
+# Unscaled 16-bit values in a float file reach 32 768. Decoders exceed 1 only slightly.
 _LARGEST_SAMPLE = 8.0
 
 _CLIPPED_ABOVE = 0.99
@@ -169,7 +169,7 @@ def clipped_samples(waveform: Waveform) -> npt.NDArray[np.bool_]:
 
 
 def sounds_like_a_telephone(waveform: Waveform) -> bool:
-    """Return whether the power above 4.6 kHz is far below the power under 4 kHz, over the whole clip."""
+    """Return whether the mean power above 4.6 kHz is far below the mean power under 4 kHz."""
     hertz, power = mean_spectrum(waveform)
     if not len(power):
         return False

@@ -1,4 +1,4 @@
-"""Validation of a file as the clip of a voice. It contains audio that can be a prompt, or stored prompt features."""
+"""Validation of a file as the clip of a voice: it must contain audio for a prompt, or stored prompt features."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from studio.voices.voice import Grade
 FEATURES_SUFFIX = ".safetensors"
 # The token rate of files from early versions, which have no ``clip_seconds``.
 _EARLY_TOKENS_PER_SECOND = 25
-# Longer clips are rejected before they are decoded. Of clips that are slightly too long, check_prompt_clip reports the
-# length.
+# Longer clips are rejected before they are decoded. For clips that are slightly too long, the error of
+# check_prompt_clip states the length.
 _LONGEST_READ_SECONDS = 2 * LONGEST_SECONDS
 
 

@@ -16,7 +16,7 @@ from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 
 _BLOCK_BYTES = 1 << 20
-# Minimum age of a file to be removed as an orphan; newer ones may be in use by another process.
+# The minimum age of a file to be removed as an orphan. Another process may be using a newer file.
 _ORPHAN_AGE_SECONDS = 3600.0
 
 

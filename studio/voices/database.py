@@ -218,7 +218,7 @@ def _copy_write_ahead_logged(path: Path, copy: sqlite3.Connection) -> None:
 
 def _copy_database(uri: str, copy: sqlite3.Connection) -> None:
     with contextlib.closing(sqlite.connect(uri, busy_seconds=_BUSY_SECONDS)) as source:
-        # backup() would wait for a lock without limit; take the lock first, within the timeout of the connection.
+        # backup() would wait for a lock without limit. So take the lock first, within the timeout of the connection.
         source.execute("BEGIN")
         (page_bytes,) = source.execute("PRAGMA page_size").fetchone()
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()

@@ -40,7 +40,7 @@ _SUGGESTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A voice that was added, and the warnings about its clip."""
+    """An added voice, and the warnings about its clip."""
 
     voice: Voice
     warnings: tuple[str, ...]
@@ -179,7 +179,7 @@ class VoiceLibrary:
         return self.get(name)
 
     def unique_name(self, wanted: str) -> str:
-        """Return ``wanted`` or the first free of ``wanted 2``, ``wanted 3``, … Raises ``BadVoiceName``."""
+        """Return the first unused name of ``wanted``, ``wanted 2``, ``wanted 3`` and so on. Raises ``BadVoiceName``."""
         return _first_free(checked_name(wanted), {name_key(voice.name) for voice in self.voices()})
 
     def export(self, name: str, path: Path) -> None:
@@ -241,7 +241,7 @@ class VoiceLibrary:
 
     @contextlib.contextmanager
     def _claiming(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Run a transaction that creates the voice ``name``. Raises ``VoiceExists`` if another process was faster."""
+        """Run a transaction that creates the voice ``name``. Raises ``VoiceExists`` if another process has created it."""
         try:
             with database.transaction(self._list) as connection:
                 yield connection
@@ -293,7 +293,7 @@ class VoiceLibrary:
 
 
 def _seconds_of(clip: Path) -> float:
-    """Return the length of a bundled voice: plain WAV, readable with the standard library."""
+    """Return the length of a bundled voice, which is normally a WAV file that the standard library can read."""
     try:
         require_regular_file(clip)
         with wave.open(str(clip)) as sound:
