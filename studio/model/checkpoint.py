@@ -28,13 +28,13 @@ from studio.text.tokenizer import TextTokenizer
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _SAMPLED_BYTES = 1 << 16
 # Far above any released model, yet low enough to describe such a network in bounded time and memory.
-_QWEN_LIMITS = {
-    "vocab_size": 1 << 20,
-    "hidden_size": 1 << 14,
-    "intermediate_size": 1 << 17,
-    "num_hidden_layers": 256,
-    "num_attention_heads": 256,
-    "num_key_value_heads": 256,
+_QWEN_SIZES = {  # key in the file: (field of ``QwenConfig``, largest value)
+    "vocab_size": ("vocabulary_size", 1 << 20),
+    "hidden_size": ("hidden_size", 1 << 14),
+    "intermediate_size": ("intermediate_size", 1 << 17),
+    "num_hidden_layers": ("num_layers", 256),
+    "num_attention_heads": ("num_heads", 256),
+    "num_key_value_heads": ("num_kv_heads", 256),
 }
 _MOST_POSITIONS = 1 << 18  # the table of rotary positions is precomputed
 
@@ -96,7 +96,7 @@ class Checkpoint:
 
 
 def open_checkpoint(folder: Path) -> Checkpoint:
-    """Read and check the settings in ``folder``.
+    """Read and check the settings in the model folder ``folder``.
 
     Raise ``ModelNotFound``, ``UnknownGeneration``, ``BadModelSettings``, ``MissingModelFile``, ``DamagedModelFile``.
     """
@@ -121,14 +121,8 @@ def _read_qwen(path: Path) -> QwenConfig:
         )
     try:
         values = read_json(path)
-        sizes = {name: values[name] for name in _QWEN_LIMITS}
         config = QwenConfig(
-            vocabulary_size=sizes["vocab_size"],
-            hidden_size=sizes["hidden_size"],
-            intermediate_size=sizes["intermediate_size"],
-            num_layers=sizes["num_hidden_layers"],
-            num_heads=sizes["num_attention_heads"],
-            num_kv_heads=sizes["num_key_value_heads"],
+            **{field: values[key] for key, (field, _) in _QWEN_SIZES.items()},
             rope_theta=float(values.get("rope_theta", 1_000_000.0)),
             rms_norm_eps=float(values.get("rms_norm_eps", 1e-6)),
             max_positions=values.get("max_position_embeddings", 32_768),
@@ -139,9 +133,8 @@ def _read_qwen(path: Path) -> QwenConfig:
         raise BadModelSettings(
             "{file} lacks {reason}.", remedy="Download the model again.", file=path.name, reason=error
         ) from error
-    are_possible = all(_is_count(sizes[name], most) for name, most in _QWEN_LIMITS.items())
     if not (
-        are_possible
+        all(_is_count(getattr(config, field), most) for field, most in _QWEN_SIZES.values())
         and _is_count(config.max_positions, _MOST_POSITIONS)
         and config.hidden_size % (2 * config.num_heads) == 0  # rotary positions rotate pairs of values
         and config.num_heads % config.num_kv_heads == 0

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Precision(Enum):
-    """Number format of weights and matrix multiplications; float32 is the reference."""
+    """Number format of weights and matrix multiplications. float32 is the reference."""
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"

@@ -13,7 +13,7 @@ import regex
 
 
 class Language(Enum):
-    """Languages of the models. Numbers are spelled out in the first three; in others, the model reads the digits."""
+    """Languages of the models. Numbers are spelled out in the first three. In the others, the model reads digits."""
 
     CHINESE = "zh"
     ENGLISH = "en"

@@ -19,7 +19,7 @@ import regex
 from studio.errors import DamagedModelFile
 from studio.storage.disk import require_regular_file
 
-RESPELLINGS_FILE = "respellings.txt"  # beside the vocabulary
+RESPELLINGS_FILE = "respellings.txt"  # in the folder of the vocabulary
 
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 

@@ -63,7 +63,7 @@ def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: 
 
 
 class IncrementalText:
-    """Sentences of text that arrives in pieces; see :class:`IncrementalSplitter`."""
+    """Sentences of text that arrives in pieces. See :class:`IncrementalSplitter`."""
 
     def __init__(self, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True) -> None:
         self._form = form

@@ -89,11 +89,11 @@ def test_encoder_speaker_and_first_step_equal_official(
         model = FlowModel(network, flow_config(reference, family), 10)
         prompt_mel = torch.zeros_like(mean)
         prompt_mel[:, : len(golden.prompt.mel)] = torch.from_numpy(golden.prompt.mel)
-        told = torch.stack([torch.ones(1), torch.zeros(1)])[:, :, None]
+        is_conditional = torch.stack([torch.ones(1), torch.zeros(1)])[:, :, None]
         with torch.no_grad():
             velocity = network.estimator.velocity(
                 model.noise[: mean.shape[1]].expand(2, -1, -1),
-                Conditions(mean * told, prompt_mel * told, speaker * told[:, :, 0]),
+                Conditions(mean * is_conditional, prompt_mel * is_conditional, speaker * is_conditional[:, :, 0]),
                 model.modulations[0],
                 FullContext(),
             )
@@ -196,10 +196,10 @@ def test_shared_mask_is_valid_for_every_cuda_stream() -> None:
 
     class Watching(TorchDispatchMode):
         def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            made = operation(*args, **(kwargs or {}))
-            if isinstance(made, torch.Tensor) and made.device.type == "meta":
+            result = operation(*args, **(kwargs or {}))
+            if isinstance(result, torch.Tensor) and result.device.type == "meta":
                 seen.append(str(operation))
-            return made
+            return result
 
     with Watching():
         _block_causal_mask(100, 50, torch.float32, torch.device("meta"))

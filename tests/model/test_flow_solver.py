@@ -39,10 +39,10 @@ def test_time_grid_is_the_official_one(reference: Path, family: str) -> None:
 
 def test_guidance_moves_away_from_the_unconditional_velocity() -> None:
     noise = torch.zeros(4, 80)
-    told, untold = 3.0, 1.0
+    conditional, unconditional = 3.0, 1.0
 
     def velocity(_: int, x: torch.Tensor) -> torch.Tensor:
-        return torch.stack([torch.full_like(x[0], told), torch.full_like(x[1], untold)])
+        return torch.stack([torch.full_like(x[0], conditional), torch.full_like(x[1], unconditional)])
 
     mel = solve(noise, euler_steps(10), 0.7, velocity)
-    assert mel.numpy() == pytest.approx(1.7 * told - 0.7 * untold, rel=1e-6)  # the steps add up to one
+    assert mel.numpy() == pytest.approx(1.7 * conditional - 0.7 * unconditional, rel=1e-6)  # the steps add up to one

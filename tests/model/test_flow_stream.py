@@ -77,10 +77,10 @@ def test_stream_equals_one_run_in_double_precision(
 
 @pytest.mark.reference
 def test_stream_equals_official_streaming_run(reference: Path, family: str) -> None:
-    """``stream_final`` is what all chunks of a stream should add up to: the last one is repaired (J2 2).
+    """``stream_final`` is the mel of all chunks, with the defect in the last one repaired (J2, row 2).
 
-    The limit is E1's. The official float32 run itself lies 1.6e-5 from the exact result (CosyVoice2),
-    further than two runs of its own from each other.
+    The limit is that of E1. The official float32 run itself differs by 1.6e-5 from the exact result (CosyVoice2),
+    which is more than the difference between two of its runs.
     """
     golden = Golden(reference, family)
     decoder = _decoder(reference, family)
@@ -94,7 +94,7 @@ def test_stream_equals_official_streaming_run(reference: Path, family: str) -> N
 
 @pytest.mark.reference
 def test_chunks_equal_official_chunks(reference: Path, family: str) -> None:
-    """The official stream recomputes everything for each chunk; all but its last, which is another function."""
+    """Compare with all chunks of the official stream except its last, which uses another attention mask."""
     golden = Golden(reference, family)
     folder = reference / family / "golden"
     arrays, notes = load_file(folder / "e2e.safetensors"), json.loads((folder / "e2e.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Speaker embeddings from WAV files equal the official ones; bad network files are reported."""
+"""Speaker embeddings from WAV files equal the official ones, and unusable network files are reported."""
 
 from __future__ import annotations
 

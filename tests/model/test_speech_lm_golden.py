@@ -95,7 +95,7 @@ def test_greedy_speech_tokens(golden: Golden, speech_lm: TorchSpeechLM, mode: st
 
 
 def test_the_second_request_of_a_voice_equals_the_first(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
-    """The second run uses the cached prompt; its scores are bit-identical."""
+    """The second run uses the cached prompt, and its scores are bit-identical."""
     first, second = RecordingSampler(GreedySampler()), RecordingSampler(GreedySampler())
     request = golden.request(mode, min_tokens=5, max_tokens=5)
     assert list(speech_lm.generate(request, first)) == list(speech_lm.generate(request, second))

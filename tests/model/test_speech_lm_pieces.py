@@ -143,7 +143,7 @@ def test_recorded_runs(reference: Path, family: str, case: int, monkeypatch: pyt
 def test_repair_d_the_first_block_waits_for_its_text(
     reference: Path, family: str, case: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In both generations, with and without prompt speech; the scores are those of the plain network."""
+    """Scores equal those of the plain network, with and without prompt speech."""
     golden = read_golden(reference, family)
     facts, request = golden.facts["bistream"][case], request_of(golden, case)
     speech_lm = load_speech_lm(golden.weights, golden.config)
@@ -221,22 +221,22 @@ def test_every_token_is_input_once_and_in_the_trained_order(
 ) -> None:
     order = job_of(num_prompt_text, num_prompt_speech)
     entered: list[Segment] = []
-    made = num_prompt_speech
+    num_speech_tokens = num_prompt_speech
     ends = iter(early_ends)
     for token in range(100 + num_prompt_text, 100 + num_prompt_text + num_arriving):
         entered += order.receive(token)
         spoken_before_fill = next(ends, 15)
         while order.speech_left and spoken_before_fill:
             order.count_speech_token()
-            entered.append(speech(made, 1))
-            made += 1
+            entered.append(speech(num_speech_tokens, 1))
+            num_speech_tokens += 1
             spoken_before_fill -= 1
         order.end_block()
     entered += order.finish()
 
     together = {kind: [t for s in entered if s.kind is kind for t in s.tokens] for kind in TokenKind}
     assert together[TokenKind.TEXT] == list(range(100, 100 + num_prompt_text + num_arriving))
-    assert sorted(together[TokenKind.SPEECH]) == list(range(made))
+    assert sorted(together[TokenKind.SPEECH]) == list(range(num_speech_tokens))
     task = entered.index(Segment(TokenKind.TASK))
     runs = "".join("ts"[s.kind is TokenKind.SPEECH] * len(s.tokens) for s in entered[:task])
     blocks = re.fullmatch(r"(?:t{5}s{1,15})*(t*)", runs)
@@ -279,7 +279,7 @@ def test_no_text_gives_no_speech(speech_lm: TorchSpeechLM) -> None:
 
 
 def test_speech_begins_before_the_text_has_ended(speech_lm: TorchSpeechLM) -> None:
-    """Generation starts after five text tokens; the sixth is requested only after a full block."""
+    """Generation starts after five text tokens. The sixth is requested only after a whole block."""
     asked: list[int] = []
 
     def typing() -> Iterator[int]:

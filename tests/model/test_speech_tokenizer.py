@@ -1,4 +1,4 @@
-"""Speech tokens from WAV files equal the official ones; bad network files are reported."""
+"""Speech tokens from WAV files equal the official ones, and unusable network files are reported."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_tokens_of_a_wav_file_equal_the_official_ones(
 
 @pytest.mark.reference
 def test_a_steeper_resampler_would_change_tokens(reference: Path, family: str, tokenizer: SpeechTokenizer) -> None:
-    """The reason for the official resampling; soxr is used only for unusual ratios."""
+    """This is the reason to resample as the official program does. soxr is used only for unusual ratios."""
     name, clip = clip_of_another_rate(reference, 16_000)
     steep = Waveform(resample_steeply(clip.samples, clip.sample_rate, 16_000), 16_000)
     tokens = tokenizer.tokenize(whisper_log_mel(steep))

@@ -31,9 +31,9 @@ CUTS = st.sets(st.integers(0, NUM_FRAMES), max_size=12).map(sorted)
 @settings(max_examples=30, deadline=None)
 @given(CUTS)
 def test_any_division_into_chunks_equals_one_run_in_float64(cuts: list[int]) -> None:
-    made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
-    assert made.shape == WHOLE.shape
-    assert (made - WHOLE).abs().max() <= 1e-9
+    actual = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
+    assert actual.shape == WHOLE.shape
+    assert (actual - WHOLE).abs().max() <= 1e-9
 
 
 @settings(max_examples=10, deadline=None)
@@ -44,17 +44,17 @@ def test_any_division_into_chunks_equals_one_run_in_float32(cuts: list[int]) -> 
 
 
 def test_frame_by_frame_equals_one_run() -> None:
-    made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), list(range(1, NUM_FRAMES))))
-    assert (made - WHOLE).abs().max() <= 1e-9
+    actual = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), list(range(1, NUM_FRAMES))))
+    assert (actual - WHOLE).abs().max() <= 1e-9
 
 
 @pytest.mark.parametrize("num_frames", [1, 2, 4, 5, 6, 100, 101, 205])
 def test_whole_equals_one_run(num_frames: int) -> None:
     """Whole mode runs a stream in blocks."""
     mel = random_mel(num_frames)
-    made = VOCODER.synthesize_whole(mel, VOCODER.noise(0))
-    assert made.shape == (num_frames * SAMPLES_PER_FRAME,)
-    assert (made - one_run(mel)).abs().max() <= 1e-9
+    actual = VOCODER.synthesize_whole(mel, VOCODER.noise(0))
+    assert actual.shape == (num_frames * SAMPLES_PER_FRAME,)
+    assert (actual - one_run(mel)).abs().max() <= 1e-9
 
 
 def test_all_but_four_frames_and_four_samples_are_returned() -> None:

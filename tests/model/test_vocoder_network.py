@@ -121,9 +121,9 @@ def test_gradients_reach_every_weight(kind: VocoderKind) -> None:
     network = with_weight_norm(small_network(kind).requires_grad_(True))
     with torch.inference_mode():
         one_run(network)
-    made, f0 = network(random_mel(24).view(2, 20, 12), torch.rand(12 * 480, 9, dtype=torch.float64))
-    (made.pow(2).sum() + f0.sum()).backward()
-    assert made.shape == (2, 12 * 480)
+    actual, f0 = network(random_mel(24).view(2, 20, 12), torch.rand(12 * 480, 9, dtype=torch.float64))
+    (actual.pow(2).sum() + f0.sum()).backward()
+    assert actual.shape == (2, 12 * 480)
     silent = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     assert silent == []
 
@@ -147,19 +147,19 @@ def test_training_merges_taps_again_in_every_step() -> None:
     plain, learning = (small_network(VocoderKind.CAUSAL).requires_grad_(True) for _ in range(2))
     learning.train()
     noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    made = [network(random_mel(12)[None], noise)[0] for network in (plain, learning)]
-    assert (made[0] - made[1]).abs().max() < 1e-12
-    for sound in made:
+    actual = [network(random_mel(12)[None], noise)[0] for network in (plain, learning)]
+    assert (actual[0] - actual[1]).abs().max() < 1e-12
+    for sound in actual:
         sound.square().sum().backward()
     for one, other in zip(plain.ups.parameters(), learning.ups.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad)
     with torch.no_grad():
         learning.ups[0].weight.mul_(1.5)
-        assert (learning(random_mel(12)[None], noise)[0] - made[0]).abs().max() > 1e-6
+        assert (learning(random_mel(12)[None], noise)[0] - actual[0]).abs().max() > 1e-6
 
 
 def test_samples_are_limited(kind: VocoderKind) -> None:
     network = small_network(kind)
     network.conv_post.bias.data += 4.0
-    made = one_run(network)
-    assert made.abs().max() == pytest.approx(0.99)
+    actual = one_run(network)
+    assert actual.abs().max() == pytest.approx(0.99)

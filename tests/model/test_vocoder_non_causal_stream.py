@@ -33,9 +33,9 @@ def test_whole_mode_equals_the_plain_network() -> None:
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=8).map(sorted))
 def test_any_division_into_chunks_gives_all_samples_and_differs_only_at_seams(cuts: list[int]) -> None:
     """In float64, only the samples within the influence of a chunk's end differ."""
-    made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
-    assert made.shape == WHOLE.shape
-    differs = ((made - WHOLE).abs() > 1e-9).view(NUM_FRAMES, -1).any(-1)
+    actual = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
+    assert actual.shape == WHOLE.shape
+    differs = ((actual - WHOLE).abs() > 1e-9).view(NUM_FRAMES, -1).any(-1)
     near_seam = torch.zeros(NUM_FRAMES, dtype=torch.bool)
     for cut in cuts:
         near_seam[max(0, cut - REACH_FRAMES) : cut] = True
@@ -44,8 +44,8 @@ def test_any_division_into_chunks_gives_all_samples_and_differs_only_at_seams(cu
 
 def test_seams_are_close_to_one_run() -> None:
     """The cross-fade covers a small difference: at least 40 dB below the signal."""
-    made = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), [30, 60]))
-    error, sound = (made - WHOLE).pow(2).mean(), WHOLE.pow(2).mean()
+    actual = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), [30, 60]))
+    error, sound = (actual - WHOLE).pow(2).mean(), WHOLE.pow(2).mean()
     assert 0 < error < 1e-4 * sound
 
 

@@ -109,9 +109,9 @@ def load_golden(reference: Path, family: str) -> Golden:
     )
 
 
-def assert_close(made: torch.Tensor, wanted: torch.Tensor, limit: float) -> None:
-    assert made.shape == wanted.shape
-    assert (made - wanted).abs().max() <= limit
+def assert_close(actual: torch.Tensor, wanted: torch.Tensor, limit: float) -> None:
+    assert actual.shape == wanted.shape
+    assert (actual - wanted).abs().max() <= limit
 
 
 def test_pitch(golden: Golden) -> None:
@@ -124,7 +124,7 @@ def test_pitch_in_float64(golden3: Golden) -> None:
 
 
 def test_pitch_before_the_end_of_the_utterance(golden3: Golden) -> None:
-    """CosyVoice3 looks three frames ahead; without a future it has that many fewer values."""
+    """CosyVoice3 has a look-ahead of three frames, so without following frames it returns three values fewer."""
     assert isinstance(golden3.network, CausalHiFT)
     history = History()
     history.begin_chunk(is_last=False)
@@ -152,12 +152,12 @@ def test_source(golden: Golden) -> None:
 
 
 def test_last_layer_on_the_recorded_source(golden: Golden) -> None:
-    made: list[torch.Tensor] = []
-    hook = golden.network.conv_post.register_forward_hook(lambda _, __, output: made.append(output))
+    actual: list[torch.Tensor] = []
+    hook = golden.network.conv_post.register_forward_hook(lambda _, __, output: actual.append(output))
     golden.decode_second_run(golden.hift[f"{golden.second_run}/source"][0])
     hook.remove()
     wanted = golden.hift[f"{golden.second_run}/conv_post"]
-    assert_close(made[0][:, :, : wanted.shape[-1]], wanted, 2e-5)  # of values up to 11
+    assert_close(actual[0][:, :, : wanted.shape[-1]], wanted, 2e-5)  # of values up to 11
 
 
 @pytest.mark.parametrize("source", ["zero", "recorded"])
@@ -165,21 +165,21 @@ def test_decoder_with_the_recorded_source(golden: Golden, source: str) -> None:
     given = golden.hift[f"{golden.second_run}/source"][0]
     name = f"{golden.second_run}/speech" if source == "recorded" else "zero_source/speech"
     wanted = golden.hift[name]
-    made = golden.decode_second_run(given if source == "recorded" else torch.zeros_like(given))
+    actual = golden.decode_second_run(given if source == "recorded" else torch.zeros_like(given))
     # CosyVoice3: four frames earlier than the official program, which waits longer than necessary.
-    assert_close(made[:, : wanted.shape[-1]], wanted, golden.speech_of_source_limit)
+    assert_close(actual[:, : wanted.shape[-1]], wanted, golden.speech_of_source_limit)
 
 
 def test_decoder_with_a_source_continued_from_the_cache(golden2: Golden) -> None:
     """The official program replaces the start of the source by its cache. This tests the decoder alone."""
-    made = golden2.decode_second_run(golden2.hift["cached_source/source"][0])
-    assert_close(made, golden2.hift["cached_source/speech"], golden2.speech_of_source_limit)
+    actual = golden2.decode_second_run(golden2.hift["cached_source/source"][0])
+    assert_close(actual, golden2.hift["cached_source/speech"], golden2.speech_of_source_limit)
 
 
 def test_decoder_with_the_source_of_a_later_official_chunk(golden2: Golden) -> None:
     """CosyVoice2's second streamed chunk, before its fade."""
-    made = golden2.network.decode(golden2.e2e["stream/hift1_mel"], golden2.e2e["stream/hift1_source"][0])
-    assert_close(made, golden2.e2e["stream/hift1_speech"], golden2.speech_of_source_limit)
+    actual = golden2.network.decode(golden2.e2e["stream/hift1_mel"], golden2.e2e["stream/hift1_source"][0])
+    assert_close(actual, golden2.e2e["stream/hift1_speech"], golden2.speech_of_source_limit)
 
 
 def test_whole_speech(golden: Golden) -> None:
@@ -187,25 +187,25 @@ def test_whole_speech(golden: Golden) -> None:
         (golden.hift["full/mel"], golden.hift["full/speech"]),
         (golden.e2e["full/flow0_mel"], golden.e2e["full/chunk0"]),
     ):
-        made = golden.vocoder.synthesize_whole(mel[0], golden.noise)
-        assert_close(made[None], speech, golden.speech_limit)
+        actual = golden.vocoder.synthesize_whole(mel[0], golden.noise)
+        assert_close(actual[None], speech, golden.speech_limit)
 
 
 def test_streamed_speech_of_cosyvoice3(golden3: Golden) -> None:
     """The same samples in other chunks: the official stream waits four frames longer than necessary."""
-    made, wanted = stream_as_official(golden3)
-    assert_close(torch.cat(made), torch.cat(wanted), golden3.speech_limit)
+    actual, wanted = stream_as_official(golden3)
+    assert_close(torch.cat(actual), torch.cat(wanted), golden3.speech_limit)
 
 
 def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
     """Compare chunk lengths with those of the official stream, and the samples of its first chunk.
 
-    The later ones differ by the repairs J2-12 and J2-13, and because the recorded run restarted its
-    noise in every chunk: what their source and decoder do is tested beside.
+    Later chunks differ because of the repairs J2-12 and J2-13, and because the recorded run restarted its
+    noise in every chunk. Other tests compare their source and decoder.
     """
-    made, wanted = stream_as_official(golden2)
-    assert [len(chunk) for chunk in made] == golden2.chunk_samples["stream"]
-    assert_close(made[0], wanted[0], golden2.speech_limit)
+    actual, wanted = stream_as_official(golden2)
+    assert [len(chunk) for chunk in actual] == golden2.chunk_samples["stream"]
+    assert_close(actual[0], wanted[0], golden2.speech_limit)
 
 
 def test_a_continued_phase_gives_the_source_that_the_official_program_caches(golden2: Golden) -> None:
@@ -217,17 +217,17 @@ def test_a_continued_phase_gives_the_source_that_the_official_program_caches(gol
     before = cumulative_phase(early, golden2.config)[:, :, -1]
     phase = golden2.network.phase(cumulative_phase(late, golden2.config, before=before), late.dtype)
     noise = golden2.noise.columns((num_frames - 8) * 480, num_frames * 480)
-    made = golden2.network.m_source(late, phase, noise)[0]
+    actual = golden2.network.m_source(late, phase, noise)[0]
     # The first half frame glides from a frame that this window does not have.
-    assert_close(made[240:], wanted[240:], golden2.source_limit)
+    assert_close(actual[240:], wanted[240:], golden2.source_limit)
 
 
 def stream_as_official(golden: Golden) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """Return the samples of this vocoder and of the official program for each chunk of the recorded stream."""
     mel = _mel_as_streamed(golden.e2e)
     stream = golden.vocoder.open_stream(golden.noise)
-    made = [stream.synthesize(chunk, is_last=chunk is mel[-1]) for chunk in mel]
-    return made, [golden.e2e[f"stream/chunk{index}"][0] for index in range(len(mel))]
+    actual = [stream.synthesize(chunk, is_last=chunk is mel[-1]) for chunk in mel]
+    return actual, [golden.e2e[f"stream/chunk{index}"][0] for index in range(len(mel))]
 
 
 def _mel_as_streamed(e2e: dict[str, torch.Tensor]) -> list[torch.Tensor]:

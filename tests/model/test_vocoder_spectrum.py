@@ -20,8 +20,8 @@ def random_signal(num_samples: int) -> torch.Tensor:
 def test_analysis_equals_stft(num_samples: int) -> None:
     signal = random_signal(num_samples)
     wanted = torch.stft(signal, SIZE, HOP, window=WINDOW, center=True, pad_mode="reflect", return_complex=True)
-    made = analyse(signal, SIZE, HOP, History.of_whole())
-    assert torch.allclose(made, torch.cat((wanted.real, wanted.imag), dim=1), rtol=0, atol=1e-12)
+    actual = analyse(signal, SIZE, HOP, History.of_whole())
+    assert torch.allclose(actual, torch.cat((wanted.real, wanted.imag), dim=1), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("num_columns", [5, 121])
@@ -30,8 +30,8 @@ def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
     spectrum = random_signal(18 * num_columns).view(2, 18, num_columns)
     real, imaginary = spectrum.chunk(2, dim=1)
     wanted = torch.istft(torch.complex(real, imaginary), SIZE, HOP, window=WINDOW)
-    made = resynthesise(spectrum, SIZE, HOP, History.of_whole())
-    assert torch.allclose(made, wanted, rtol=0, atol=1e-12)
+    actual = resynthesise(spectrum, SIZE, HOP, History.of_whole())
+    assert torch.allclose(actual, wanted, rtol=0, atol=1e-12)
 
 
 @settings(max_examples=30, deadline=None)
@@ -40,13 +40,13 @@ def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
 def test_analysis_and_resynthesis_continue_across_any_chunks(chunk_hops: list[int]) -> None:
     """The inverse returns the signal for any chunks, including its end."""
     signal = random_signal(HOP * sum(chunk_hops))
-    analysing, synthesising, made = History(), History(), []
+    analysing, synthesising, actual = History(), History(), []
     for index, chunk in enumerate(signal.split([HOP * hops for hops in chunk_hops], dim=-1)):
         is_last = index == len(chunk_hops) - 1
         analysing.begin_chunk(is_last=is_last)
         synthesising.begin_chunk(is_last=is_last)
-        made.append(resynthesise(analyse(chunk, SIZE, HOP, analysing), SIZE, HOP, synthesising))
-    assert torch.allclose(torch.cat(made, dim=-1), signal, rtol=0, atol=1e-12)
+        actual.append(resynthesise(analyse(chunk, SIZE, HOP, analysing), SIZE, HOP, synthesising))
+    assert torch.allclose(torch.cat(actual, dim=-1), signal, rtol=0, atol=1e-12)
 
 
 def test_nothing_follows_the_last_chunk() -> None:

@@ -58,8 +58,8 @@ def test_cross_lingual_gives_the_official_sequence_with_the_prefix_in_the_prompt
 @pytest.mark.reference
 def test_instruct(form: PromptForm, tokenizer: TextTokenizer, golden: dict[str, Any], arrays: dict[str, Any]) -> None:
     strings = golden["model_input"]["instruct2"]
-    wish = strings["instruct_text"].removeprefix(PREAMBLE + " ").removesuffix(END_OF_PROMPT)
-    assert form.instruct(wish, tokenizer) == _official(arrays, "instruct2", "prompt_text")
+    instruction = strings["instruct_text"].removeprefix(PREAMBLE + " ").removesuffix(END_OF_PROMPT)
+    assert form.instruct(instruction, tokenizer) == _official(arrays, "instruct2", "prompt_text")
     assert _text(strings["tts_text"], form, tokenizer) == _official(arrays, "instruct2", "text")
 
 

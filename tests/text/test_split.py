@@ -15,8 +15,8 @@ ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 
 
 def _pieces(text: str, language: Language) -> list[str]:
-    covered = Layout.of(text, COSYVOICE3_TEXT.tags).masked
-    cuts = [0, *cut_points(covered, language), len(text)]
+    masked = Layout.of(text, COSYVOICE3_TEXT.tags).masked
+    cuts = [0, *cut_points(masked, language), len(text)]
     return [text[start:end] for start, end in pairwise(cuts) if end > start]
 
 
@@ -66,8 +66,8 @@ def test_words_numbers_and_tags_are_not_cut() -> None:
     text = "好" * 8 + "example" + "好" * 9
     at = split_near_middle(text)
     assert "example" in text[:at] or "example" in text[at:]
-    covered = Layout.of("好好好好[j][ǐ]好好好好", COSYVOICE3_TEXT.tags).masked
-    at = split_near_middle(covered)
+    masked = Layout.of("好好好好[j][ǐ]好好好好", COSYVOICE3_TEXT.tags).masked
+    at = split_near_middle(masked)
     assert not 4 < at < 10
 
 

@@ -61,10 +61,10 @@ def test_tags_survive_in_order(bits: list[str], tokenizer3: TextTokenizer) -> No
 def test_incremental_splitter_returns_all_its_input(text: str, cuts: list[int]) -> None:
     splitter = IncrementalSplitter(COSYVOICE3_TEXT.tags)
     borders = sorted({0, len(text), *(min(cut, len(text)) for cut in cuts)})
-    given_out = [part for start, end in pairwise(borders) for part in splitter.feed(text[start:end])]
-    given_out += splitter.finish()
-    assert "".join("".join(given_out).split()) == "".join(text.split())
-    assert all(given_out)
+    returned = [part for start, end in pairwise(borders) for part in splitter.feed(text[start:end])]
+    returned += splitter.finish()
+    assert "".join("".join(returned).split()) == "".join(text.split())
+    assert all(returned)
 
 
 @_few

@@ -132,8 +132,8 @@ class ConformerLayer(nn.Module):
         self.norm_mha = nn.LayerNorm(config.size, eps=_LAYER_NORM_EPS)
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
-        heard: torch.Tensor = x + self.self_attn(self.norm_mha(x), context)
-        y: torch.Tensor = heard + self.feed_forward(self.norm_ff(heard))
+        attended: torch.Tensor = x + self.self_attn(self.norm_mha(x), context)
+        y: torch.Tensor = attended + self.feed_forward(self.norm_ff(attended))
         return y
 
 

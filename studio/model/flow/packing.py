@@ -87,7 +87,7 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
 def _product_maker(
     device: torch.device, dtype: torch.dtype, precision: Precision
 ) -> Callable[[torch.Tensor, torch.Tensor | None], Product] | None:
-    """Return a function that repacks a weight and a bias, or None if the network stays as it is."""
+    """Return a function that repacks a weight and a bias, or None if the network does not change."""
     if precision not in _WEIGHT_TYPES:
         raise UnsupportedPrecision(
             "The flow cannot run in {precision}.",

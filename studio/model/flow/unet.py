@@ -57,8 +57,8 @@ class TransformerBlock(nn.Module):
         self.ff = FeedForward(config.channels)
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
-        heard: torch.Tensor = x + self.attn1(self.norm1(x), context)
-        y: torch.Tensor = heard + self.ff(self.norm3(heard))
+        attended: torch.Tensor = x + self.attn1(self.norm1(x), context)
+        y: torch.Tensor = attended + self.ff(self.norm3(attended))
         return y
 
 

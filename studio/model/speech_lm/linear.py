@@ -116,7 +116,7 @@ class PlainLinear:
 
 
 class HalfLinear:
-    """float16 weights. On a CPU only a single row is fast; more rows use float32."""
+    """float16 weights. On a CPU, only a single row is fast, so more rows use float32."""
 
     _LARGEST = torch.finfo(torch.float16).max
 
@@ -182,7 +182,7 @@ def quantize_int8_per_channel(weight: torch.Tensor) -> tuple[torch.Tensor, torch
 
 
 class Int4Linear:
-    """int4 weights with a scale and an offset for each group of 32 in a row; bfloat16 input.
+    """int4 weights with a scale and an offset for each group of 32 in a row, and bfloat16 input.
 
     It takes a third less time than int8 but has ten times the error. It is therefore used only for the gated layers,
     which are most of the work. ``quality.py`` measures whether given weights tolerate it.

@@ -99,7 +99,7 @@ class Snake(nn.Module):
         self.alpha = nn.Parameter(torch.ones(channels))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        alpha = self.alpha[:, None]  # (channels, 1) beside (batch, channels, columns)
+        alpha = self.alpha[:, None]  # (channels, 1), broadcast to (batch, channels, columns)
         sine = torch.sin(alpha * x)
         return torch.addcmul(x, sine * sine, 1.0 / (alpha + 1e-9))
 

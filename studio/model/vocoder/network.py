@@ -199,8 +199,10 @@ class CausalHiFT(HiFT):
         spectrum = analyse(source, config.stft_size, config.stft_hop, history)
         columns_per_frame = self.samples_per_frame // config.stft_hop
         num_columns = x.shape[-1] * columns_per_frame + int(history.is_first)
-        made = self.run_stages(x, history.hold_back(spectrum, num_columns), causal_padding(history), history)
-        return waveform_of(made, config, history)
+        waveform_spectrum = self.run_stages(
+            x, history.hold_back(spectrum, num_columns), causal_padding(history), history
+        )
+        return waveform_of(waveform_spectrum, config, history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:
         return cast("RepeatUpsample", self.ups[stage]).upsample(x, history)

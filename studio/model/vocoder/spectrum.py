@@ -33,7 +33,7 @@ def analyse(signal: torch.Tensor, size: int, hop: int, history: History) -> torc
 
 
 def resynthesise(spectrum: torch.Tensor, size: int, hop: int, history: History) -> torch.Tensor:
-    """Return the samples (batch, n) that are final; over an utterance n is hop x (columns - 1).
+    """Return the samples (batch, n) that are final. Over an utterance, n is hop x (columns - 1).
 
     A first chunk must have at least three columns (a mel frame has 120).
     """
