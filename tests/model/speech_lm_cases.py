@@ -16,7 +16,7 @@ from studio.model.config import QwenConfig, SpeechLMConfig, SpeechTokenLayout
 from studio.model.speech_lm import SpeechLMNetwork
 from studio.model.stages import SpeechTokenRequest
 
-GATE_E7 = 1e-4  # between our implementations, over longer sequences
+OWN_IMPLEMENTATIONS_LIMIT = 1e-4  # between our implementations, over longer sequences
 
 
 @dataclass(frozen=True)

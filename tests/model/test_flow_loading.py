@@ -74,7 +74,7 @@ def test_precision_that_cannot_run_here_is_refused(reference: Path, precision: P
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
 def test_bfloat16_stays_within_its_limit(reference: Path, family: str) -> None:
-    """E9. Random miniature weights magnify rounding: full-size ones stay below 4e-3."""
+    """Random miniature weights magnify rounding. The error of full-size weights is below 4e-3."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
     decoder = flow_decoder(reference, family, precision=Precision.BFLOAT16)

@@ -205,7 +205,7 @@ def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Pat
 
 
 def test_half_precision_caches_change_the_mel_little(reference: Path, family: str) -> None:
-    """An optional approximation, within the limit of E9."""
+    """An optional approximation."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
     expected = PlainFlow(reference, family, num_steps=_NUM_STEPS).mel(prompt, tokens)

@@ -37,7 +37,7 @@ def test_whole_blocks_of_the_prompt_are_cached(
 
 
 def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
-    """E5."""
+    """The state is shared by all streams of a voice."""
     config, decoder = flow_config(reference, family), flow_decoder(reference, family)
     state = decoder.prepare_prompt(random_prompt(config, 63))
     before = _digest(state.tensors())

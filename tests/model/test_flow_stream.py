@@ -1,4 +1,4 @@
-"""Streamed mel equals one streaming run over all tokens for any schedule (E1, E2, E3, E5)."""
+"""Streamed mel equals one streaming run over all tokens for any schedule."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _state(reference: Path, family: str, num_prompt_tokens: int) -> FlowPromptSt
 
 @pytest.mark.parametrize("num_prompt_tokens", PROMPT_LENGTHS)
 def test_stream_equals_one_run(reference: Path, family: str, num_prompt_tokens: int) -> None:
-    """E1 in float32: all cuts of the grid, including the last chunk."""
+    """All cuts of the grid, including the last chunk."""
     config = flow_config(reference, family)
     prompt = random_prompt(config, num_prompt_tokens)
     for num_tokens in SPEECH_LENGTHS:
@@ -65,7 +65,7 @@ def test_stream_equals_one_run(reference: Path, family: str, num_prompt_tokens: 
 def test_stream_equals_one_run_in_double_precision(
     reference: Path, family: str, num_prompt_tokens: int, num_tokens: int
 ) -> None:
-    """E1 in float64, where only a wrong formula makes a difference."""
+    """In float64, only a wrong formula makes a difference."""
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, num_prompt_tokens), random_tokens(config, num_tokens)
     decoder = _decoder(reference, family, torch.float64)
@@ -79,7 +79,7 @@ def test_stream_equals_one_run_in_double_precision(
 def test_stream_equals_official_streaming_run(reference: Path, family: str) -> None:
     """``stream_final`` is the mel of all chunks, with the defect in the last one repaired (J2, row 2).
 
-    The limit is that of E1. The official float32 run itself differs by 1.6e-5 from the exact result (CosyVoice2),
+    The limit is that of the other tests. The official float32 run itself differs by 1.6e-5 from the exact result (CosyVoice2),
     which is more than the difference between two of its runs.
     """
     golden = Golden(reference, family)
@@ -116,7 +116,7 @@ def test_chunks_equal_official_chunks(reference: Path, family: str) -> None:
 @given(data=st.data())
 @pytest.mark.parametrize("generation", ["cosyvoice2", "cosyvoice3"])
 def test_schedule_does_not_change_the_mel(reference: Path, generation: str, data: st.DataObject) -> None:
-    """E2: any choice among the cuts of the grid, from one call to all of them."""
+    """Any choice among the cuts of the grid, from one call to all of them."""
     num_prompt_tokens = data.draw(st.sampled_from(PROMPT_LENGTHS))
     num_tokens = data.draw(st.integers(min_value=1, max_value=120))
     tokens = random_tokens(flow_config(reference, generation), num_tokens)
@@ -129,7 +129,7 @@ def test_schedule_does_not_change_the_mel(reference: Path, generation: str, data
 
 @pytest.mark.parametrize("beyond", [1, 12, 24])
 def test_cut_off_the_grid_is_refused_and_the_stream_continues(reference: Path, family: str, beyond: int) -> None:
-    """E3. The failed call has no effect on the stream."""
+    """The failed call has no effect on the stream."""
     tokens = random_tokens(flow_config(reference, family), 40)
     decoder, state = _decoder(reference, family), _state(reference, family, 90)
     stream = decoder.open_stream(state)
@@ -152,7 +152,7 @@ def test_stream_beyond_the_noise_table_is_refused(reference: Path) -> None:
 
 
 def test_interleaved_streams_do_not_mix(reference: Path, family: str) -> None:
-    """E5: two streams of one voice and one of another, with alternating chunks."""
+    """Two streams of one voice and one of another, with alternating chunks."""
     config, decoder = flow_config(reference, family), _decoder(reference, family)
     state, other_state = _state(reference, family, 90), _state(reference, family, 63)
     utterances = [(state, random_tokens(config, 60, 11)), (state, random_tokens(config, 45, 12))]

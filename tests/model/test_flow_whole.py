@@ -44,7 +44,7 @@ def test_repacked_layers_compute_the_same(reference: Path, family: str) -> None:
 
 
 def test_precomputed_modulations_equal_their_layers(reference: Path, family: str) -> None:
-    """E8: precomputed time-dependent values equal those computed at each call."""
+    """Precomputed time-dependent values equal those computed at each call."""
     config = flow_config(reference, family)
     model = FlowModel(flow_network(reference, family, torch.float64), config, 10)
     layers = flow_network(reference, family, torch.float64).estimator

@@ -21,7 +21,7 @@ HISTORIES = ([], [0], [0, 1, 2], [5] * 10, [0, *range(30, 40)])
 
 
 def exact_law(scores: torch.Tensor, history: list[int], options: SamplingOptions) -> torch.Tensor:
-    """The closed form of performance 5.4, written out: q(x) over all tokens, float64."""
+    """Return the probability of each token in closed form, in float64."""
     full = scores.double().softmax(dim=0)
     order = full.argsort(descending=True, stable=True)
     law = torch.zeros_like(full)
@@ -75,7 +75,7 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
 @pytest.mark.parametrize("history", HISTORIES, ids=[str(number) for number in range(len(HISTORIES))])
 @pytest.mark.parametrize(("sampler_type", "num_draws"), [(RepetitionAwareSampler, 60_000), (OfficialRASampler, 15_000)])
 def test_draws_follow_the_closed_form(sampler_type: type, num_draws: int, history: list[int]) -> None:
-    """Test E6: total variation within 1.5 times the sampling noise, and a plausible chi-square."""
+    """Total variation is within 1.5 times the sampling noise, and chi-square is plausible."""
     options, scores = SamplingOptions(), scores_of()
     law = exact_law(scores, history, options)
     assert float(law.sum()) == pytest.approx(1.0)

@@ -46,7 +46,7 @@ def sampler(speech_lm: TorchSpeechLM, seed: int = 0) -> RepetitionAwareSampler:
 def test_scores_do_not_depend_on_the_division_into_passes(
     data: st.DataObject, network: SpeechLMNetwork, speech_lm: TorchSpeechLM
 ) -> None:
-    """Test E7, for any number of tokens per pass and any cache capacity."""
+    """For any number of tokens per pass and any cache capacity."""
     ids = data.draw(st.lists(st.integers(0, 49), min_size=1, max_size=40))
     embeddings = network.inputs.embed_speech(ids)
     with torch.inference_mode():

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samplers import ForcedSampler, GreedySampler
 from speech_lm_cases import (
-    GATE_E7,
+    OWN_IMPLEMENTATIONS_LIMIT,
     Golden,
     RecordingSampler,
     random_network,
@@ -160,7 +160,7 @@ def test_repair_d_the_first_block_waits_for_its_text(
     with torch.inference_mode():
         expected = network.logits(network(recorded.sequence[None])[0]).log_softmax(dim=1)
     for end, ours in recorded.log_probabilities.items():
-        assert (ours - expected[end - 1]).abs().max() <= GATE_E7
+        assert (ours - expected[end - 1]).abs().max() <= OWN_IMPLEMENTATIONS_LIMIT
 
 
 def job_of(prompt_text: int = 0, prompt_speech: int = 0) -> InterleavedScheduler:

@@ -1,4 +1,4 @@
-"""CosyVoice3's vocoder: streamed equals whole for any chunks, at constant cost (E4, R7)."""
+"""CosyVoice3's vocoder: streamed equals whole for any chunks, at constant cost."""
 
 import pytest
 import torch
@@ -91,7 +91,7 @@ def test_no_frames_give_no_samples() -> None:
 
 
 def test_cost_of_a_chunk_does_not_grow() -> None:
-    """R7: every layer processes as many columns in the last chunk as in the second."""
+    """Every layer processes as many columns in the last chunk as in the second."""
     vocoder = small_vocoder(VocoderKind.CAUSAL)
     columns_of_chunk: list[int] = []
     for layer in vocoder.network.modules():

@@ -1,4 +1,4 @@
-"""Which parts of a mixed-precision graph are 16-bit, and the effect on the mel (specification E9)."""
+"""Which parts of a mixed-precision graph are 16-bit, and the effect on the mel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.model.config import Precision
 
 HALVES = {Precision.FLOAT16: TensorProto.FLOAT16, Precision.BFLOAT16: TensorProto.BFLOAT16}
 # Twice the errors measured with these weights. float16 keeps eleven bits of a product and bfloat16 eight, which is a
-# factor of eight. E9 allows 1e-2, so CosyVoice2 in bfloat16 would be rejected with such weights.
+# factor of eight. The limit is 1e-2, so CosyVoice2 in bfloat16 would be rejected with such weights.
 MEL_LIMITS = {
     ("cosyvoice2", Precision.FLOAT16): 4e-3,
     ("cosyvoice2", Precision.BFLOAT16): 4e-2,
