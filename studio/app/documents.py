@@ -186,7 +186,7 @@ class Documents(QObject):
         await self._session.replace_project(project)
 
     async def confirm_close(self) -> UnsavedChangesChoice:
-        """Ask about unsaved changes, save them if wanted, and ask again if saving fails."""
+        """Ask about unsaved changes, save them if the user agrees, and ask again if saving fails."""
         if not self.has_unsaved_changes:
             return UnsavedChangesChoice.DISCARD
         choice = await self._ask_to_save()

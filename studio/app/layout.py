@@ -17,7 +17,7 @@ from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
 from studio.settings_store import Settings
 
-# Increase it when docks or toolbars are added, so that older saved layouts are ignored.
+# Increase the version when docks or toolbars are added, so that older saved layouts are ignored.
 _LAYOUT_VERSION = 1
 _SIZE = (1280, 820)
 # Minimum height of the script: its header and two lines.

@@ -1,4 +1,4 @@
-"""Offers drafts that a crash left behind."""
+"""Dialog that offers to recover the drafts that remain after a crash."""
 
 from __future__ import annotations
 

@@ -16,6 +16,8 @@ _PIXELS_OF_BAR = 120
 
 
 class StatusBar(QWidget):
+    """Shows texts and figures; the window connects it with the session."""
+
     cancel_requested = Signal()
     engine_clicked = Signal()
 
@@ -62,8 +64,7 @@ class StatusBar(QWidget):
         description = engine.description
         match engine.state:
             case EngineState.READY if description is not None:
-                words = f"{description.model_name} · {description.device}"
-                mark = icon("warning" if description.makes_noise else "engine", colors.good)
+                words, mark = f"{description.model_name} · {description.device}", icon("engine", colors.good)
                 if description.makes_noise:
                     mark = icon("warning", colors.warn)
                     words += " · " + self.tr("generates noise, not speech")
@@ -73,10 +74,8 @@ class StatusBar(QWidget):
                 words = self.tr("{model} could not be loaded").format(model=engine.folder.name)
                 mark = icon("warning", colors.bad)
             case _:
-                words, mark = (
-                    self.tr("{model}, not loaded").format(model=engine.folder.name),
-                    icon("engine", colors.quiet),
-                )
+                words = self.tr("{model}, not loaded").format(model=engine.folder.name)
+                mark = icon("engine", colors.quiet)
         self._engine_mark.setText(words)
         self._engine_mark.setIcon(mark)
         self._engine_mark.setToolTip(self._engine_details(engine))

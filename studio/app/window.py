@@ -35,9 +35,9 @@ from studio.voices.voice import name_key
 
 
 class MainWindow(QMainWindow):
-    """Main window of a session. ``closed`` is emitted when the session has ended and the program may exit."""
+    """Main window of a session."""
 
-    closed = Signal()
+    closed = Signal()  # the session has ended and the program may exit
 
     def __init__(self, session: Session, log: LogHandler) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class MainWindow(QMainWindow):
     def add_panels(self, *panels: CollapsiblePanel) -> None:
         """Put ``panels`` above the script, in this order."""
         centre = self.centralWidget()
-        assert centre is not None, "it was set when the window was built"
+        assert centre is not None, "the constructor sets it"
         self._column.insertWidget(self._column.indexOf(self.script), PanelStack(panels, self.script, centre))
         for panel in panels:
             panel.focus_left.connect(self.script.view.setFocus)
@@ -240,14 +240,14 @@ class MainWindow(QMainWindow):
         self.waveform_panel.show_position(None)
 
     def _stop(self) -> None:
-        """The first Esc stops playback, the second clears the queue."""
+        """Stop playback; if nothing is playing, clear the queue."""
         if not self.session.stop() and self.session.queue.waiting:
             self.session.queue.cancel_waiting()
             self.tasks.show_message(self.tr("Queue cleared."))
 
     def _on_moved(self, seconds: float) -> None:
-        heard = self.session.transport.now_playing
-        if heard is not None and heard.audio is self.waveform_panel.sound:  # not the take of another line
+        playing = self.session.transport.now_playing
+        if playing is not None and playing.audio is self.waveform_panel.sound:  # not the take of another line
             self.waveform_panel.show_position(seconds)
         self.waveform_panel.show_level(self.session.transport.level)
 

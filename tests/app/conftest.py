@@ -16,7 +16,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 @pytest.fixture(autouse=True)
 def _garbage_is_collected_here() -> Iterator[None]:
-    """As in the program (``studio.app.application``): no widget of an earlier test is destroyed on another thread."""
+    """Collect garbage as the program does, so that no widget of an earlier test is destroyed on another thread."""
     from studio.app.application import collect_if_due
 
     gc.disable()
@@ -26,7 +26,7 @@ def _garbage_is_collected_here() -> Iterator[None]:
 
 
 class _PatientBot(QtBot):
-    """Waits as long as a busy machine needs, where pytest-qt gives up after five seconds."""
+    """Waits up to a minute, because a busy machine may need more than the five seconds of pytest-qt."""
 
     def waitUntil(self, callback: Callable[[], object], *, timeout: int = 60_000) -> None:  # noqa: N802 - pytest-qt's name
         super().waitUntil(callback, timeout=timeout)
@@ -42,7 +42,7 @@ def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
 
 @pytest.fixture
 def report_of(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], str]:
-    """Presses the one "Copy report" that is to be seen in a widget, by the keyboard; returns what it copied."""
+    """Return a function that presses the visible "Copy report" button of a widget with the keyboard and returns the copy."""
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QGuiApplication
 
@@ -68,7 +68,7 @@ def report_of(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], st
 
 @pytest.fixture
 def make_bench(qapp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    """Sessions and windows of folders of their own; see ``Bench``."""
+    """Return a function that creates sessions and windows in separate folders; see ``Bench``."""
     from window_bench import Bench
 
     for variable in ("TIMBRE_DATA", "TIMBRE_CACHE", "TIMBRE_LOGS", "TIMBRE_CONFIG"):

@@ -21,7 +21,7 @@ print(*(path.name for path in taken))
 
 
 def test_files_are_kept_until_the_window_is_ready() -> None:
-    """In a process of its own: this one has an application already."""
+    """Runs in a separate process, because this one already has an application."""
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM],
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},

@@ -21,7 +21,7 @@ from studio.app.background import end_background_threads, in_background, run_in_
 from studio.errors import ClipTooShort, StudioError
 
 
-def test_results_are_delivered_on_the_window_s_thread(qtbot: QtBot) -> None:
+def test_results_are_delivered_on_the_gui_thread(qtbot: QtBot) -> None:
     results: list[tuple[int, bool]] = []
     owner = QObject()
     run_in_background(
@@ -76,8 +76,8 @@ def test_a_result_for_a_deleted_owner_is_closed_and_dropped(qtbot: QtBot) -> Non
     assert results == []
 
 
-def test_a_job_is_destroyed_on_the_window_s_thread(qtbot: QtBot) -> None:
-    """Widgets among it: destroyed on another thread, they take the program along."""
+def test_a_job_is_destroyed_on_the_gui_thread(qtbot: QtBot) -> None:
+    """A job may refer to widgets, and destroying a widget on another thread crashes the program."""
     ends: list[bool] = []
     owner = QObject()
 

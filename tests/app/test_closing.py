@@ -28,7 +28,7 @@ def window(bench: Bench) -> MainWindow:
 
 @pytest.fixture
 def saved(bench: Bench, window: MainWindow, tmp_path: Path) -> Path:
-    """A script with a file, which has been edited since."""
+    """Open a saved script and edit it."""
     path = tmp_path / "a.timbre"
     bench.run(window.documents._save(path))
     bench.session.editor.push(EditLines({bench.lines[0].id: {"text": "Edited."}}), "Edit")
@@ -42,7 +42,7 @@ def closed_of(window: MainWindow) -> list[bool]:
 
 
 def box_of(bench: Bench) -> QMessageBox:
-    """The question that is asked now."""
+    """Return the message box that is open."""
     window = bench.window
     assert window is not None
     bench.until(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)))
@@ -133,7 +133,7 @@ def test_changes_that_cannot_be_saved_can_be_discarded(
 def test_a_draft_that_another_program_holds_does_not_keep_the_program_alive(
     bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Windows while a virus scanner reads it."""
+    """On Windows a virus scanner may hold the file."""
 
     def refuse(path: Path) -> None:
         raise PermissionError(13, "the file is in use", str(path))

@@ -26,7 +26,7 @@ _MACHINE = MachineFacts("A processor", 2, 8 << 30, 5 << 30, 1 << 40, None)
 
 @pytest.fixture
 def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Looking at the machine takes until this is set."""
+    """Event that lets the examination of the computer finish."""
     event = threading.Event()
 
     def look() -> MachineFacts:
@@ -38,7 +38,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return event
 
 
-def test_the_report_is_made_in_the_background(bench: Bench, may_look: threading.Event) -> None:
+def test_the_report_is_created_in_the_background(bench: Bench, may_look: threading.Event) -> None:
     bar = NotificationBar()
     bar.show_error(VoiceNotFound("There is no voice {name}.", remedy="Add it.", name="Aunt Mary"))
     QGuiApplication.clipboard().setText("what was there")
@@ -54,8 +54,8 @@ def test_the_report_is_made_in_the_background(bench: Bench, may_look: threading.
     assert bar._copy.text() == "Copied"
 
 
-def test_the_next_error_has_a_report_of_its_own(bench: Bench, may_look: threading.Event) -> None:
-    QGuiApplication.clipboard().clear()  # of the same report, from another test
+def test_the_next_error_has_a_separate_report(bench: Bench, may_look: threading.Event) -> None:
+    QGuiApplication.clipboard().clear()  # another test may have copied the same report
     button = CopyReportButton()
     button.offer_for(VoiceNotFound("There is no voice."))
     button.click()

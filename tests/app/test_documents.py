@@ -65,7 +65,7 @@ def test_an_unchanged_script_is_closed_without_a_question(bench: Bench) -> None:
     assert bench.run(window.documents.confirm_close()) is UnsavedChangesChoice.DISCARD
 
 
-def test_unsaved_work_is_asked_about(bench: Bench) -> None:
+def test_closing_asks_about_unsaved_work(bench: Bench) -> None:
     window = bench.open_window()
     write(bench, "Not saved yet.")
     answers: list[UnsavedChangesChoice] = []
@@ -77,7 +77,9 @@ def test_unsaved_work_is_asked_about(bench: Bench) -> None:
         assert answers[-1] is wish
 
 
-def test_a_script_that_was_changed_elsewhere_is_asked_about(bench: Bench, report_of: Callable[[QDialog], str]) -> None:
+def test_saving_asks_before_it_replaces_a_script_changed_elsewhere(
+    bench: Bench, report_of: Callable[[QDialog], str]
+) -> None:
     window = bench.open_window()
     error = ProjectChangedElsewhere("{file} was changed elsewhere.", remedy="Replace it, or cancel.", file="a.timbre")
     for words, is_replaced in (("Cancel", False), ("Replace", True)):
@@ -110,7 +112,7 @@ def test_a_file_that_is_not_a_script_shows_an_error(bench: Bench, tmp_path: Path
     assert "broken.timbre" in window.notices.words
 
 
-def test_a_text_becomes_lines_and_one_undo_takes_them_back(bench: Bench, tmp_path: Path) -> None:
+def test_an_imported_text_is_one_undo_step(bench: Bench, tmp_path: Path) -> None:
     bench.open_window()
     (tmp_path / "story.txt").write_text("The first paragraph.\n\nThe second paragraph.\n", "utf-8")
     bench.parts.drops._take(DraggedFiles((tmp_path / "story.txt",)))

@@ -49,7 +49,7 @@ def held(*paths: Path) -> QMimeData:
 
 
 def hold(bench: Bench, window: MainWindow, mime: QMimeData, place: QPoint, keys: Qt.KeyboardModifier = PLAIN) -> str:
-    """What is told while it is held there."""
+    """Return the text of the overlay while the file is dragged there."""
     overlay = bench.parts.drops.overlay
     for target in [window, overlay] if overlay.isHidden() else []:
         enter = QDragEnterEvent(place, COPY, mime, LEFT, keys)
@@ -101,7 +101,7 @@ def test_a_line_without_a_voice_is_reported(bench: Bench, clip: Path) -> None:
     assert "Ctrl" not in hold(bench, window, held(clip), place_of(window, 0))
 
 
-def test_a_dropped_sound_becomes_the_voice_of_that_line_and_undo_takes_it_back(
+def test_a_dropped_recording_becomes_the_voice_of_that_line_and_undo_reverts_it(
     bench: Bench, window: MainWindow, clip: Path
 ) -> None:
     drop(bench, window, held(clip), 1)

@@ -40,9 +40,9 @@ CONTROLS = (
     QAbstractButton, QAbstractItemView, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QProgressBar, QSlider,
     QTabWidget, QTextEdit,
 )  # fmt: skip
-# What Qt puts into its own controls, and names by them.
+# Parts of Qt's own controls, named after these.
 PARTS_OF = (QAbstractSpinBox, QComboBox, QDockWidget, QLineEdit, QTabBar, QToolBar)
-# A laptop's 1280 by 800 at 200 %, without the title bar.
+# A laptop screen of 1280 by 800 at 200 %, without the title bar.
 SMALLEST_SCREEN = (640, 360)
 
 
@@ -62,7 +62,7 @@ def stage(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def unnamed(page: QWidget) -> list[str]:
-    """Controls of which somebody who does not see them would hear nothing but their kind."""
+    """Return the controls of which a screen reader would announce only the kind."""
     labelled = {label.buddy() for label in page.findChildren(QLabel)}
     return [
         f"{type(control).__name__} in {type(control.parentWidget()).__name__}"

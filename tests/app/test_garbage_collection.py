@@ -16,18 +16,18 @@ from studio.app.application import gui_thread_collection
 class Dialog(QObject):
     def __init__(self) -> None:
         super().__init__()
-        self.itself = self  # as its slots and closures do
+        self.itself = self  # a reference cycle, as slots and closures create them
 
 
 def leave_dialog() -> list[bool]:
-    """What is left of a closed one; tells whether the window's thread destroyed it."""
+    """Create a closed dialog that is garbage, and record whether the GUI thread destroys it."""
     ends: list[bool] = []
     weakref.finalize(Dialog(), lambda: ends.append(threading.current_thread() is threading.main_thread()))
     return ends
 
 
 def need_memory_elsewhere() -> list[Any]:
-    """Enough for a collection to be due."""
+    """Allocate enough objects to make a collection due."""
     kept: list[Any] = []
     other = threading.Thread(target=lambda: kept.extend([number] for number in range(5000)))
     other.start()
@@ -49,7 +49,7 @@ def test_allocation_on_another_thread_destroys_no_dialog(qtbot: QtBot) -> None:
 
 
 def test_default_collection_would_destroy_it_there(qtbot: QtBot) -> None:
-    """So the test above can fail."""
+    """Shows that the test above can fail."""
     gc.collect()
     gc.enable()
     ends = leave_dialog()

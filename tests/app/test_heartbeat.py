@@ -12,10 +12,10 @@ from window_bench import MODEL, Bench
 
 
 def edit_all_the_time(bench: Bench) -> QTimer:
-    """Somebody goes on writing and choosing lines meanwhile."""
+    """Type and select lines while others are spoken."""
     window, turn = bench.window, [0]
     assert window is not None
-    timer = QTimer(window)  # it ends with the window, also where the test fails
+    timer = QTimer(window)  # child of the window, so that it ends with it even if the test fails
 
     def write() -> None:
         turn[0] += 1
@@ -42,14 +42,14 @@ def test_synthesis_does_not_block_the_window(bench: Bench) -> None:
     bench.until(lambda: not bench.session.queue.waiting and bench.session.queue.current is None)
     bench.live(0.5)
     hand.stop()
-    print("\nstalls:", monitor.stop())  # noqa: T201 - pytest -rA shows it
+    print("\nstalls:", monitor.stop())  # noqa: T201 - shown by pytest -rA
     assert len(monitor.stalls) > 50
     assert max(monitor.stalls) < LONGEST_STALL_SECONDS
 
 
 @pytest.mark.slow
 def test_a_real_model_does_not_block_the_window(make_bench: Callable[..., Any]) -> None:
-    """In a process of its own, as always; from loading the model to the last word."""
+    """Uses a real worker process, from loading the model to the last word."""
     from studio.worker.process import WorkerProcess
 
     bench = make_bench(start_worker=WorkerProcess, model=MODEL)

@@ -21,7 +21,7 @@ def window(bench: Bench) -> MainWindow:
 
 
 class Disk:
-    """Refuses all edits while it is full."""
+    """Disk that refuses all writes while it is full."""
 
     def __init__(self) -> None:
         self.is_full = False
@@ -68,7 +68,7 @@ def test_no_edit_is_lost_on_a_full_disk(bench: Bench, window: MainWindow, disk: 
         type_line(window, text)
         assert bench.texts == [text]
         assert "Your changes are not being saved. The disk is full." in bar_of(window).words
-    assert shown == []  # one notice, however many edits
+    assert shown == []  # only one notice, regardless of the number of edits
     assert bench.session.editor.project._storage.read().lines[0].text == ""
     disk.is_full = False
     bar_of(window)._retry.setInterval(10)
@@ -78,7 +78,7 @@ def test_no_edit_is_lost_on_a_full_disk(bench: Bench, window: MainWindow, disk: 
     assert bench.texts == ["second words"]
 
 
-def test_a_notice_that_was_closed_comes_back_with_the_next_edit(
+def test_a_closed_notice_reappears_with_the_next_edit(
     bench: Bench, window: MainWindow, disk: Disk, report_of: Callable[[object], str]
 ) -> None:
     disk.is_full = True

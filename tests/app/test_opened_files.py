@@ -22,7 +22,7 @@ def names(window: MainWindow) -> list[str]:
     return [voice.name for voice in window.voices.voices]
 
 
-def test_a_voice_file_brings_its_voice(bench: Bench, tmp_path: Path) -> None:
+def test_a_voice_file_adds_its_voice(bench: Bench, tmp_path: Path) -> None:
     elsewhere = VoiceLibrary(tmp_path / "elsewhere", built_in=tmp_path / "none")
     elsewhere.add(clip_of_noise(tmp_path / "clip.wav"), "Bertha", "What Bertha says.")
     elsewhere.export("Bertha", tmp_path / "from a friend.VOICE")

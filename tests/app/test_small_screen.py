@@ -47,7 +47,7 @@ def show_both(bench: Bench, *buttons: PanelButton) -> MainWindow:
 
 
 def cut_off(window: QWidget) -> list[str]:
-    """Controls and texts in view that are smaller than they must be, or reach out of what they stand in."""
+    """Return the visible controls and texts that are smaller than their minimum or exceed their parent widget."""
     return [
         f"{type(part).__name__} {part.geometry()} in {type(part.parentWidget()).__name__}"
         for part in window.findChildren(QWidget)

@@ -13,7 +13,7 @@ from studio.settings import TAKES_AT_ONCE
 
 
 def speak_written(bench: Bench, text: str) -> None:
-    """As a person does it: with the keyboard alone."""
+    """Write a line with the keyboard only."""
     window = bench.window
     assert window is not None
     window.script.view.setFocus()
@@ -95,7 +95,7 @@ def test_a_second_take_has_another_seed_and_undo_of_the_choice_brings_the_first_
     assert bench.lines[0].chosen_take == second_take.id
 
 
-def test_the_line_changes_state_as_it_is_worked_on(bench: Bench) -> None:
+def test_the_state_of_a_line_follows_its_job(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     states: list[str] = []
@@ -126,7 +126,7 @@ def test_a_failure_is_shown_in_its_row_and_does_not_stop_the_next_line(bench: Be
     assert "fault" in model.data(model.index(0, 1), Qt.ItemDataRole.ToolTipRole) or window.notices.words
 
 
-def test_the_worker_s_death_is_reported_and_the_next_line_is_spoken(bench: Bench) -> None:
+def test_the_death_of_the_worker_is_reported_and_the_next_line_is_spoken(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two wait")
@@ -168,7 +168,7 @@ def test_four_takes_have_four_seeds(bench: Bench) -> None:
     assert bench.session.editor.saved_state(bench.lines[0].id) is LineState.READY
 
 
-def test_the_settings_say_how_many_takes_are_made_at_once(bench: Bench) -> None:
+def test_the_settings_define_the_number_of_takes(bench: Bench) -> None:
     bench.add_voice()
     bench.settings[TAKES_AT_ONCE] = 2
     bench.open_window()
@@ -178,7 +178,7 @@ def test_the_settings_say_how_many_takes_are_made_at_once(bench: Bench) -> None:
     assert len(bench.session.queue.jobs) == 2
 
 
-def test_locked_lines_are_left_alone(bench: Bench) -> None:
+def test_locked_lines_are_not_spoken(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     window.script.set_field("text", "one two", "Edit")
@@ -189,7 +189,7 @@ def test_locked_lines_are_left_alone(bench: Bench) -> None:
     assert not window.inspector.form.isEnabled()
 
 
-def test_a_renamed_voice_leaves_takes_as_they_are_and_a_mended_transcript_does_not(bench: Bench) -> None:
+def test_a_corrected_transcript_outdates_takes_and_a_renamed_voice_does_not(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     speak_written(bench, "one two")

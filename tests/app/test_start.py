@@ -11,13 +11,14 @@ import pytest
 
 from studio import start
 
-HOUSE = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 ENGINES = ("torch", "onnxruntime", "vllm", "tensorrt")
-# Of the processor, not of the clock: other programs may be busy. Two slow cores are to show it within a second.
+# Processor time, because other programs may be busy. Two slow cores show the window within a second.
 GENEROUS_SECONDS = 2.0
 
 
-# What the first picture does without, each some hundredths of a second: found by `python -X importtime -m studio.start`.
+# Modules that the first paint must not import. Each takes some hundredths of a second, as measured with
+# `python -X importtime -m studio.start`.
 HEAVY = (
     "av", "email", "html", "httpx2", "huggingface_hub", "importlib.metadata", "onnx", "psutil", "pyloudnorm",
     "safetensors", "sounddevice", "soundfile", "tokenizers", "yaml", "studio.app.dictionary.dialog",
@@ -32,7 +33,7 @@ def run(code: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str
     environment = {**os.environ, **{name: str(folder / name) for name in names}, "QT_QPA_PLATFORM": "offscreen", **more}
     return subprocess.run(
         [sys.executable, "-c", code],
-        cwd=HOUSE,
+        cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,
@@ -112,7 +113,7 @@ def test_the_first_paint_is_fast_and_imports_no_engine(tmp_path: Path) -> None:
 
 
 def test_the_window_opens_and_reports_damaged_settings(tmp_path: Path) -> None:
-    """Nested so deeply that the parser gives up."""
+    """The file is nested so deeply that the parser fails."""
     (tmp_path / "TIMBRE_CONFIG").mkdir()
     (tmp_path / "TIMBRE_CONFIG" / "settings.json").write_text("[" * 200_000)
     work = "self.build_parts(); QTimer.singleShot(0, lambda: print('notice', window.notices.words))"
@@ -124,7 +125,7 @@ def test_the_window_opens_and_reports_damaged_settings(tmp_path: Path) -> None:
 
 
 def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
-    """The worker is started, the model loaded, a text worked out as it will be spoken: all elsewhere."""
+    """The worker starts, loads the model and normalizes a text in another process."""
     work = (
         "original(self, path); "
         "finish = lambda: (window.session.editor.undo_stack.undo(), window.close()); "  # or it asks whether to save

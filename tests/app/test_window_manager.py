@@ -1,4 +1,4 @@
-"""Another language replaces the window; the session, user data and what is being done go on."""
+"""A change of the language replaces the window; session, user data and running work continue."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def switch(bench: Bench, language: str) -> None:
     bench.until(lambda: bench.window is not old)
     bench.until(lambda: bench.window.voices.is_loaded)
     bench.live(0.1)
-    gc.collect()  # on this thread: see Bench.close
+    gc.collect()  # on the GUI thread, see Bench.close
 
 
 def texts_of(window: QWidget) -> list[str]:
-    """Every text of every widget in ``window``, each with its place."""
+    """Return the texts of all widgets in ``window`` with their places."""
     return [
         f"{type(part).__name__} {part.objectName()} {what}: {text}"
         for part in (window, *window.findChildren(QObject))
@@ -154,7 +154,7 @@ def test_the_old_window_is_freed(bench: Bench) -> None:
     bench.until(lambda: not bench.session.transport.is_playing)
 
 
-def test_typing_selection_sound_and_synthesis_go_on(bench: Bench) -> None:
+def test_typing_selection_playback_and_synthesis_continue(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
     window.script.paste_text("One line.\n\nAnother line.\n\nA third line.")
@@ -176,7 +176,7 @@ def test_typing_selection_sound_and_synthesis_go_on(bench: Bench) -> None:
 
 
 def test_undo_and_removed_takes_survive(bench: Bench) -> None:
-    """Their objects belong to the session, not to the window in which they were made."""
+    """Their objects belong to the session and not to the window in which they were created."""
     bench.add_voice()
     window = bench.open_window()
     window.script.set_field("text", "Stop", "Edit")

@@ -160,7 +160,7 @@ def test_the_normalized_text_follows_the_dictionary(bench: Bench, window: MainWi
 
 
 def test_undo_and_redo_are_reported_in_the_status_bar(bench: Bench, window: MainWindow) -> None:
-    bench.until(lambda: bench.session.is_ready)  # a task would be told instead
+    bench.until(lambda: bench.session.is_ready)  # otherwise the status bar would show the task
     window.script.set_field("text", "Words.", "Edit")
     bench.trigger("edit.undo")
     assert window.status.task_text == "Undo Edit"
@@ -256,7 +256,7 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
 
 
 def test_the_window_fits_960_by_540(window: MainWindow) -> None:
-    """200 % on a laptop's screen leaves 960 by 540 of Qt's points."""
+    """A laptop screen at 200 % has 960 by 540 of Qt's points."""
     window.resize(QSize(960, 540))
     assert window.width() <= 960
     assert window.height() <= 540

@@ -100,7 +100,7 @@ def test_choosing_the_chosen_take_adds_no_undo_step(bench: Bench, window: MainWi
     leave(bench, dialog)
 
 
-def test_a_choice_wins_over_a_take_chosen_meanwhile(bench: Bench, window: MainWindow) -> None:
+def test_a_choice_replaces_a_take_chosen_meanwhile(bench: Bench, window: MainWindow) -> None:
     before = bench.lines[0].chosen_take
     dialog = open_dialog(bench, window)
     assert not dialog._count.isVisible()

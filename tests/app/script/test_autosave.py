@@ -1,4 +1,4 @@
-"""Autosave of typed text while the field is open, as one undo step per stretch of typing."""
+"""Autosave of typed text while the field is open, as one undo step for each run of typing."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_continuous_typing_does_not_postpone_the_autosave(bench: Bench, window: 
     assert timer.remainingTime() < remaining
 
 
-def test_a_stretch_of_typing_is_one_undo_step(bench: Bench, window: MainWindow) -> None:
+def test_continuous_typing_is_one_undo_step(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     steps = bench.session.editor.undo_stack.count()
     field = write_on(window)
@@ -99,7 +99,7 @@ def test_undo_in_the_field_works_after_an_autosave(bench: Bench, window: MainWin
     bench.until(lambda: bench.texts == ["Before. More."])
 
 
-def test_undo_from_the_menu_reverts_an_autosaved_stretch(bench: Bench, window: MainWindow) -> None:
+def test_undo_from_the_menu_reverts_autosaved_typing(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
     type_and_wait(bench, field, " More.")

@@ -66,7 +66,7 @@ def test_the_takes_menu_lists_removed_takes(bench: Bench, window: MainWindow) ->
     assert takes(bench) == [2]
 
 
-def test_opening_another_script_clears_the_trash(bench: Bench, window: MainWindow) -> None:
+def test_opening_another_script_discards_removed_takes(bench: Bench, window: MainWindow) -> None:
     bench.trigger("play.remove_take")
     line_id = bench.lines[0].id
     assert [take.number for take in window.takes.removed_takes] == [2]

@@ -32,7 +32,7 @@ def test_every_shipped_style_category_has_a_name(qapp: Any, file: Any) -> None:
 def test_a_style_that_the_model_does_not_support_keeps_its_name(
     qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its id would be English also in the Chinese window."""
+    """Otherwise the Chinese window would show its English id."""
     presets = {
         file.stem: {preset["family"]: preset["label_zh"] for preset in json.loads(file.read_text("utf-8"))["presets"]}
         for file in SHIPPED
