@@ -45,15 +45,15 @@ class OpenScript:
 
 @contextlib.contextmanager
 def open_script(
-    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, breaks: SplitMode = SplitMode.SENTENCE
+    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, split: SplitMode
 ) -> Iterator[OpenScript]:
-    """Open the ``wanted`` lines, counted from 1, of a document or project. ``breaks`` tells how to split a text into lines.
+    """Open the ``wanted`` lines of a document or project, which are counted from 1; None means all lines.
 
     Raise ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``.
     """
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
-        yield OpenScript(path.stem, path.parent, _numbered(read_script(path, breaks), wanted), dictionary)
+        yield OpenScript(path.stem, path.parent, _numbered(read_script(path, split), wanted), dictionary)
         return
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
         project.voice_keys = keys_of(library.voices())

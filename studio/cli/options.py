@@ -19,7 +19,7 @@ from studio.model.generations import detect_generation
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.voices.library import Voice, VoiceLibrary
 
-# More than any computer has. A number that the system refuses would end the worker.
+# More than any computer has. The worker would crash at a number that the system refuses.
 _MAX_THREADS = 1024
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

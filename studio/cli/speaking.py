@@ -28,7 +28,7 @@ _MAX_QUOTE_LENGTH = 60
 
 
 def run_until_cancelled(work: Coroutine[Any, Any, None]) -> int:
-    """Run ``work`` and return the exit status 0. `kill` cancels it like Ctrl+C, so that it can clean up."""
+    """Run ``work`` and return the exit status 0. `kill` and Ctrl+C cancel ``work``, so that it can clean up."""
 
     async def run() -> None:
         task = asyncio.current_task()

@@ -37,7 +37,7 @@ from studio.voices.library import VoiceLibrary
 _MEBIBYTE = 1 << 20
 _GIBIBYTE = 1 << 30
 _LEAST_IN_GIBIBYTES = _GIBIBYTE // 10
-# A released model in float32 with one voice; with less memory the system swaps.
+# Needed by a released model in float32 with one voice. With less memory the system swaps.
 _COMFORTABLE_MEMORY_BYTES = 6 * _GIBIBYTE
 _COMFORTABLE_DISK_BYTES = 10 * _GIBIBYTE
 _LEAST_DISK_BYTES = _GIBIBYTE // 4
@@ -164,7 +164,7 @@ def check_libraries() -> Check:
 
 
 def check_accelerators() -> Check:
-    """Check the optional accelerators. Both builds of ONNX Runtime install into the same folder and collide."""
+    """Check the optional accelerators. The two builds of ONNX Runtime overwrite each other, because they share a folder."""
     subject, found = wording("accelerators"), library_versions(_ACCELERATORS)
     if not found:
         return Check(subject, Verdict.FINE, wording("none installed"))
@@ -349,7 +349,7 @@ def _existing(folder: Path) -> Path | None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Try to write, because the permissions do not tell about read-only disks and the root user."""
+    """Try to write, because permissions do not cover read-only disks and the root user."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True

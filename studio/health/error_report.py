@@ -17,7 +17,7 @@ _LIBRARIES = ("torch", "onnxruntime", "onnxruntime-gpu", "PySide6-Essentials", "
 
 
 def error_report(error: StudioError, *, look: Callable[[], MachineFacts] = probe_machine) -> str:
-    """Return the report, in English. Takes up to several seconds: it queries the GPU driver."""
+    """Return the report in English. Takes up to several seconds, because the GPU driver is queried."""
     machine = look()
     gpu = machine.gpu
     facts = {

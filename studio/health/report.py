@@ -51,7 +51,7 @@ class HealthReport:
 
     @property
     def verdict(self) -> str:
-        """The summary in one sentence."""
+        """Return the summary."""
         if not self.can_speak:
             return "Synthesis does not work until the items marked BAD are fixed."
         match self.num_limited:
@@ -77,7 +77,7 @@ class HealthReport:
         return redact("\n".join(map(printable, lines)))
 
     def as_json(self) -> dict[str, Any]:
-        """Keys and subjects are never removed or renamed."""
+        """Return the report for JSON. Keys and subjects are never removed or renamed."""
         checks = [
             {
                 "subject": _JSON_SUBJECTS.get(str(check.subject), str(check.subject)),
