@@ -2,7 +2,7 @@
 
 A ``StudioError`` is raised where the facts are known and shown in one place. Each class has a stable ``code``
 (kebab-case, never reused) for scripts and bug reports, and the exit status of a command that ends with it. All classes
-are declared here, so that this file lists everything that can go wrong. Bugs are found with ``assert``.
+are declared here, so that this file lists all of them. Bugs are found with ``assert``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ ErrorRecord = tuple[str, Message, Message]
 class StudioError(Exception):
     """A failure caused by input, files, devices or the network, not by a bug.
 
-    The first sentence says what happened, ``remedy`` what to do about it. Both are literal templates with a ``{name}``
-    for each of the ``facts``, so that ``packaging/translations.py`` finds them for translation and another process can
-    pass them on: see :meth:`to_record` and :func:`from_record`.
+    ``problem`` is a sentence about what happened, ``remedy`` about what to do. Both are literal templates with a
+    ``{name}`` for each of the ``facts``, so that ``packaging/translations.py`` finds them for translation. Records
+    (:meth:`to_record`, :func:`from_record`) pass errors from one process to another.
     """
 
     code: ClassVar[str] = "studio-error"
@@ -61,7 +61,7 @@ type_of_code: dict[str, type[StudioError]] = {}
 
 
 def from_record(record: ErrorRecord) -> StudioError:
-    """Return the error that another process described. An unknown code gives a plain ``StudioError``."""
+    """Return the error of a record from another process. An unknown code becomes a plain ``StudioError``."""
     code, problem, remedy = record
     return type_of_code.get(code, StudioError)(problem, remedy=remedy)
 

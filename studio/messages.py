@@ -1,7 +1,7 @@
 """Translatable messages: a template and its facts, kept apart until the message is shown.
 
-Decision: the English template is the key of its translations and is written where the facts are known.
-Reason: a message far from its cause becomes outdated. Alternative: a table of numbered messages.
+Decision: the English template is the key of its translations and is written where the facts are known. Reason: a
+message that is written elsewhere becomes outdated. Alternative: a table of numbered messages.
 
 The window translates the template; the command line and the logs show it in English.
 """
@@ -22,7 +22,7 @@ _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A ``template`` with a ``{name}`` or ``{name:.1f}`` for each fact. Other braces are left as they are."""
+    """A ``template`` with a ``{name}`` or ``{name:.1f}`` for each fact. Other braces are kept."""
 
     template: str
     facts: Mapping[str, str | int | float | Message] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Message:
 
 
 def wording(template: str, **facts: object) -> Message:
-    """Return a message or a part of one. An ``OSError`` among the facts becomes its reason, a path its text."""
+    """Return a message or a part of one. An ``OSError`` in ``facts`` is replaced by its reason, and a path by its text."""
     return Message(template, {name: _normalized(value) for name, value in facts.items()})
 
 

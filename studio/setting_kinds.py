@@ -26,18 +26,14 @@ class Page(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Setting(Generic[T]):
-    """A setting with its default. ``key`` names it in the settings file and never changes.
+    """A setting with its default."""
 
-    ``page`` is None for a value that is stored but not shown in the dialog. ``needs`` is a setting of the same page
-    that must be on for this one to have an effect.
-    """
-
-    key: str
+    key: str  # the name in the settings file, which never changes
     default: T
     title: str = ""
     help: str = ""
-    page: Page | None = None
-    needs: Setting[bool] | None = None
+    page: Page | None = None  # None: the value is stored but not shown in the dialog
+    needs: Setting[bool] | None = None  # a setting of the same page that must be on for this one to have an effect
 
     def checked(self, value: object) -> T:
         """Return ``value`` if it is allowed. Raise ``UnusableSetting`` otherwise."""
@@ -62,7 +58,7 @@ class BoolSetting(Setting[bool]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class IntSetting(Setting[int]):
-    """An integer from ``low`` to ``high``, inclusive. ``name_of_low`` is shown in place of the lowest number."""
+    """An integer from ``low`` to ``high``, inclusive. ``name_of_low`` is shown instead of the lowest number."""
 
     low: int
     high: int
@@ -77,7 +73,7 @@ class IntSetting(Setting[int]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Number(Setting[float]):
-    """A number from ``low`` to ``high``, inclusive. ``step`` is that of the field in the dialog."""
+    """A number from ``low`` to ``high``, inclusive. ``step`` is the step of the field in the dialog."""
 
     low: float
     high: float
@@ -124,7 +120,7 @@ class StringSetting(Setting[str]):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Folder(StringSetting):
-    """A path. Empty means to ask each time, or what ``name_of_empty`` describes."""
+    """A path. If it is empty, the user is asked each time, or the folder described by ``name_of_empty`` is used."""
 
     may_be_empty: bool = True
     name_of_empty: str = ""
@@ -139,7 +135,7 @@ class Device(StringSetting):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
-    """Names of actions, each with its key sequences."""
+    """Key sequences by name of the action."""
 
     default: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
-"""The user's settings: read once, written on every change, with callbacks for watchers.
+"""The user's settings, which are read once and written on every change. Watchers are called on changes.
 
-The file, ``settings.json`` in the config folder, contains only values that differ from the defaults. Keys that this
-version does not know are preserved.
+The file, ``settings.json`` in the config folder, contains only values that differ from the defaults. Unknown keys are
+preserved.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Settings:
     """Mapping from a setting to its value. Thread-safe; watchers run on the thread that makes the change."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read ``path``, by default the user's file. An unreadable value is reported in ``complaints`` and set to its default."""
+        """Read ``path``, by default the user's file. Invalid values are reported in ``complaints`` and replaced by defaults."""
         self.path = path or paths.config_folder() / "settings.json"
         self.complaints: tuple[UnusableSetting, ...] = ()
         self._lock = threading.RLock()

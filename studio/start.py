@@ -4,7 +4,7 @@
     timbre app [FILE]            the window, with FILE open
     timbre COMMAND ...           see `timbre --help`
 
-Imports here delay the first paint of the window, so there are few.
+This module imports little, because imports delay the first paint of the window.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Benchmark of a model on this machine: measurements with definitions.
+"""Benchmark of a model on this machine.
 
-Runs in its own process (``python -m studio.bench``): the clock must be in the process of the networks, and nothing
-else may run there.
+It runs in a separate process (``python -m studio.bench``), because the time must be measured in the process of the
+networks, where nothing else may run.
 """

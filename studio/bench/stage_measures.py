@@ -21,7 +21,7 @@ _ORDINARY_TEXT_TOKENS = 200  # below the special tokens of any vocabulary
 def measure_speech_lm(
     speech_lm: SpeechLM, num_speech_tokens: int, generation: Generation, extent: BenchSize
 ) -> list[Measurement]:
-    """Measure the prefill with a new and a known voice, and the following steps."""
+    """Measure the prefill, with a new and with a known voice, and the following steps."""
     count = extent.num_speech_tokens
     tokens = random_tokens(count, num_speech_tokens)
     request = speech_lm_request(num_speech_tokens, count)

@@ -1,4 +1,4 @@
-"""The benchmark: complete measurements, and nothing left behind. No test asserts speed."""
+"""The benchmark is complete and leaves no files. No test asserts speed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def measured(
     return report, said
 
 
-def test_every_promised_number_is_there(measured: tuple[BenchReport, list[str]]) -> None:
+def test_every_documented_measurement_is_present(measured: tuple[BenchReport, list[str]]) -> None:
     report, _ = measured
     assert {figure.name for figure in report.figures} >= {
         "loading.time",
@@ -107,7 +107,7 @@ def test_numbers_agree_with_each_other(measured: tuple[BenchReport, list[str]]) 
     assert report["request.needed_start"] <= report["request.real_time_factor_streaming"] * _SMALL.speech_seconds
 
 
-def test_choices_name_what_was_chosen_and_compare_it(measured: tuple[BenchReport, list[str]]) -> None:
+def test_choices_name_the_chosen_value_and_its_alternatives(measured: tuple[BenchReport, list[str]]) -> None:
     report, _ = measured
     threads, speech_lm = report.choices
     assert (threads.subject, threads.chosen) == ("threads", "1")
@@ -122,13 +122,13 @@ def test_choices_name_what_was_chosen_and_compare_it(measured: tuple[BenchReport
     assert compared["precision.float32_divergence"] < compared["precision.int8_divergence"]
 
 
-def test_progress_is_told_in_words(measured: tuple[BenchReport, list[str]]) -> None:
+def test_progress_is_described_in_words(measured: tuple[BenchReport, list[str]]) -> None:
     _, said = measured
     assert said[0] == "loading the model"
     assert said[-1] == "measured a line of 2 s"
 
 
-def test_table_and_json_hold_every_figure(measured: tuple[BenchReport, list[str]]) -> None:
+def test_table_and_json_contain_every_measurement(measured: tuple[BenchReport, list[str]]) -> None:
     report, _ = measured
     read = json.loads(report.to_json())
     assert [figure["name"] for figure in read["figures"]] == [figure.name for figure in report.figures]
@@ -174,7 +174,7 @@ def test_gapless_start_waits_for_the_latest_chunk() -> None:
     assert timing.earliest_gapless_start == pytest.approx(2.5)
 
 
-def test_thread_comparison_puts_the_count_back(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thread_comparison_restores_the_number_of_threads(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 2)
     checkpoint = open_checkpoint(reference / "cosyvoice3" / "checkpoint")
     counts: list[int] = []
@@ -193,13 +193,13 @@ def test_thread_comparison_puts_the_count_back(reference: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("seconds", [2.0, 3.0, 9.7, 10.0])
-def test_measured_prompts_have_the_first_hop_enrolment_aims_at(seconds: float) -> None:
+def test_measured_prompts_have_the_best_first_hop(seconds: float) -> None:
     num_tokens = good_prompt_tokens(int(25 * seconds), 25)
     assert ChunkSchedule(num_tokens, 25).end_tokens == 10
     assert seconds - 1.5 < num_tokens / 25 <= seconds
 
 
-def test_material_is_the_same_in_every_run() -> None:
+def test_inputs_are_the_same_in_every_run() -> None:
     first, again = (random_prompt(30, 100, frames_per_token=2) for _ in range(2))
     assert first.speech_tokens == again.speech_tokens
     assert np.array_equal(first.mel, again.mel)
@@ -208,14 +208,14 @@ def test_material_is_the_same_in_every_run() -> None:
     assert set(random_tokens(500, 7)) == set(range(7))
 
 
-def test_forced_tokens_are_taken_whatever_the_scores_say() -> None:
+def test_forced_tokens_ignore_the_scores() -> None:
     sampler = ForcedTokens((5, 3), SamplingOptions())
     scores = torch.zeros(8)
     scores[7] = 50.0
     assert [sampler(scores, history, forbid=None) for history in ([], [5])] == [5, 3]
 
 
-def test_written_clip_is_a_sound_file_of_the_asked_length(tmp_path: Path) -> None:
+def test_the_written_clip_has_the_requested_length(tmp_path: Path) -> None:
     import soundfile
 
     write_clip(tmp_path / "clip.wav", 2.5)
@@ -224,14 +224,14 @@ def test_written_clip_is_a_sound_file_of_the_asked_length(tmp_path: Path) -> Non
     assert 0.05 < np.abs(samples).max() < 1.0
 
 
-def test_machine_is_described_without_blanks() -> None:
+def test_every_field_of_the_machine_has_a_value() -> None:
     described = describe_machine()
     assert {"processor", "cores", "memory", "torch", "threads", "date"} <= described.keys()
     assert all(described.values())
     assert peak_memory_bytes() > 50 * 2**20
 
 
-def test_missing_model_is_a_sentence_on_standard_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_missing_model_is_reported_on_standard_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status = main(["--model", str(tmp_path / "nowhere"), "--quick", "--json"])
     out, err = capsys.readouterr()
     assert status == 3
@@ -286,7 +286,7 @@ def test_random_model_is_written_into_the_cache_and_named(
     assert "model: tiny" in capsys.readouterr().out
 
 
-def test_random_models_outside_a_clone_are_refused_with_a_sentence(
+def test_random_models_outside_a_clone_are_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("studio.bench.__main__.__file__", str(tmp_path / "site" / "studio" / "bench" / "__main__.py"))

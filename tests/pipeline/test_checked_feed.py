@@ -28,7 +28,7 @@ TOO_SHORT, TOO_LONG = LengthVerdict.TOO_SHORT, LengthVerdict.TOO_LONG
 
 
 class FailureRecord:
-    """Opens attempts of the given ``lengths``; their tokens identify the attempt."""
+    """Opens attempts of the given ``lengths``. Their tokens identify the attempt."""
 
     def __init__(self, kind: type[SyncTokenSource] | type[AsyncTokenSource], *lengths: int) -> None:
         self.kind = kind
@@ -80,7 +80,7 @@ def test_the_more_plausible_of_two_attempts_is_taken(
     assert attempts.num_closed == attempts.num_made
 
 
-def test_what_may_have_been_decoded_is_not_replaced(kind: type[SyncTokenSource]) -> None:
+def test_a_sentence_that_may_be_decoded_already_is_not_replaced(kind: type[SyncTokenSource]) -> None:
     feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, judged_below=30)
     feed.wait_for(30)
     feed.wait_for(EVERYTHING)
@@ -90,7 +90,7 @@ def test_what_may_have_been_decoded_is_not_replaced(kind: type[SyncTokenSource])
 
 
 @pytest.mark.parametrize("count", [30, EVERYTHING])
-def test_a_sentence_that_ends_within_its_first_chunk_is_judged_before_that(
+def test_a_sentence_shorter_than_its_first_chunk_is_checked_before_decoding(
     kind: type[SyncTokenSource], count: int
 ) -> None:
     """The result does not depend on whether the language model runs ahead."""
@@ -100,7 +100,7 @@ def test_a_sentence_that_ends_within_its_first_chunk_is_judged_before_that(
     feed.close()
 
 
-def test_running_ahead_does_not_judge_a_longer_sentence(kind: type[SyncTokenSource]) -> None:
+def test_a_longer_sentence_is_not_checked_when_running_ahead(kind: type[SyncTokenSource]) -> None:
     feed = CheckedFeed(FailureRecord(kind, 500, 60), LIMITS, judged_below=30)
     feed.wait_for(EVERYTHING)
     assert feed.tokens == [0] * 100
@@ -167,7 +167,7 @@ TEXT = "Would you please bring me the blue notebook from the top drawer of the d
 VOICE = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
 
 
-def test_a_request_that_nobody_hears_yet_repeats_a_sentence_of_implausible_length(
+def test_a_request_played_later_repeats_a_sentence_of_implausible_length(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone, plausible, _ = speak(synthesizer, monkeypatch, (100,), is_played=False)
@@ -177,7 +177,7 @@ def test_a_request_that_nobody_hears_yet_repeats_a_sentence_of_implausible_lengt
     assert len(lm.samplers) == 2
 
 
-def test_what_is_heard_ends_at_the_limit_and_is_reported(
+def test_a_played_sentence_ends_at_the_limit_and_is_reported(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     samples, report, lm = speak(synthesizer, monkeypatch, (9999,), is_played=True)
@@ -187,7 +187,7 @@ def test_what_is_heard_ends_at_the_limit_and_is_reported(
     assert len(samples) / 24_000 < 40
 
 
-def test_a_plausible_sentence_sounds_the_same_whether_it_is_heard_or_not(
+def test_playback_does_not_change_a_plausible_sentence(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard, _, _ = speak(synthesizer, monkeypatch, (110,), is_played=True)
@@ -195,7 +195,7 @@ def test_a_plausible_sentence_sounds_the_same_whether_it_is_heard_or_not(
     assert np.array_equal(heard, unheard)
 
 
-def test_a_whole_utterance_is_repeated_though_it_will_be_heard(
+def test_a_played_whole_utterance_of_implausible_length_is_repeated(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, report, lm = speak(synthesizer, monkeypatch, (4, 100), is_streaming=False)
@@ -203,7 +203,7 @@ def test_a_whole_utterance_is_repeated_though_it_will_be_heard(
     assert len(lm.samplers) == 2
 
 
-def test_benchmarks_and_random_weights_are_not_judged(
+def test_lengths_are_not_checked_in_benchmarks_and_with_random_weights(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, report, _ = speak(synthesizer, monkeypatch, (4,), forced_tokens=4, is_played=False)

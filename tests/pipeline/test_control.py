@@ -5,7 +5,7 @@ import pytest
 from studio.pipeline.control import Cancelled, RequestControl
 
 
-def test_whoever_waits_is_woken_once() -> None:
+def test_cancellation_calls_each_callback_once() -> None:
     control, woken = RequestControl(), []
     control.when_cancelled(lambda: woken.append("early"))
     control.cancel()
@@ -16,7 +16,7 @@ def test_whoever_waits_is_woken_once() -> None:
         control.raise_if_cancelled()
 
 
-def test_progress_and_estimate_are_handed_on() -> None:
+def test_progress_and_estimate_are_reported() -> None:
     heard: list[object] = []
     control = RequestControl(on_progress=lambda *p: heard.append(p), on_estimate=heard.append)
     control.report_progress("voice", 0.5)

@@ -25,7 +25,7 @@ from studio.pipeline.request import VoiceReference
 
 
 @given(st.integers(13, 750), st.integers(0, 40))
-def test_no_more_than_the_silence_is_dropped_and_no_more_than_needed(num_tokens: int, droppable: int) -> None:
+def test_only_as_much_trailing_silence_is_dropped_as_needed(num_tokens: int, droppable: int) -> None:
     kept = aligned_prompt_length(num_tokens, droppable, 25)
     assert num_tokens - droppable <= kept <= num_tokens
     good = [n for n in range(num_tokens - droppable, num_tokens + 1) if 8 <= -n % 25 <= 12]
@@ -46,7 +46,7 @@ def frontend(reference: Path) -> Frontend:
 
 @pytest.mark.reference
 @pytest.mark.parametrize("name", ["prompt_a", "prompt_b"])
-def test_a_kept_clip_has_tokens_and_mel_one_to_two(reference: Path, frontend: Frontend, name: str) -> None:
+def test_an_enrolled_clip_has_two_mel_frames_per_token(reference: Path, frontend: Frontend, name: str) -> None:
     prompt = build_prompt(VoiceReference(reference / "inputs" / f"{name}.wav"), frontend, "key", keep_length=True)
     golden = load_file(reference / "cosyvoice3" / "golden" / "frontend.safetensors")
     mode = {"prompt_a": "zero_shot", "prompt_b": "zero_shot_b"}[name]
@@ -56,7 +56,7 @@ def test_a_kept_clip_has_tokens_and_mel_one_to_two(reference: Path, frontend: Fr
     assert prompt.embedding.shape == (192,)
 
 
-def test_features_survive_a_file_exactly(reference: Path, frontend: Frontend, tmp_path: Path) -> None:
+def test_features_are_restored_exactly_from_a_file(reference: Path, frontend: Frontend, tmp_path: Path) -> None:
     prompt = build_prompt(VoiceReference(reference / "inputs" / "prompt_a.wav"), frontend, "key")
     save_file(feature_arrays(prompt), tmp_path / "voice.safetensors")
     voice = VoiceReference(tmp_path / "voice.safetensors", transcript="T", name="stored")
@@ -79,14 +79,14 @@ def broken_features(tokens: int, frames: int, bins: int = 80, value: float = 0.0
     "arrays",
     [broken_features(5, 9), broken_features(0, 0), broken_features(5, 10, 79), broken_features(5, 10, value=np.nan)],
 )
-def test_features_that_disagree_are_refused(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
+def test_inconsistent_features_are_rejected(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     path = tmp_path / "voice.safetensors"
     save_file(arrays, path)
     with pytest.raises(UnreadableClip, match=r"voice\.safetensors"):
         read_features(path, COSYVOICE3)
 
 
-def test_the_key_follows_the_clip_and_the_front_end_not_the_transcript(tmp_path: Path) -> None:
+def test_the_key_depends_on_clip_and_front_end_but_not_on_the_transcript(tmp_path: Path) -> None:
     clip = tmp_path / "a.wav"
     clip.write_bytes(b"one")
     key = prompt_key(VoiceReference(clip, transcript="x"), "front")

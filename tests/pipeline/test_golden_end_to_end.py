@@ -45,7 +45,7 @@ LOOK_AHEAD_TOKENS = 3
 
 @dataclass
 class Bench:
-    """A loaded miniature checkpoint and its golden arrays."""
+    """A small checkpoint and its reference arrays."""
 
     family: str
     checkpoint: Checkpoint
@@ -140,8 +140,8 @@ def official_stream(bench: Bench, tokens: list[int]) -> list[np.ndarray]:
     return bench.speak("zero_shot", tokens, SpeechOptions(first_hop_tokens=first_hop))
 
 
-def test_streamed_sound_is_never_later_than_the_official(bench: Bench) -> None:
-    """CosyVoice3's vocoder holds back 4 frames and 4 samples, which is all it must; the official one 8 frames."""
+def test_streamed_audio_is_never_later_than_the_official_one(bench: Bench) -> None:
+    """Our vocoder of CosyVoice3 holds back only 4 frames and 4 samples, the official one 8 frames."""
     run = bench.runs["stream"]
     chunks = official_stream(bench, bench.tokens(run["tokens"]))
     ours = np.cumsum([len(chunk) for chunk in chunks])
@@ -151,8 +151,8 @@ def test_streamed_sound_is_never_later_than_the_official(bench: Bench) -> None:
     assert whole == SAMPLES_PER_TOKEN * run["tokens"]
 
 
-def test_streamed_sound_before_the_last_chunk(bench: Bench) -> None:
-    """The last one is computed as the masks promise, not with full attention (J2, row 2).
+def test_streamed_audio_before_the_last_chunk(bench: Bench) -> None:
+    """The last chunk is computed with the streaming masks, not with full attention (J2, row 2).
 
     CosyVoice2's later chunks draw new noise in the official program, and its cross-fade adds up to 1.08
     (J2, rows 12 and 20): there the first chunk is compared, and the mel of all.
@@ -178,7 +178,7 @@ def test_streamed_mel_before_the_last_chunk(bench: Bench) -> None:
     np.testing.assert_allclose(torch.cat(mels, dim=1).numpy(), theirs, rtol=0, atol=SLACK * bench.mel_limit)
 
 
-def test_the_second_request_is_like_the_first(bench: Bench) -> None:
+def test_the_second_request_equals_the_first(bench: Bench) -> None:
     """The official hop is never reset (J2, row 1)."""
     tokens = bench.tokens(2 * len(bench.golden["tokens"]) // 3)
     first = official_stream(bench, tokens)
@@ -194,8 +194,8 @@ def test_fewer_tokens_than_a_first_chunk_are_one_chunk(bench: Bench) -> None:
     assert [len(chunk) for chunk in chunks] == run["chunk_samples"]
 
 
-def test_voice_conversion_speaks_every_token(bench: Bench) -> None:
-    """The official program leaves prompt tokens and mel out of step here, 2 frames of them (J2, row 8)."""
+def test_voice_conversion_decodes_every_token(bench: Bench) -> None:
+    """In the official program, prompt tokens and mel differ by 2 frames here (J2, row 8)."""
     source = [int(token) for token in bench.inputs["model_input/vc/source_speech_token"][0]]
     (chunk,) = bench.speak("vc", source, SpeechOptions(is_streaming=False))
     assert len(chunk) == SAMPLES_PER_TOKEN * len(source)
@@ -226,8 +226,8 @@ def test_language_model_flow_and_vocoder_together(bench: Bench) -> None:
     bench.assert_speech(chunk, "greedy/chunk0")
 
 
-def test_from_strings_to_sound(bench: Bench, reference: Path) -> None:
-    """Text, transcript and a recorded clip through our own text path; each sentence on its own."""
+def test_synthesis_from_text_to_audio(bench: Bench, reference: Path) -> None:
+    """Text, transcript and a clip, with our text processing and one request per sentence."""
     described = json.loads((reference / bench.family / "golden" / "e2e.json").read_text("utf-8"))["api"]
     form, tokenizer = bench.checkpoint.generation.text, bench.checkpoint.load_text_tokenizer()
     items = prepare_text(described["tts_text"], form=form, tokenizer=tokenizer)

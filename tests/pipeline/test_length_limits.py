@@ -45,7 +45,7 @@ def words() -> Respellings:
         ("Well, you see, it was, how shall I put it, complicated.", 108, None),
     ],
 )
-def test_loops_and_lost_clauses_are_found_and_ordinary_speech_is_not(
+def test_only_loops_and_missing_clauses_are_detected(
     words: Respellings, text: str, num_tokens: int, verdict: LengthVerdict | None
 ) -> None:
     limits = LengthLimits.of(spoken_length(text, words), CLOSE, num_text_tokens=len(text) // 2)
@@ -80,25 +80,25 @@ def test_slow_and_fast_speech_of_a_large_model_is_plausible(
 
 
 @pytest.mark.parametrize("tolerance", [CLOSE, LOOSE, WIDE])
-def test_the_models_own_limit_stays_in_force(tolerance: Tolerance) -> None:
+def test_the_limit_of_the_model_still_applies(tolerance: Tolerance) -> None:
     assert LengthLimits.of(SpokenLength(100, 200, 9), tolerance, num_text_tokens=3).longest == 60
 
 
-def test_a_limit_of_the_model_below_the_usual_length_is_no_loop() -> None:
+def test_reaching_a_low_limit_of_the_model_is_not_a_loop() -> None:
     """A vocabulary may have one token for a whole phrase."""
     limits = LengthLimits.of(spoken_length("中华人民共和国"), WIDE, num_text_tokens=1)
     assert limits.longest == 20
     assert limits.verdict(20) is None
 
 
-def test_speech_that_ends_as_soon_as_it_may_is_too_short() -> None:
+def test_speech_that_ends_at_the_minimum_length_is_too_short() -> None:
     text = "I would like a table for four, please, near the window if possible."
     limits = LengthLimits.of(spoken_length(text), WIDE, num_text_tokens=16)
     assert limits.verdict(32) is TOO_SHORT
     assert limits.verdict(55) is None
 
 
-def test_sounds_alone_may_have_any_length() -> None:
+def test_text_of_sound_tags_only_may_have_any_length() -> None:
     limits = LengthLimits.of(spoken_length("[breath]"), WIDE, num_text_tokens=1)
     assert limits.verdict(0) is None
 

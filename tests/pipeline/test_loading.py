@@ -13,7 +13,7 @@ from studio.pipeline.loading import _voice_memory_bytes
 from studio.pipeline.synthesizer import Synthesizer
 
 
-def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_voices_get_a_share_of_the_memory_of_their_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Voices do not fill a small GPU in a computer with much memory."""
     free = {torch.device("cuda", 1): 4 << 30}
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free[device], 8 << 30))
@@ -23,8 +23,8 @@ def test_voices_have_a_share_of_the_memory_they_lie_in(monkeypatch: pytest.Monke
 
 
 @pytest.fixture
-def half_of_the_bits() -> Iterator[None]:
-    """As torch has it by itself, or worse."""
+def tf32_enabled() -> Iterator[None]:
+    """Set torch's default, or a less accurate setting."""
     switches = (torch.backends.cuda.matmul, torch.backends.cudnn)
     before = [switch.allow_tf32 for switch in switches]
     for switch in switches:
@@ -34,14 +34,14 @@ def half_of_the_bits() -> Iterator[None]:
         switch.allow_tf32 = value
 
 
-@pytest.mark.usefixtures("half_of_the_bits", "synthesizer")  # in this order
-def test_a_card_speaks_with_the_bits_it_was_proven_with() -> None:
+@pytest.mark.usefixtures("tf32_enabled", "synthesizer")  # in this order
+def test_tf32_is_disabled() -> None:
     assert not torch.backends.cuda.matmul.allow_tf32
     assert not torch.backends.cudnn.allow_tf32
 
 
-def test_a_language_model_that_lost_its_engine_is_called_by_what_it_is_now(synthesizer: Synthesizer) -> None:
-    """As vLLM's, with which PyTorch goes on. A later exchange of another stage does not hide it."""
+def test_the_description_names_the_fallback_engine_of_the_language_model(synthesizer: Synthesizer) -> None:
+    """If vLLM fails, PyTorch takes over. Replacing another stage later keeps that name."""
     lm = synthesizer.stages.speech_lm
     at_first = synthesizer.description
     synthesizer.use(speech_lm=lm, words={"speech_lm": "many at once"}, names={"speech_lm": "vllm"})

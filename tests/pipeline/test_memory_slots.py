@@ -22,7 +22,7 @@ def voice(reference: Path) -> VoiceReference:
     return VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
 
 
-def test_every_request_has_a_stream_of_its_own_on_a_card(
+def test_every_request_uses_a_separate_gpu_stream(
     synthesizer: Synthesizer, voice: VoiceReference, reference: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     within: list[bool] = []
@@ -54,10 +54,10 @@ def test_every_request_has_a_stream_of_its_own_on_a_card(
     assert is_within_when_opened == [True] * 4
 
 
-def test_a_line_of_a_batch_takes_its_voices_state_in_its_turn(
+def test_a_line_of_a_batch_fetches_the_flow_state_only_with_a_slot(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not while it waits, because a GPU has memory for few voice states."""
+    """A waiting line must not hold one, because a GPU has memory for few flow states."""
     flow, speech_lm = synthesizer.stages.flow, synthesizer.stages.speech_lm
     prepare, generate = flow.prepare_prompt, speech_lm.generate
     steps: list[str] = []
@@ -86,7 +86,7 @@ def test_a_line_of_a_batch_takes_its_voices_state_in_its_turn(
     assert steps == ["tokens", "turn", "state", "over"]
 
 
-def test_a_whole_utterance_needs_no_state_of_its_voice(
+def test_a_whole_utterance_does_not_fetch_the_flow_state(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(synthesizer.stages.flow, "prepare_prompt", None)
@@ -95,10 +95,10 @@ def test_a_whole_utterance_needs_no_state_of_its_voice(
     assert len(chunk.samples) > 0
 
 
-def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
+def test_a_line_with_a_slot_does_not_wait_for_tokens_of_later_sentences(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a start without gaps is far, a line that is listened to looks ahead; one of a batch is in others' way."""
+    """Only a single line runs ahead for an exact start estimate; in a batch, that would delay other lines."""
     speech_lm = synthesizer.stages.speech_lm
     generate = speech_lm.generate
     is_in_turn = False
@@ -130,10 +130,10 @@ def test_nobody_waits_in_a_turn_for_the_tokens_of_a_later_sentence(
     assert not any(made)
 
 
-def test_a_line_that_waits_for_its_turn_can_be_cancelled(
+def test_a_line_waiting_for_a_slot_can_be_cancelled(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not when the others have ended: a line of theirs may take a minute."""
+    """The cancellation does not wait for the other lines, which may take a minute."""
     turns, is_waiting, control = threading.Semaphore(1), threading.Event(), RequestControl()
     acquire = turns.acquire
 

@@ -43,7 +43,7 @@ class Overflowing:
 
 @pytest.mark.parametrize("speed", [1.0, 1.2])
 @pytest.mark.parametrize("is_streaming", [True, False])
-def test_a_line_ends_where_it_overflows(
+def test_a_line_ends_with_an_error_at_an_overflow(
     reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_streaming: bool, speed: float
 ) -> None:
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))

@@ -29,7 +29,7 @@ chunks = st.lists(st.builds(PredictedChunk, st.floats(0, 20), st.floats(0.01, 5)
 
 
 @given(st.floats(0, 10), st.floats(0.01, 5), chunks)
-def test_no_chunk_comes_too_late(now: float, ready: float, coming: list[PredictedChunk]) -> None:
+def test_the_predicted_start_leaves_no_gap(now: float, ready: float, coming: list[PredictedChunk]) -> None:
     start = earliest_gapless_start(now, ready, coming)
     clock, position = now, ready
     for chunk in coming:
@@ -42,14 +42,14 @@ def test_a_fast_machine_starts_at_once() -> None:
     assert earliest_gapless_start(0.4, 0.3, [PredictedChunk(0.2, 1.0)] * 9) == 0.4
 
 
-def test_a_slow_machine_waits_for_what_it_lacks() -> None:
+def test_a_slow_machine_delays_the_start() -> None:
     # 10 chunks of 2 s that each take 5 s: 50 s of work for 20 s of sound, 1 s of which is ready.
     start = earliest_gapless_start(0.0, 1.0, [PredictedChunk(5.0, 2.0)] * 10)
     assert start == pytest.approx(50 * 1.04 - 1 - 18)
 
 
 @given(st.floats(0, 10), st.floats(0.01, 5), stages)
-def test_spare_time_delays_no_start_and_more_would(
+def test_spare_time_is_the_longest_that_does_not_delay_the_start(
     now: float, ready: float, costs: list[tuple[float, float, float]]
 ) -> None:
     coming = [PredictedChunk(lm + decode, audio, lm) for lm, decode, audio in costs]
@@ -73,7 +73,7 @@ def test_spare_time_delays_no_start_and_more_would(
         assert start_after(spare + 0.01) > start
 
 
-def test_cost_follows_what_was_seen() -> None:
+def test_costs_follow_the_measurements() -> None:
     cost_model = CostModel(FLOW)
     # P = 90: 75 tokens are cached, so the first 10 are made together with 15 of the prompt: one 50-frame block.
     first, next_block = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
@@ -91,24 +91,24 @@ def test_cost_follows_what_was_seen() -> None:
 
 
 @pytest.mark.parametrize(("prompt", "unfinished"), [(3, 3), (25, 25), (27, 27), (28, 3), (75, 25), (90, 15)])
-def test_the_prompts_end_is_made_with_the_first_chunk(prompt: int, unfinished: int) -> None:
+def test_the_end_of_the_prompt_is_computed_with_the_first_chunk(prompt: int, unfinished: int) -> None:
     assert unfinished_prompt_tokens(prompt, FLOW) == unfinished
 
 
-def test_context_costs_what_the_architecture_says() -> None:
+def test_the_cost_of_context_follows_from_the_architecture() -> None:
     # performance figures: attention over 500 frames adds about 12 % of the linear work of CosyVoice3.
     ratio = flow_work(FLOW, 50, 475) / flow_work(FLOW, 50, 0)
     assert 1.08 < ratio < 1.16
 
 
-def test_length_is_guessed_until_the_voice_was_heard() -> None:
+def test_a_default_length_is_predicted_until_a_sentence_is_measured() -> None:
     cost_model = CostModel(FLOW)
     assert 2 * 10 <= cost_model.tokens_for(10) <= 20 * 10
     cost_model.observe_sentence(10, 90)
     assert cost_model.tokens_for(20) == 180
 
 
-def test_the_first_chunk_ever_is_believed_only_until_there_is_another() -> None:
+def test_the_first_measurement_is_dropped_after_the_second() -> None:
     cost_model = CostModel(FLOW)
     first, second = FlowChunk(90, 0, 10), FlowChunk(90, 10, 35)
     cost_model.observe_flow(6.0, first)
@@ -119,7 +119,7 @@ def test_the_first_chunk_ever_is_believed_only_until_there_is_another() -> None:
     assert cost_model.decode_seconds(second) == pytest.approx(4.0)
 
 
-def test_a_steady_machine_needs_no_margin_and_an_unsteady_one_four_per_cent() -> None:
+def test_the_margin_depends_on_the_variation_of_measurements() -> None:
     steady, unsteady = CostModel(FLOW), CostModel(FLOW)
     assert steady.margin == pytest.approx(0.04)
     for end in range(25, 500, 25):
@@ -133,7 +133,7 @@ def test_a_steady_machine_needs_no_margin_and_an_unsteady_one_four_per_cent() ->
     assert unsteady.margin == pytest.approx(0.04)
 
 
-def test_lengths_that_vary_are_predicted_longer_and_equal_ones_are_not() -> None:
+def test_varying_lengths_increase_the_predicted_length() -> None:
     cost_model = CostModel(FLOW)
     unknown = [cost_model.length_margin(index) for index in range(3)]
     assert unknown == sorted(unknown, reverse=True)

@@ -38,7 +38,7 @@ def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[S
     return comparisons
 
 
-def test_precisions_are_compared_on_real_sentences_after_real_clips(
+def test_precisions_are_compared_on_sentences_after_bundled_clips(
     compared: list[Sequence[SpeechTokenRequest]],
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)
@@ -53,7 +53,7 @@ def test_precisions_are_compared_on_real_sentences_after_real_clips(
     assert "same most likely token in 98% of 128 steps" in reason
 
 
-def test_a_kept_verdict_is_used_and_one_of_another_form_is_made_again(
+def test_a_stored_report_is_used_unless_its_format_differs(
     compared: list[Sequence[SpeechTokenRequest]], tmp_path: Path
 ) -> None:
     checkpoint = open_checkpoint(noise_models.V3)

@@ -89,7 +89,7 @@ def state_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.flow.safetensors"))
 
 
-def test_a_voice_is_prepared_once_per_memory_and_once_per_disk(tmp_path: Path) -> None:
+def test_a_voice_is_prepared_once_and_then_read_from_memory_or_disk(tmp_path: Path) -> None:
     flow = FakeFlow()
     first = store(tmp_path, flow)
     assert first.prepared(prompt(5)).flow_state is first.prepared(prompt(5)).flow_state
@@ -99,7 +99,7 @@ def test_a_voice_is_prepared_once_per_memory_and_once_per_disk(tmp_path: Path) -
     assert torch.equal(restored.flow_state.tensors()["state"], torch.full((STATE_VALUES,), 5.0))
 
 
-def test_another_flow_another_state(tmp_path: Path) -> None:
+def test_another_flow_uses_another_state(tmp_path: Path) -> None:
     prepare_and_close(store(tmp_path, FakeFlow("weights A")), prompt(5))
     other = FakeFlow("weights B")
     prepare_and_close(store(tmp_path, other), prompt(5))
@@ -108,7 +108,7 @@ def test_another_flow_another_state(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x08\0\0\0\0\0\0\0{}......", b"x" * 5000])
-def test_a_damaged_state_is_made_again(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_state_is_computed_again(tmp_path: Path, content: bytes) -> None:
     flow = FakeFlow()
     prepare_and_close(store(tmp_path, flow), prompt(5))
     state_files(tmp_path)[0].write_bytes(content)
@@ -118,7 +118,7 @@ def test_a_damaged_state_is_made_again(tmp_path: Path, content: bytes) -> None:
     assert flow.num_prepared == 2, "the damaged file was replaced"
 
 
-def test_a_foreign_state_under_the_right_name_is_made_again(tmp_path: Path) -> None:
+def test_a_state_of_another_voice_in_the_file_is_replaced(tmp_path: Path) -> None:
     flow = FakeFlow()
     prepare_and_close(store(tmp_path, flow), prompt(5))
     prompt_cache.save_tensors({"state": torch.zeros(3)}, state_files(tmp_path)[0])
@@ -126,7 +126,7 @@ def test_a_foreign_state_under_the_right_name_is_made_again(tmp_path: Path) -> N
     assert flow.num_prepared == 2
 
 
-def test_features_are_kept_with_their_warnings(tmp_path: Path) -> None:
+def test_features_are_stored_with_their_warnings(tmp_path: Path) -> None:
     made: list[int] = []
 
     def make() -> VoicePrompt:
@@ -145,8 +145,8 @@ def test_features_are_kept_with_their_warnings(tmp_path: Path) -> None:
     assert made == [1, 1]
 
 
-def test_a_voice_that_a_line_still_speaks_with_is_not_made_a_second_time(tmp_path: Path) -> None:
-    """Lines side by side in turns with two voices, and room for one: not every line has a state of its own."""
+def test_a_state_in_use_is_not_computed_again_after_eviction(tmp_path: Path) -> None:
+    """Concurrent lines of two voices share one state per voice, even if the limit permits only one."""
     flow = FakeFlow()
     small = store(tmp_path, flow, memory=4 * STATE_VALUES, disk=0)
     lines = [small.prepared(prompt(tokens)) for tokens in (1, 2, 1, 2, 1)]
@@ -157,8 +157,8 @@ def test_a_voice_that_a_line_still_speaks_with_is_not_made_a_second_time(tmp_pat
     assert flow.num_prepared == 3, "the state was no longer cached"
 
 
-def test_voices_on_demand_are_held_by_whoever_asked_and_no_longer(tmp_path: Path) -> None:
-    """Lines of many voices that stand in a row, and room for one voice."""
+def test_states_on_demand_are_freed_when_no_longer_used(tmp_path: Path) -> None:
+    """Successive lines of many voices, with a limit of one voice."""
     flow = FakeFlow()
     small = store(tmp_path, flow, memory=4 * STATE_VALUES, disk=0)
     lines = [small.on_demand(prompt(tokens)) for tokens in (1, 2, 3)]
@@ -173,7 +173,7 @@ def test_voices_on_demand_are_held_by_whoever_asked_and_no_longer(tmp_path: Path
     assert flow.num_prepared == 3
 
 
-def test_memory_keeps_the_last_used_voices_within_its_budget(tmp_path: Path) -> None:
+def test_memory_keeps_the_most_recently_used_voices_within_its_limit(tmp_path: Path) -> None:
     flow = FakeFlow()
     two_states = 2 * 4 * STATE_VALUES
     small = store(tmp_path, flow, memory=two_states, disk=0)
@@ -187,7 +187,7 @@ def test_memory_keeps_the_last_used_voices_within_its_budget(tmp_path: Path) -> 
     assert flow.num_prepared == 4
 
 
-def test_the_voice_in_use_is_kept_however_large(tmp_path: Path) -> None:
+def test_the_last_voice_is_kept_even_above_the_limit(tmp_path: Path) -> None:
     flow = FakeFlow()
     tiny = store(tmp_path, flow, memory=1, disk=0)
     tiny.prepared(prompt(1))
@@ -195,7 +195,7 @@ def test_the_voice_in_use_is_kept_however_large(tmp_path: Path) -> None:
     assert flow.num_prepared == 1
 
 
-def test_the_disk_limit_drops_the_least_recently_used(tmp_path: Path) -> None:
+def test_the_disk_limit_deletes_the_least_recently_used_state(tmp_path: Path) -> None:
     flow = FakeFlow()
     room_for_two = 2 * (4 * STATE_VALUES + 200)
     for age, tokens in enumerate((1, 2)):
@@ -216,9 +216,7 @@ def test_a_limit_of_zero_writes_nothing(tmp_path: Path) -> None:
     assert state_files(tmp_path) == []
 
 
-def test_a_full_disk_costs_only_time_and_leaves_nothing_half_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_no_error_and_leaves_no_partial_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(_tensors: object, path: str) -> None:
         Path(path).write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -255,7 +253,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowDisk]:
     slow.may_finish.set()
 
 
-def test_the_first_sound_of_a_new_voice_does_not_wait_for_the_disk(tmp_path: Path, disk: SlowDisk) -> None:
+def test_the_first_audio_of_a_new_voice_does_not_wait_for_the_disk(tmp_path: Path, disk: SlowDisk) -> None:
     flow = FakeFlow()
     kept = store(tmp_path, flow)
     with kept.writes_afterwards():
@@ -272,7 +270,7 @@ def test_the_first_sound_of_a_new_voice_does_not_wait_for_the_disk(tmp_path: Pat
     assert len(state_files(tmp_path)) == 1
 
 
-def test_a_request_that_fails_still_has_its_voice_written(tmp_path: Path) -> None:
+def test_the_voice_of_a_failed_request_is_written(tmp_path: Path) -> None:
     kept = store(tmp_path, FakeFlow())
 
     def fail() -> None:
@@ -286,7 +284,7 @@ def test_a_request_that_fails_still_has_its_voice_written(tmp_path: Path) -> Non
     assert len(state_files(tmp_path)) == 1
 
 
-def test_a_write_that_takes_too_long_is_abandoned_at_the_end(
+def test_close_abandons_a_write_that_takes_too_long(
     tmp_path: Path, disk: SlowDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prompt_cache, "_CLOSE_WAIT_SECONDS", 0.05)
@@ -317,7 +315,7 @@ class FakeDisk:
 
 
 @pytest.mark.parametrize(("num_growing", "num_waits"), [(20, 21), (3, 6)])
-def test_a_write_is_waited_for_as_long_as_it_grows(
+def test_finish_writes_waits_while_the_file_grows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_growing: int, num_waits: int
 ) -> None:
     disk = FakeDisk(tmp_path, num_growing)
@@ -338,7 +336,7 @@ def test_waiting_for_a_write_can_be_cancelled(tmp_path: Path) -> None:
     assert disk.num_waits == 1
 
 
-def test_of_many_new_voices_one_at_most_is_held_for_the_disk(tmp_path: Path) -> None:
+def test_at_most_one_new_voice_is_held_for_writing(tmp_path: Path) -> None:
     kept = store(tmp_path, FakeFlow(), memory=1)
     held = []
     with kept.writes_afterwards():
@@ -350,7 +348,7 @@ def test_of_many_new_voices_one_at_most_is_held_for_the_disk(tmp_path: Path) -> 
     assert len(state_files(tmp_path)) == 3
 
 
-def test_another_flow_writes_after_the_one_before(tmp_path: Path, disk: SlowDisk) -> None:
+def test_a_cache_for_another_flow_writes_after_the_first_one(tmp_path: Path, disk: SlowDisk) -> None:
     first = store(tmp_path, FakeFlow("first"))
     with first.writes_afterwards():
         first.prepared(prompt(5))
@@ -361,7 +359,7 @@ def test_another_flow_writes_after_the_one_before(tmp_path: Path, disk: SlowDisk
     assert len(state_files(tmp_path)) == 2
 
 
-def test_a_voice_on_a_card_is_computed_before_a_line_on_another_stream_may_have_it(
+def test_a_gpu_voice_is_synchronized_before_another_stream_uses_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finished: list[str] = []

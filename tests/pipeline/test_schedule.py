@@ -23,7 +23,7 @@ def test_every_chunk_ends_on_the_grid(prompt_tokens: int) -> None:
 
 
 @given(st.integers(1, 750))
-def test_the_first_hop_is_the_shortest_that_can_be_heard(prompt_tokens: int) -> None:
+def test_the_first_hop_is_the_shortest_with_enough_audio(prompt_tokens: int) -> None:
     first = ChunkSchedule(prompt_tokens, 25).end_tokens
     assert 7 <= first <= 31
     assert first in first_hops(prompt_tokens, 25)
@@ -33,7 +33,7 @@ def test_hops_double_up_to_a_hundred_tokens() -> None:
     assert ends(ChunkSchedule(90, 25), 6) == [10, 35, 85, 185, 285, 385]
 
 
-def test_the_official_schedule_is_one_of_ours() -> None:
+def test_the_official_schedule_is_possible() -> None:
     # Specification H2 for P = 37: pad 13, hops 25 + 13, 50, 100, ...
     assert ends(ChunkSchedule(37, 25, first_hop_tokens=38), 4) == [38, 88, 188, 288]
 
@@ -45,7 +45,7 @@ def test_a_first_hop_off_the_grid_is_refused_with_the_right_values(hop: int) -> 
 
 
 @given(st.integers(1, 300), st.integers(1, 900))
-def test_coming_chunks_are_those_that_come(prompt_tokens: int, total_tokens: int) -> None:
+def test_the_predicted_chunks_match_the_schedule(prompt_tokens: int, total_tokens: int) -> None:
     schedule = ChunkSchedule(prompt_tokens, 25)
     foretold = list(schedule.remaining_chunks(0, total_tokens, 3))
     happened, done = [], 0

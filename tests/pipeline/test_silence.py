@@ -41,8 +41,8 @@ def trimmed(*pieces: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("floor_dbfs", [-200.0, -75.0, -62.0])
 @pytest.mark.parametrize("speech_dbfs", [-10.0, -20.0, -35.0, -48.0])
-def test_fifty_milliseconds_stay_before_the_first_sound(floor_dbfs: float, speech_dbfs: float) -> None:
-    """From a loud voice to a whisper, each after its noise floor."""
+def test_fifty_milliseconds_of_silence_are_kept(floor_dbfs: float, speech_dbfs: float) -> None:
+    """For levels from a loud voice to a whisper, each with its noise floor."""
     before, spoken = noise(0.4, floor_dbfs), noise(1.0, speech_dbfs)
     result = trimmed(np.concatenate([before, spoken]))
     assert len(result) == KEPT + len(spoken)
@@ -52,19 +52,19 @@ def test_fifty_milliseconds_stay_before_the_first_sound(floor_dbfs: float, speec
 
 
 def test_a_soft_beginning_is_part_of_the_speech() -> None:
-    """An s is some 25 dB below the vowel after it."""
+    """An s is about 25 dB below the following vowel."""
     spoken = np.concatenate([noise(0.1, -45.0), noise(0.5, -20.0)])
     result = trimmed(np.concatenate([silent(0.3), spoken]))
     np.testing.assert_array_equal(result[KEPT:], spoken)
 
 
-def test_noise_just_below_the_speech_is_not_taken_for_silence() -> None:
+def test_noise_slightly_below_the_speech_is_not_silence() -> None:
     sound = np.concatenate([noise(0.4, -48.0), noise(1.0, -20.0)])
     np.testing.assert_array_equal(trimmed(sound), sound)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05])
-def test_a_short_silence_is_natural_and_stays(seconds: float) -> None:
+def test_a_short_silence_is_kept(seconds: float) -> None:
     sound = np.concatenate([silent(seconds), noise(1.0, -20.0)])
     np.testing.assert_array_equal(trimmed(sound), sound)
 
@@ -74,14 +74,14 @@ def test_silence_alone_is_returned_in_full(sound: np.ndarray) -> None:
     np.testing.assert_array_equal(trimmed(sound), sound)
 
 
-def test_a_sound_shorter_than_what_decides_is_returned_at_its_end() -> None:
+def test_audio_too_short_for_a_decision_is_returned_at_its_end() -> None:
     spoken = noise(0.03, -20.0)
     result = trimmed(silent(0.5), spoken)
     np.testing.assert_array_equal(result[KEPT:], spoken)
 
 
 @pytest.mark.parametrize(("dbfs", "most_seconds"), [(-20.0, 0.11), (-45.0, 0.41)])
-def test_no_more_is_held_back_than_what_decides(dbfs: float, most_seconds: float) -> None:
+def test_no_more_audio_is_held_back_than_needed(dbfs: float, most_seconds: float) -> None:
     silence = LeadingSilence(RATE)
     blocks = np.array_split(np.concatenate([silent(0.3), noise(2.0, dbfs)]), 2300)
     held_blocks = len(list(itertools.takewhile(lambda block: not len(silence.process(block)), blocks)))
@@ -92,7 +92,7 @@ SOUND = np.concatenate([noise(0.37, -65.0), noise(0.05, -42.0), noise(0.8, -22.0
 
 
 @given(cuts=st.lists(st.integers(0, len(SOUND)), max_size=12))
-def test_it_does_not_matter_how_the_sound_is_cut(cuts: list[int]) -> None:
+def test_the_result_does_not_depend_on_the_chunks(cuts: list[int]) -> None:
     pieces = np.split(SOUND, sorted(cuts))
     np.testing.assert_array_equal(trimmed(*pieces), trimmed(SOUND))
     assert len(trimmed(SOUND)) < len(SOUND)
@@ -102,7 +102,7 @@ def test_it_does_not_matter_how_the_sound_is_cut(cuts: list[int]) -> None:
 
 
 class Speaker:
-    """A ``SpeechStream`` whose sentences are given sounds, and whose clock counts the chunks that were made."""
+    """Return a ``SpeechStream`` with given audio for its sentences, and a clock that counts chunks."""
 
     chunk_samples = 4_800
 
@@ -148,7 +148,7 @@ QUIET_START = np.concatenate([silent(0.4), noise(1.0, -20.0)])
 
 
 @pytest.mark.parametrize("is_streaming", [True, False])
-def test_a_request_begins_with_its_first_sound(monkeypatch: pytest.MonkeyPatch, is_streaming: bool) -> None:
+def test_a_request_starts_with_its_first_audible_chunk(monkeypatch: pytest.MonkeyPatch, is_streaming: bool) -> None:
     heard, speech = Speaker(monkeypatch, [QUIET_START]).speak(
         [sentence()], is_streaming=is_streaming, trims_leading_silence=True
     )
@@ -157,12 +157,12 @@ def test_a_request_begins_with_its_first_sound(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize("is_streaming", [True, False])
-def test_the_raw_sound_is_kept_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch, is_streaming: bool) -> None:
+def test_leading_silence_is_kept_on_request(monkeypatch: pytest.MonkeyPatch, is_streaming: bool) -> None:
     heard, _ = Speaker(monkeypatch, [QUIET_START]).speak([sentence()], is_streaming=is_streaming)
     np.testing.assert_array_equal(heard, QUIET_START)
 
 
-def test_pauses_that_were_asked_for_and_those_between_sentences_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requested_pauses_and_pauses_between_sentences_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     later = Speaker(monkeypatch, [QUIET_START, QUIET_START])
     heard, _ = later.speak([sentence(), PAUSE, sentence()], trims_leading_silence=True)
     np.testing.assert_array_equal(heard, np.concatenate([trimmed(QUIET_START), silent(0.5), QUIET_START]))
@@ -172,13 +172,13 @@ def test_pauses_that_were_asked_for_and_those_between_sentences_stay(monkeypatch
 
 
 @pytest.mark.parametrize("trims", [True, False])
-def test_the_first_audio_is_the_first_sound(monkeypatch: pytest.MonkeyPatch, trims: bool) -> None:
+def test_the_first_audio_time_is_that_of_the_first_audible_chunk(monkeypatch: pytest.MonkeyPatch, trims: bool) -> None:
     """Two chunks of 0.2 s are silent, the third is not."""
     _, speech = Speaker(monkeypatch, [QUIET_START]).speak([sentence()], trims_leading_silence=trims)
     assert speech.first_sound_seconds == 3.0
 
 
-def test_a_pause_is_no_first_sound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leading_pause_does_not_count_as_first_audio(monkeypatch: pytest.MonkeyPatch) -> None:
     _, speech = Speaker(monkeypatch, [noise(1.0, -20.0)]).speak([PAUSE, sentence()], trims_leading_silence=True)
     assert speech.first_sound_seconds == 1.0
 

@@ -16,7 +16,7 @@ UNEQUAL = [125, 160, 90, 110, 140, 70, 180, 130, 120, 95, 155, 125]
 
 
 def settled(speech_lm_cost: float, flow_cost: float, monkeypatch: pytest.MonkeyPatch, lengths: list[int]) -> Machine:
-    """A machine whose pace is known from an earlier request with sentences of ``lengths``."""
+    """Return a machine with measured costs from a request with sentences of ``lengths``."""
     machine = Machine(speech_lm_cost, flow_cost)
     speak(machine, lengths, monkeypatch)
     return machine
@@ -25,7 +25,7 @@ def settled(speech_lm_cost: float, flow_cost: float, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("speech_lm_cost", "flow_cost", "possible_start"), [(0.35, 0.5, 1.7), (0.25, 0.35, 0.9), (0.5, 0.6, 8.4)]
 )
-def test_a_long_text_near_real_time_starts_when_it_can(
+def test_a_long_text_near_real_time_starts_as_early_as_possible(
     speech_lm_cost: float, flow_cost: float, possible_start: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = settled(speech_lm_cost, flow_cost, monkeypatch, TWELVE)

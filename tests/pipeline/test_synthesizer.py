@@ -136,7 +136,7 @@ def test_streamed_is_one_streaming_run_however_it_is_cut(synthesizer: Synthesize
         assert np.square(ours - other).mean() < 1e-5 * np.square(ours).mean()
 
 
-def test_the_second_request_is_like_the_first(synthesizer: Synthesizer, voice: VoiceReference) -> None:
+def test_the_second_request_equals_the_first(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     first, _ = speak(synthesizer, short(voice))
     speak(synthesizer, short(voice, seed=8, text="Something else in between."))
     again, _ = speak(synthesizer, short(voice))

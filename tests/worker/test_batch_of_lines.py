@@ -28,8 +28,8 @@ MODELS = [noise_models.V2, noise_models.V3]
 NUM_LINES = 6
 
 
-class KnowsOne:
-    """An engine manager that has proven one thing: lines that share their steps."""
+class OneEngineManager:
+    """An engine manager with one verified engine, which batches the steps of concurrent lines."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -73,7 +73,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many lines the batch had whenever one joined. The first waits for a second."""
+    """Record the size of the batch whenever a line joins. The first line waits for a second one."""
     seen: list[int] = []
     two_are_there = threading.Event()
     join = ContinuousBatch.add
@@ -92,7 +92,7 @@ def lines_met(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def make_worker(folder: Path) -> Callable[[], ThreadWorker]:
     def open_model(path: Path, options: EngineOptions) -> ModelHost:
-        manager: Any = KnowsOne(folder)
+        manager: Any = OneEngineManager(folder)
         return ModelHost(path, options, lambda _hear: manager)
 
     return lambda: ThreadWorker(open_model)
@@ -114,7 +114,7 @@ def spoken(folder: Path, requests: list[SynthesisRequest], *, in_batch: bool) ->
     return asyncio.run(run())
 
 
-def test_lines_spoken_together_sound_as_they_do_one_by_one(folder: Path, reference: Path, lines_met: list[int]) -> None:
+def test_concurrent_lines_equal_sequential_ones(folder: Path, reference: Path, lines_met: list[int]) -> None:
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
     requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(NUM_LINES)]
     together = spoken(folder, requests, in_batch=True)

@@ -136,7 +136,7 @@ def test_a_request_after_load_does_not_load_again(monkeypatch: pytest.MonkeyPatc
     assert len(loads) == 1
 
 
-def test_text_that_arrives_is_spoken_as_it_comes() -> None:
+def test_text_that_arrives_in_pieces_is_synthesized_at_once() -> None:
     async def work(client: WorkerClient) -> None:
         was_heard = asyncio.Event()
 
@@ -195,7 +195,7 @@ def test_leaving_early_cancels() -> None:
     run(work)
 
 
-def test_cancelled_while_the_model_loads_and_never_sent() -> None:
+def test_a_request_cancelled_during_loading_is_not_sent() -> None:
     async def work(client: WorkerClient) -> None:
         speech = client.synthesize(text("stuck"))
         await asyncio.sleep(0)
@@ -218,7 +218,7 @@ def test_a_cancelled_preparation_leaves_the_worker_free() -> None:
     run(work)
 
 
-def test_errors_arrive_as_their_own_class() -> None:
+def test_errors_keep_their_class() -> None:
     async def work(client: WorkerClient) -> None:
         with pytest.raises(NothingToSpeak, match="nothing to speak"):
             await heard(client, "nothing")
@@ -240,7 +240,7 @@ def test_a_model_that_does_not_load_fails_each_request(workers: list[ThreadWorke
     assert len(workers) == 1
 
 
-def test_a_death_fails_requests_and_the_next_starts_a_new_worker(workers: list[ThreadWorker]) -> None:
+def test_the_end_of_a_worker_fails_requests_and_the_next_starts_another(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         running, queued = client.synthesize(text("one wait")), client.synthesize(text("two"))
         async for _ in running:
@@ -255,7 +255,7 @@ def test_a_death_fails_requests_and_the_next_starts_a_new_worker(workers: list[T
     assert len(workers) == 2
 
 
-def test_death_between_requests_is_not_noticed(workers: list[ThreadWorker]) -> None:
+def test_the_end_of_a_worker_between_requests_has_no_effect(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         assert await heard(client, "one") == 1
         workers[0].kill()
@@ -266,7 +266,7 @@ def test_death_between_requests_is_not_noticed(workers: list[ThreadWorker]) -> N
     assert len(workers) == 2
 
 
-def test_a_death_while_loading_fails_all_requests(workers: list[ThreadWorker]) -> None:
+def test_the_end_of_a_worker_while_loading_fails_all_requests(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         waiting = [asyncio.create_task(heard(client, "one")) for _ in range(3)]
         await asyncio.sleep(0.1)
@@ -277,7 +277,7 @@ def test_a_death_while_loading_fails_all_requests(workers: list[ThreadWorker]) -
     run(work, folder="slow-load")
 
 
-def test_death_during_a_preparation(workers: list[ThreadWorker]) -> None:
+def test_the_end_of_a_worker_fails_a_voice_preparation(workers: list[ThreadWorker]) -> None:
     async def work(client: WorkerClient) -> None:
         await client.load()
         client.synthesize(text("wait"))

@@ -81,7 +81,7 @@ class FakeStore:
 
 
 class FakeManager:
-    """Finds the mute vocoder in ``improve``, or knows it already."""
+    """An engine manager that finds the mute vocoder in ``improve``, or has verified it already."""
 
     def __init__(self, hear: Callable[[EngineStatus], None], *, knows: bool = False, is_slow: bool = False) -> None:
         self._hear = hear
@@ -275,7 +275,7 @@ def test_opened_weights_are_synchronized_before_a_line(
     request_of: SynthesisRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Lines on streams of their own do not wait for the one on which a card lays weights out."""
+    """Lines on separate streams do not wait for the stream on which weights are repacked."""
     order: list[str] = []
     stream = Synthesizer.stream
 
@@ -298,7 +298,7 @@ def test_unused_gpu_memory_is_released(
     request_of: SynthesisRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """When faster engines have taken over, and when the model goes: at a time when torch can give it back."""
+    """Memory is released after faster engines are installed, and after the model is closed."""
     gone_by_then: list[list[bool]] = []
     watched: list[weakref.ref[object]] = []
 

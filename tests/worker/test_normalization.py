@@ -28,12 +28,12 @@ def test_numbers_become_words_and_pauses_stay() -> None:
 @pytest.mark.parametrize(
     ("text", "folder", "error"), [("...", MODEL, NothingToSpeak), ("Hi.", Path("no"), ModelNotFound)]
 )
-def test_what_cannot_be_said_is_a_sentence(text: str, folder: Path, error: type[Exception]) -> None:
+def test_unspeakable_text_is_an_error(text: str, folder: Path, error: type[Exception]) -> None:
     with pytest.raises(error):
         normalized_text(text, folder)
 
 
-def test_it_does_not_wait_for_a_request_at_work() -> None:
+def test_normalization_does_not_wait_for_a_running_request() -> None:
     async def ask() -> str:
         async with WorkerClient(MODEL, start_worker=ThreadWorker) as client:
             await client.load()
@@ -47,7 +47,7 @@ def test_it_does_not_wait_for_a_request_at_work() -> None:
     assert "three" in asyncio.run(ask())
 
 
-def test_an_error_comes_back_as_itself() -> None:
+def test_errors_of_normalization_keep_their_class() -> None:
     async def ask() -> None:
         async with WorkerClient(Path("no such folder"), start_worker=ThreadWorker) as client:
             await client.spell_out("Hi.")

@@ -64,7 +64,7 @@ async def heard(client: WorkerClient, words: str, *, in_batch: bool = False) -> 
     return len([chunk async for chunk in client.synthesize(request, in_batch=in_batch)])
 
 
-def test_killed_in_mid_stream_then_between_requests_then_well(logs: Path) -> None:
+def test_a_killed_worker_is_replaced(logs: Path) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         speech = client.synthesize(SynthesisRequest("one wait", VOICE))
         async for _ in speech:
@@ -85,14 +85,14 @@ def test_killed_in_mid_stream_then_between_requests_then_well(logs: Path) -> Non
 
 
 async def heard_in_the_end(client: WorkerClient) -> int:
-    """A request made in the very moment of the death may still meet it; the one after that never does."""
+    """Only a request that is sent at the moment of the kill may fail, but not the next one."""
     try:
         return await heard(client, "one two")
     except WorkerDied:
         return await heard(client, "one two")
 
 
-def test_killed_while_loading() -> None:
+def test_a_worker_killed_while_loading_fails_the_request() -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         loading = asyncio.create_task(client.load())
         pid = await workers.pid()
@@ -105,7 +105,7 @@ def test_killed_while_loading() -> None:
 
 
 @pytest.mark.parametrize("delay_seconds", [0.0, 0.05, 0.15, 0.3, 0.45, 0.6])
-def test_killed_at_any_moment_is_an_answer_and_the_next_request_works(delay_seconds: float) -> None:
+def test_a_worker_killed_at_any_moment_fails_the_request_only(delay_seconds: float) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         speaking = asyncio.create_task(heard(client, "breathe " * 10))
         pid = await workers.pid()
@@ -119,7 +119,7 @@ def test_killed_at_any_moment_is_an_answer_and_the_next_request_works(delay_seco
     run(work)
 
 
-def test_a_worker_that_leaves_by_itself_says_how() -> None:
+def test_the_exit_status_of_a_worker_is_reported() -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         with pytest.raises(WorkerDied, match="exit status 3"):
             await heard(client, "one exit")
@@ -127,8 +127,8 @@ def test_a_worker_that_leaves_by_itself_says_how() -> None:
     run(work)
 
 
-def test_a_line_of_a_batch_that_leaves_takes_the_worker_along() -> None:
-    """As any other does; else nobody would ever hear of it again."""
+def test_an_exit_in_a_line_of_a_batch_ends_the_worker() -> None:
+    """Otherwise its client would wait forever."""
 
     async def work(client: WorkerClient, workers: Workers) -> None:
         lines = [asyncio.create_task(heard(client, words, in_batch=True)) for words in ("one wait", "one exit")]
@@ -140,8 +140,8 @@ def test_a_line_of_a_batch_that_leaves_takes_the_worker_along() -> None:
 
 
 @pytest.mark.parametrize("in_batch", [False, True])
-def test_a_worker_whose_card_has_failed_gives_way_to_another(in_batch: bool) -> None:
-    """On the card nothing works any more in that process, and everything in the next."""
+def test_a_worker_is_replaced_after_a_gpu_failure(in_batch: bool) -> None:
+    """All further GPU work fails in that process, but succeeds in a new one."""
 
     async def work(client: WorkerClient, workers: Workers) -> None:
         with pytest.raises(WorkerDied):
@@ -151,7 +151,7 @@ def test_a_worker_whose_card_has_failed_gives_way_to_another(in_batch: bool) -> 
     assert len(run(work, folder="three-at-once")) == 2
 
 
-def test_what_libraries_print_is_in_the_log_and_nowhere_else(logs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_of_libraries_goes_to_the_log_only(logs: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         with pytest.raises(InternalError):
             await heard(client, "bug")
@@ -164,9 +164,7 @@ def test_what_libraries_print_is_in_the_log_and_nowhere_else(logs: Path, capfd: 
     assert capfd.readouterr() == ("", "")
 
 
-def test_old_logs_go_and_a_log_that_cannot_be_written_stops_nothing(
-    logs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_logs_are_deleted_and_an_unwritable_log_is_no_error(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logs.mkdir()
     for number in range(20):
         (logs / f"worker-2020010{number % 10}-{number:06d}-1-1.log").write_text("old")

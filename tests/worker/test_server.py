@@ -27,7 +27,7 @@ VOICE = VoiceReference(Path("anna.wav"), "What she said.", "anna")
 
 
 class Caller:
-    """The other end of the pipe."""
+    """The client end of the pipe."""
 
     def __init__(self, connection: Connection, thread: threading.Thread, opened: list[FakeModel]) -> None:
         self.connection = connection
@@ -188,7 +188,9 @@ def test_requests_run_one_at_a_time(loaded: Caller) -> None:
         ("bug", "internal-error", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_errors_cross_as_records_and_the_next_request_works(loaded: Caller, word: str, code: str, words: str) -> None:
+def test_errors_are_sent_as_records_and_the_next_request_works(
+    loaded: Caller, word: str, code: str, words: str
+) -> None:
     loaded.say(synthesize(2, f"one {word}"), synthesize(3, "two"))
     failed = loaded.hear_until_end_of(2)[-1]
     assert isinstance(failed, protocol.Failed)
@@ -199,7 +201,7 @@ def test_errors_cross_as_records_and_the_next_request_works(loaded: Caller, word
 
 
 @pytest.mark.parametrize(("folder", "code"), [("missing", "model-not-found"), ("no-torch", "incomplete-installation")])
-def test_a_model_that_does_not_open_is_an_answer(caller: Caller, folder: str, code: str) -> None:
+def test_a_model_that_cannot_be_opened_is_reported(caller: Caller, folder: str, code: str) -> None:
     caller.say(protocol.Load(1, Path(folder), EngineOptions()), synthesize(2, "one"))
     first, second = caller.hear(), caller.hear()
     assert isinstance(first, protocol.Failed)
@@ -233,7 +235,7 @@ def test_a_short_command_is_answered_while_a_request_runs(loaded: Caller) -> Non
     loaded.say(protocol.Cancel(2))
 
 
-def test_engines_are_watched_and_managed_beside_the_request_at_work() -> None:
+def test_engines_are_watched_and_managed_while_a_request_runs() -> None:
     managed: list[tuple[EngineAction, tuple[str, ...]]] = []
     overview = EngineStatus("m", Device(DeviceKind.CPU, "a processor", 1, 1), (), 0, 1)
 
@@ -299,7 +301,7 @@ def three_at_once(caller: Caller) -> Caller:
 
 
 def ids_of_sound(caller: Caller, count: int) -> set[int]:
-    """The first ``count`` requests that are heard."""
+    """Return the ids of the first ``count`` requests with audio."""
     heard: set[int] = set()
     while len(heard) < count:
         event = caller.hear()
@@ -308,7 +310,7 @@ def ids_of_sound(caller: Caller, count: int) -> set[int]:
     return heard
 
 
-def test_lines_of_a_batch_are_spoken_beside_each_other(three_at_once: Caller) -> None:
+def test_lines_of_a_batch_run_concurrently(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 6)))
     assert ids_of_sound(three_at_once, 3) == {2, 3, 4}
     three_at_once.say(protocol.Cancel(3))
