@@ -43,7 +43,7 @@ class Message:
 
 
 def wording(template: str, **facts: object) -> Message:
-    """Return a message or a part of one. An ``OSError`` in ``facts`` is replaced by its reason, and a path by its text."""
+    """Return a message or a part of one. An ``OSError`` is replaced by its reason, a path by its text."""
     return Message(template, {name: _normalized(value) for name, value in facts.items()})
 
 

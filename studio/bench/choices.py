@@ -27,7 +27,7 @@ _TIMED_RUNS = 3
 def choose_threads(
     speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int, *, requested: int | None = None
 ) -> Decision:
-    """Time each stage with different numbers of threads, up to all logical cores. Restore the current number afterwards.
+    """Time each stage with different numbers of threads, and restore the current number afterwards.
 
     ``requested`` is the number that the user has set, if any.
     """
