@@ -129,21 +129,17 @@ class EngineStore:
                 reason=error, folder=self._built,
             ) from error  # fmt: skip
         self.clear_failures(manifest.key)
-        self.evict(keep={manifest.key})
+        self._evict(keep=manifest.key)
 
-    def evict(self, *, keep: Collection[str] = ()) -> list[str]:
-        """Delete the least recently used engines until the size is within the limit; return their keys."""
+    def _evict(self, *, keep: str) -> None:
+        """Delete the least recently used engines other than ``keep`` until the size is within the limit."""
         folders = sorted(self._folders(self._built), key=_last_used)
         excess = sum(map(_size, folders)) - self.limit_bytes
-        evicted = []
         for folder in folders:
             size = _size(folder)
-            if excess <= 0 or folder.name in keep or not size:
-                continue
-            self.discard(folder.name)
-            evicted.append(folder.name)
-            excess -= size
-        return evicted
+            if excess > 0 and size and folder.name != keep:
+                self.discard(folder.name)
+                excess -= size
 
     def discard(self, key: str) -> None:
         """Delete a built engine."""

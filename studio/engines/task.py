@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -64,22 +65,12 @@ class TrialTask:
     has_low_priority: bool = True  # the trial runs alongside other work
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    pass
+class Command(Enum):
+    """A command to the trial process."""
 
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    pass
-
-
-Command = Pause | Resume | Cancel
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +134,11 @@ class TrialControl:
         try:
             while True:
                 match self._connection.recv():
-                    case Pause():
+                    case Command.PAUSE:
                         self._may_run.clear()
-                    case Resume():
+                    case Command.RESUME:
                         self._may_run.set()
-                    case Cancel():
+                    case Command.CANCEL:
                         self._is_cancelled = True
                         self._may_run.set()
         except (EOFError, OSError):

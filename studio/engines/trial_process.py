@@ -24,12 +24,9 @@ from studio.engines.task import (
     RECORDING,
     TIMING,
     VERIFYING,
-    Cancel,
     Command,
     Failed,
-    Pause,
     Report,
-    Resume,
     Step,
     TrialControl,
     TrialTask,
@@ -91,17 +88,17 @@ class TrialProcess:
 
     def pause(self) -> None:
         self._is_paused = True
-        self._send(Pause())
+        self._send(Command.PAUSE)
 
     def resume(self) -> None:
         self._is_paused = False
-        self._send(Resume())
+        self._send(Command.RESUME)
 
     def cancel(self) -> None:
         """Stop the trial at its next step, or kill it after a grace period."""
         if self._cancelled_at is None:
             self._cancelled_at = time.monotonic()
-        self._send(Cancel())
+        self._send(Command.CANCEL)
 
     def kill(self) -> None:
         with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended

@@ -2,6 +2,6 @@
 
 Plain PyTorch launches several hundred kernels per token and ten thousand per block of mel, which is most of the time on
 a GPU. The same arithmetic in fixed memory is recorded once and replayed (``captured_graph``): ``static_step`` is one
-token of several lines, sampled on the GPU, and ``speech_lm`` batches concurrent lines; ``solver_memory`` is all solver
-steps of the flow for one block.
+token of several lines, sampled on the GPU, and ``speech_lm`` batches concurrent lines; ``flow`` computes one
+block in one run of all solver steps.
 """

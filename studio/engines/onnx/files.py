@@ -14,8 +14,7 @@ from studio.engines.onnx.flow_graphs import encoder_graph, flow_shapes, step_gra
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.graph import FlowShapes, Graph, VocoderShapes
 from studio.engines.onnx.mixed_precision import write_mixed_precision
-from studio.engines.onnx.vocoder_decoder import graph_vocoder
-from studio.engines.onnx.vocoder_graphs import vocoder_graph, vocoder_shapes
+from studio.engines.onnx.vocoder import graph_vocoder, vocoder_graph, vocoder_shapes
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.flow.model import FlowModel

@@ -17,8 +17,7 @@ import pytest
 import torch
 from graph_cases import checkpoint_of
 
-from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, load_graphed_flow
-from studio.engines.cuda_graph.solver_memory import SolverMemory
+from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, SolverMemory, load_graphed_flow
 from studio.model.config import Precision
 from studio.model.flow.decoder import StreamingFlow
 from studio.model.stages import FlowDecoder, FlowPrompt

@@ -19,7 +19,7 @@ from studio.engines.onnx import files
 from studio.engines.onnx.flow_decoder import GraphFlowDecoder
 from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.graph import FlowShapes, VocoderShapes
-from studio.engines.onnx.vocoder_decoder import graph_vocoder
+from studio.engines.onnx.vocoder import graph_vocoder
 from studio.engines.tensorrt import plan_graph
 from studio.engines.tensorrt.building import SizeRange
 from studio.engines.tensorrt.plan_files import flow_profiles, vocoder_profiles
