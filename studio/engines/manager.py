@@ -122,7 +122,7 @@ class EngineManager:
     def improve(self, stages: Collection[Stage] = tuple(Stage), *, again: Collection[str] = ()) -> EngineStatus:
         """Try all untested candidates, references first; return when done or cancelled.
 
-        ``again``: keys to test again; existing builds are verified and timed without rebuilding.
+        Candidates whose keys are in ``again`` are tested again; existing builds are verified and timed, not rebuilt.
         """
         self._is_cancelled = False
         due = [state for state in self._states if state.candidate.stage in stages and self._is_due(state, again)]

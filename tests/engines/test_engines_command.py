@@ -55,9 +55,9 @@ def test_untried_language_model_shows_no_precision(cache: Path, capsys: pytest.C
 
 def test_build_list_why_and_clear(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert engines("build") == 0
-    heard = capsys.readouterr()
-    assert "2 of 2: speaker-encoder, built: writing" in heard.err
-    assert "6 kB" in heard.out
+    reported = capsys.readouterr()
+    assert "2 of 2: speaker-encoder, built: writing" in reported.err
+    assert "6 kB" in reported.out
     assert engines("why") == 0
     assert "not fake float32: it is slower:" in capsys.readouterr().out
     assert engines("list", "--json") == 0
@@ -91,27 +91,27 @@ def test_verify_does_not_rebuild(cache: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("list", "--engine", "other"), "There is no engine other for these stages. Choose one of: built, plain."),
         (("list", "--device", "RTX 9999"), "No GPU that PyTorch can use matches “RTX 9999”"),
     ],
 )
 def test_unknown_engine_name_is_reported(
-    cache: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+    cache: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
 ) -> None:
     assert engines(*words) == 2
     rejection = capsys.readouterr().err
-    assert told in rejection
+    assert expected in rejection
     assert rejection.endswith("(unusable-setting)\n")
 
 
 def test_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[list[str]] = []
+    reported: list[list[str]] = []
 
     class Process:
         def __init__(self, words: list[str]) -> None:
-            heard.append(words)
+            reported.append(words)
 
         def __enter__(self) -> Process:
             return self
@@ -125,6 +125,6 @@ def test_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.cli.engines.subprocess.Popen", Process)
     status = timbre(["engines", "why", "--model", str(MODEL), "--stage", "flow", "--threads", "2", "--json"])
     assert status == 7
-    assert heard[0][1:] == [
+    assert reported[0][1:] == [
         "-m", "studio.engines", "why", "--model", str(MODEL), "--device", "auto", "--threads", "2", "--stage", "flow", "--json",
     ]  # fmt: skip

@@ -33,7 +33,7 @@ from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
-SECOND_CARD = torch.device("cuda", 1)
+SECOND_GPU = torch.device("cuda", 1)
 TRIAL_SIZE = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
 REFERENCES = references_of(all_candidates())
 
@@ -79,14 +79,14 @@ def test_tolerances(stage: Stage, precision: Precision, found: Verification, is_
 
 class OnSecondCard(torch.Tensor):
     is_cuda = True
-    device = SECOND_CARD
+    device = SECOND_GPU
 
 
 def test_timing_synchronises_the_gpu_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     waited_for: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited_for.append)
     time_single(Timed([torch.zeros(1).as_subclass(OnSecondCard)]), None)
-    assert set(waited_for) == {SECOND_CARD}
+    assert set(waited_for) == {SECOND_GPU}
     waited_for.clear()
     time_single(Timed([torch.zeros(1), 5]), None)
     assert waited_for == [], "a result on the processor needs no synchronisation"

@@ -25,8 +25,8 @@ def write_mixed_precision(
 ) -> None:
     """Change ``model`` in place.
 
-    ``kept``: substrings of the names of layers or weights that stay float32; ``half_ports``: inputs and outputs that
-    become 16-bit.
+    Layers and weights stay float32 if their names contain an entry of ``kept``. The inputs and outputs in
+    ``half_ports`` become 16-bit.
     """
     if precision is Precision.BFLOAT16:
         # The first operator set with bfloat16 convolutions.

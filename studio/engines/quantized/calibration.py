@@ -64,8 +64,8 @@ class _Runs(CalibrationDataReader):  # type: ignore[misc]
 def quantize(graph: Path, runs: Iterable[Sequence[Inputs]], *, kept: Collection[str], percentile: float) -> None:
     """Replace the float32 ``graph`` with one whose multiplications by weights are 8-bit.
 
-    ``runs`` are consumed one by one, so that only one run's activations are in memory. ``kept``: substrings of the
-    names of layers or weights that stay float32.
+    ``runs`` are consumed one by one, so that only one run's activations are in memory. Layers and weights stay float32
+    if their names contain an entry of ``kept``.
     """
     model = onnx.load(graph)
     nodes = _products_of_weights(model, kept)

@@ -11,13 +11,13 @@ import torch
 from studio.engines.cuda_graph.captured_graph import CapturedGraph
 
 
-class Card:
+class FakeGpu:
     """Records the calls it receives. If ``end_fails``, ending the capture fails, as after an error during recording."""
 
     device = torch.device("cuda")
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.end_fails = False
 
 
@@ -28,20 +28,20 @@ class Stream:
 
 
 @pytest.fixture
-def card(monkeypatch: pytest.MonkeyPatch) -> Card:
-    card = Card()
+def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
+    gpu = FakeGpu()
 
     class Graph:
         def capture_begin(self, *, capture_error_mode: str) -> None:
-            card.asked.append(f"record, {capture_error_mode}")
+            gpu.calls.append(f"record, {capture_error_mode}")
 
         def capture_end(self) -> None:
-            card.asked.append("end")
-            if card.end_fails:
+            gpu.calls.append("end")
+            if gpu.end_fails:
                 raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
 
         def replay(self) -> None:
-            card.asked.append("replay")
+            gpu.calls.append("replay")
 
     @contextmanager
     def within(stream: object) -> Iterator[None]:
@@ -52,18 +52,18 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Card:
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _device: Stream())
     monkeypatch.setattr(torch.cuda, "stream", within)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: card.asked.append("give up what is kept"))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: gpu.calls.append("empty cache"))
     forget = "_cuda_clearCublasWorkspaces"
-    monkeypatch.setattr(torch._C, forget, lambda: card.asked.append("forget workspaces"), raising=False)
-    return card
+    monkeypatch.setattr(torch._C, forget, lambda: gpu.calls.append("forget workspaces"), raising=False)
+    return gpu
 
 
 @pytest.mark.parametrize("failing_call", [1, 2, 3])
 @pytest.mark.parametrize("end_fails", [False, True])
-def test_failed_recording_restores_the_shared_memory(card: Card, failing_call: int, end_fails: bool) -> None:
+def test_failed_recording_restores_the_shared_memory(gpu: FakeGpu, failing_call: int, end_fails: bool) -> None:
     state = torch.zeros(3)
     calls: list[int] = []
-    card.end_fails = end_fails
+    gpu.end_fails = end_fails
 
     def compute() -> None:
         state.add_(1.0)
@@ -71,21 +71,21 @@ def test_failed_recording_restores_the_shared_memory(card: Card, failing_call: i
         if calls[-1] == failing_call:
             raise torch.OutOfMemoryError("CUDA out of memory")
 
-    recorded = CapturedGraph(card.device, (state,))
+    recorded = CapturedGraph(gpu.device, (state,))
     with pytest.raises(torch.OutOfMemoryError):
         recorded.run(compute)
     assert state.tolist() == [0.0, 0.0, 0.0]
-    assert card.asked.count("end") == (failing_call == 3), "a capture that has begun is ended"
+    assert gpu.calls.count("end") == (failing_call == 3), "a capture that has begun is ended"
 
 
-def test_each_graph_has_its_own_cublas_workspace(card: Card) -> None:
+def test_each_graph_has_its_own_cublas_workspace(gpu: FakeGpu) -> None:
     """The workspace is created during the capture and forgotten afterwards; cached memory is released before."""
-    recorded = CapturedGraph(card.device)
+    recorded = CapturedGraph(gpu.device)
     for _ in range(2):
-        recorded.run(lambda: card.asked.append("compute"))
-    assert card.asked == [
+        recorded.run(lambda: gpu.calls.append("compute"))
+    assert gpu.calls == [
         *["compute"] * 2,
-        "give up what is kept",
+        "empty cache",
         "forget workspaces",
         "record, thread_local",
         "compute",

@@ -1,6 +1,6 @@
 """The recorded step computes what the plain decoder does, and draws what the plain sampler draws.
 
-Without a card the step runs unrecorded, in the same memory: all but the reference_io itself is tested here.
+Without a GPU, the step is not recorded but uses the same memory, so everything but recording is tested.
 """
 
 from __future__ import annotations
@@ -219,8 +219,8 @@ def test_missing_gpu_is_the_reason(reference: Path) -> None:
 
 def test_8_bits_on_a_gpu_need_the_compiler(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything else is the same as for other precisions."""
-    card = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580")
-    target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), card)
+    gpu = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580")
+    target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), gpu)
     candidate = next(candidate for candidate in CANDIDATES if candidate.precision is Precision.INT8)
     assert (candidate.stage, candidate.name) == (Stage.SPEECH_LM, "cuda-graph-int8")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
@@ -253,7 +253,7 @@ def test_8_bit_steps_equal_the_plain_decoder(reference: Path, family: str, monke
 def test_recorded_tokens_equal_plain_pytorch(reference: Path, family: str, precision: Precision) -> None:
     """Greedy sampling on a GPU."""
     if not torch.cuda.is_available():
-        pytest.skip("no graphics card")
+        pytest.skip("no GPU")
     plain = checkpoint_of(reference, family).load_speech_lm(precision, "cuda:0")
     made = list(GraphSpeechLM(plain).generate(REQUEST, GreedySampler()))
     wanted = list(plain.generate(REQUEST, GreedySampler()))

@@ -1,6 +1,6 @@
 """The recorded solver computes what the plain stream does, block by block, whatever the schedule.
 
-Without a card the runs are not recorded, but in the same memory of fixed size: all but the reference_io is tested here.
+Without a GPU, runs are not recorded but use the same memory of fixed size, so everything but recording is tested.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def test_line_without_memory_runs_on_plain_pytorch(
 def test_recorded_runs_equal_plain_pytorch(reference: Path, family: str, precision: Precision) -> None:
     """On a GPU: consecutive lines of several lengths run from recorded graphs."""
     if not torch.cuda.is_available():
-        pytest.skip("no graphics card")
+        pytest.skip("no GPU")
     checkpoint = checkpoint_of(reference, family)
     graphed = load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, precision, "cuda:0")
     for seed in range(3):

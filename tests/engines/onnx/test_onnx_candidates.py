@@ -22,7 +22,7 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import providers
 
-CARD = replace(CPU, kind=DeviceKind.CUDA, name="a GPU")
+GPU = replace(CPU, kind=DeviceKind.CUDA, name="a GPU")
 
 
 def test_listing_candidates_does_not_import_onnx() -> None:
@@ -34,7 +34,7 @@ def test_each_candidate_runs_on_its_device_only(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, "cosyvoice3")
     for candidate in CANDIDATES:
         assert isinstance(candidate, OrtCandidate | FolderNetwork)
-        for device in (CPU, CARD):
+        for device in (CPU, GPU):
             found = candidate.probe(EngineTarget(checkpoint, device))
             # This build of ONNX Runtime has no CUDA.
             expected = Available if device is CPU and candidate.kind is DeviceKind.CPU else Unusable
@@ -45,7 +45,7 @@ def test_onnx_runtime_without_cuda_is_the_reason(reference: Path) -> None:
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
         pytest.skip("this ONNX Runtime supports CUDA")
     candidate = OrtCandidate(Stage.FLOW, kind=DeviceKind.CUDA)
-    found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD))
+    found = candidate.probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), GPU))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "onnxruntime-gpu is not installed"
 
@@ -60,11 +60,11 @@ def test_session_on_another_device_is_rejected(reference: Path, monkeypatch: pyt
     """Without its CUDA libraries, onnxruntime-gpu silently uses the processor."""
     monkeypatch.setattr("studio.model.onnx_networks.providers", lambda index: ["CPUExecutionProvider"])
     with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
-        OrtGraph(flow_folder(reference, "cosyvoice3") / FLOW_ENCODER, CARD)
+        OrtGraph(flow_folder(reference, "cosyvoice3") / FLOW_ENCODER, GPU)
     for stage in (Stage.SPEECH_TOKENIZER, Stage.SPEAKER_ENCODER):
         with pytest.raises(UnsupportedPrecision, match="cannot use cuda:0"):
             FolderNetwork(stage, kind=DeviceKind.CUDA).open(
-                None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), CARD)
+                None, EngineTarget(checkpoint_of(reference, "cosyvoice3"), GPU)
             )
 
 

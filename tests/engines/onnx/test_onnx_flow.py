@@ -158,9 +158,9 @@ def test_length_limit_is_five_minutes(reference: Path, family: str) -> None:
 
 def test_preparing_a_prompt_reports_progress_and_can_be_cancelled(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
-    heard: list[float] = []
-    decoder.prepare_prompt(random_prompt(config, 90), progress=heard.append)
-    assert heard == pytest.approx([1 / 3, 2 / 3, 1.0, 1.0])
+    reported: list[float] = []
+    decoder.prepare_prompt(random_prompt(config, 90), progress=reported.append)
+    assert reported == pytest.approx([1 / 3, 2 / 3, 1.0, 1.0])
 
     def cancel(share: float) -> None:
         raise InterruptedError

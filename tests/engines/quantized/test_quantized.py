@@ -63,11 +63,11 @@ def test_held_out_clips_come_from_another_voice(reference: Path) -> None:
 
 @pytest.mark.slow
 def test_accepted_quantisation_is_written_and_runs(write: Write, reference: Path, tmp_path: Path) -> None:
-    checkpoint, heard = checkpoint_of(reference, "cosyvoice3"), list[float]()
-    distortion = write(checkpoint, tmp_path, CPU, lambda done, total: heard.append(done / total), FEW)
+    checkpoint, reported = checkpoint_of(reference, "cosyvoice3"), list[float]()
+    distortion = write(checkpoint, tmp_path, CPU, lambda done, total: reported.append(done / total), FEW)
     assert 0 < distortion <= MAX_DISTORTION_DB
-    assert heard == sorted(heard)
-    assert heard[-1] == 1.0
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
     clip = calibration_clips(checkpoint, 1, held_out=True)[0]
     if write is write_quantized_flow:
         flow, graph = open_flow(tmp_path, open_graph, blocks_at_once=1), tmp_path / files.FLOW_STEP
@@ -125,8 +125,8 @@ def test_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path: P
 def test_candidates_use_100_clips_and_run_on_the_processor(reference: Path) -> None:
     assert Effort().num_clips >= 100
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
-    card = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30)
+    gpu = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30)
     for candidate in CANDIDATES:
         assert isinstance(candidate.probe(target), Available)
-        assert isinstance(candidate.probe(EngineTarget(target.checkpoint, card)), Unusable)
+        assert isinstance(candidate.probe(EngineTarget(target.checkpoint, gpu)), Unusable)
         assert "num_clips=100" in candidate.key_facts(target)["calibration"]

@@ -201,5 +201,5 @@ class FakeStream:
         return None
 
 
-def without_a_card(monkeypatch: object) -> None:
+def without_gpu(monkeypatch: object) -> None:
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: FakeStream())  # type: ignore[attr-defined]

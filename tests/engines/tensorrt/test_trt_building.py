@@ -80,12 +80,12 @@ def small_graph(reference: Path) -> Path:
 
 @real
 def test_progress_never_decreases(reference: Path) -> None:
-    heard: list[float] = []
-    assert len(build(small_graph(reference), reference, report=heard.append)) > 1000
-    assert len(heard) > 20
-    assert heard == sorted(heard)
-    assert 0 <= heard[0] < 0.3
-    assert 0.8 < heard[-1] <= 1.0
+    reported: list[float] = []
+    assert len(build(small_graph(reference), reference, report=reported.append)) > 1000
+    assert len(reported) > 20
+    assert reported == sorted(reported)
+    assert 0 <= reported[0] < 0.3
+    assert 0.8 < reported[-1] <= 1.0
 
 
 @real
@@ -139,11 +139,11 @@ class TimingConfig:
         self.cache: bytes | None = None
 
     def create_timing_cache(self, content: bytes) -> bytes | None:
-        return content if content in (b"", b"measured", b"of another card") else None
+        return content if content in (b"", b"measured", b"of another GPU") else None
 
     def set_timing_cache(self, cache: bytes, ignore_mismatch: bool) -> bool:
         assert not ignore_mismatch
-        if cache == b"of another card":
+        if cache == b"of another GPU":
             return False
         self.cache = cache
         return True
@@ -152,7 +152,7 @@ class TimingConfig:
         return SimpleNamespace(serialize=lambda: b"measured")
 
 
-@pytest.mark.parametrize("stored", [None, b"yesterday's", b"of another card", b"measured"])
+@pytest.mark.parametrize("stored", [None, b"yesterday's", b"of another GPU", b"measured"])
 def test_timing_cache_is_used_if_it_matches(tmp_path: Path, stored: bytes | None) -> None:
     path, config = tmp_path / "timing", TimingConfig()
     if stored is not None:
@@ -230,10 +230,8 @@ def test_8_bit_plans_are_built(
     for name, write in (("flow", write_quantized_flow), ("vocoder", write_quantized_vocoder)):
         monkeypatch.setattr(plan_files, f"write_quantized_{name}", partial(write, effort=few))
     candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
-    card = replace(CPU, kind=DeviceKind.CUDA, name="a desktop GPU", compute_capability=(8, 9))
-    job = RecordingJob(
-        EngineTarget(checkpoint_of(reference, generation), card), tmp_path / "built", tmp_path / "timing"
-    )
+    gpu = replace(CPU, kind=DeviceKind.CUDA, name="a desktop GPU", compute_capability=(8, 9))
+    job = RecordingJob(EngineTarget(checkpoint_of(reference, generation), gpu), tmp_path / "built", tmp_path / "timing")
     job.workspace.mkdir()
     candidate.build(job)
     assert {phase for phase, _, _ in job.reports} == set(candidate.phases)

@@ -11,7 +11,7 @@ from pathlib import Path
 import onnx
 import pytest
 import torch
-from fake_tensorrt import COMPILED, PREFIX, Context, Engine, RuntimeConfig, fake_library, without_a_card
+from fake_tensorrt import COMPILED, PREFIX, Context, Engine, RuntimeConfig, fake_library, without_gpu
 from flow_cases import PlainFlow, flow_config, grid_cuts, random_prompt, random_tokens, relative_error, streamed_mel
 from graph_cases import checkpoint_of, flow_folder, vocoder_folder
 
@@ -31,8 +31,8 @@ CPU = torch.device("cpu")
 
 
 @pytest.fixture(autouse=True)
-def _no_card(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_a_card(monkeypatch)
+def _without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_gpu(monkeypatch)
 
 
 def fixed_sizes(model: Path) -> dict[str, tuple[int, ...]]:

@@ -34,7 +34,7 @@ def main() -> None:
         case "sleeps":
             time.sleep(600)
         case "refuses":
-            connection.send(EngineExited("no kernel for this card"))
+            connection.send(EngineExited("no kernel for this GPU"))
             return
         case "starves":
             connection.send(EngineExited("CUDA out of memory", is_memory=True))

