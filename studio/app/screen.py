@@ -6,15 +6,13 @@ import ctypes
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from studio.errors import NoScreen
 
 _LONGEST_WAIT_SECONDS = 2.0
 _X, _WAYLAND = "xcb", "wayland"
-
-Answers = Callable[[str], bool]
 
 
 def x_answers(display: str) -> bool:
@@ -44,9 +42,7 @@ def wayland_answers(display: str) -> bool:
     return True
 
 
-def require_screen(
-    environment: Mapping[str, str], *, has_x: Answers = x_answers, has_wayland: Answers = wayland_answers
-) -> str | None:
+def require_screen(environment: Mapping[str, str]) -> str | None:
     """Return the Qt platform to use, or None to let Qt choose. Raises ``NoScreen`` if no window can be shown."""
     if not sys.platform.startswith("linux"):
         return None
@@ -56,7 +52,7 @@ def require_screen(
         return None  # offscreen platforms and others that need no display
     screens = [
         (platform, variable, name, answers)
-        for platform, variable, answers in ((_X, "DISPLAY", has_x), (_WAYLAND, "WAYLAND_DISPLAY", has_wayland))
+        for platform, variable, answers in ((_X, "DISPLAY", x_answers), (_WAYLAND, "WAYLAND_DISPLAY", wayland_answers))
         if platform in platforms and (name := environment.get(variable))
     ]
     if not screens:

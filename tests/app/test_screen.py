@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -32,13 +33,15 @@ def on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
 
 
-def asked(environment: dict[str, str], *, x: bool = False, wayland: bool = False) -> str | None:
-    return require_screen(environment, has_x=lambda _: x, has_wayland=lambda _: wayland)
+def platform_for(environment: dict[str, str], *, x: bool = False, wayland: bool = False) -> str | None:
+    """Return the platform while X servers and Wayland compositors answer as given."""
+    with mock.patch.multiple(screen, x_answers=lambda _: x, wayland_answers=lambda _: wayland):
+        return require_screen(environment)
 
 
 def test_a_missing_screen_is_reported() -> None:
     with pytest.raises(NoScreen, match="No screen is available"):
-        asked({})
+        platform_for({})
 
 
 @pytest.mark.parametrize(
@@ -51,27 +54,27 @@ def test_a_missing_screen_is_reported() -> None:
     ],
 )
 def test_a_screen_that_does_not_answer_is_named(environment: dict[str, str], name: str) -> None:
-    with pytest.raises(NoScreen, match="cannot be reached") as told:
-        asked(environment)
-    assert name in str(told.value)
+    with pytest.raises(NoScreen, match="cannot be reached") as raised:
+        platform_for(environment)
+    assert name in str(raised.value)
 
 
 def test_the_reachable_one_of_two_displays_is_used() -> None:
     both = {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}
-    assert asked(both, x=True) == "xcb"
-    assert asked(both, wayland=True) == "wayland"
-    assert asked(both, x=True, wayland=True) is None
-    assert asked({"DISPLAY": ":0"}, x=True) is None
+    assert platform_for(both, x=True) == "xcb"
+    assert platform_for(both, wayland=True) == "wayland"
+    assert platform_for(both, x=True, wayland=True) is None
+    assert platform_for({"DISPLAY": ":0"}, x=True) is None
 
 
 def test_offscreen_platforms_need_no_screen() -> None:
-    assert asked({"QT_QPA_PLATFORM": "offscreen"}) is None
-    assert asked({"QT_QPA_PLATFORM": "minimal:option;xcb"}) is None
+    assert platform_for({"QT_QPA_PLATFORM": "offscreen"}) is None
+    assert platform_for({"QT_QPA_PLATFORM": "minimal:option;xcb"}) is None
 
 
 def test_other_systems_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
-    assert asked({}) is None
+    assert platform_for({}) is None
 
 
 @needs_x

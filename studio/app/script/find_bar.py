@@ -140,7 +140,7 @@ class FindBar(QWidget):
         return self._editor.script.index_of[match.line_id], match.start
 
     def _search_start(self) -> tuple[int, int]:
-        """Return the position of the last match; if the current line has changed since, that of the line."""
+        """Return the position of the last match, or of the current line if the user has selected another one."""
         line_id = self._view.current_line_id
         if self._resume_from is not None and self._resume_from.line_id == line_id:
             return self._position_of(self._resume_from)
