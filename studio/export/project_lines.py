@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
+from studio.audio.edits import AudioEdits
 from studio.audio.waveform import Waveform
 from studio.errors import TakeNotFound
 from studio.export.speech_source import ExportItem, SpeechSource
@@ -52,16 +53,21 @@ def lines_of_project(
     items: list[ExportItem] = []
     take_of_key: dict[str, Take] = {}
     for index, line in enumerate(project.lines, 1):
-        if not line.text.strip() or (wanted is not None and line.id not in wanted):
+        if not line.text.strip() or not line.is_spoken or (wanted is not None and line.id not in wanted):
             continue
         take = fresh_take(project, line.id)
         if take is not None:
-            key = f"take:{take.id}"
+            key = _key_of_take(project, take)
             take_of_key[key] = take
             items.append(item_of_line(line, index, key, take))
         elif key_of_unspoken is not None:
             items.append(item_of_line(line, index, key_of_unspoken(line), None))
     return ProjectLines(tuple(items), take_of_key)
+
+
+def _key_of_take(project: Project, take: Take) -> str:
+    edits = project.edits_of(take)
+    return f"take:{take.id}" if edits == AudioEdits() else f"take:{take.id}:{astuple(edits)}"
 
 
 def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> ExportItem:

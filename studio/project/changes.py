@@ -7,17 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
+from studio.project.details import ProjectDetails
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line, sanitize
 from studio.project.script import Script
 from studio.project.takes import Take
 
-_EDITABLE = frozenset(
-    ("text", "voice", "style", "speed", "seed", "sampling", "pause_after_seconds", "is_locked", "file_name")
-)
+_EDITABLE = frozenset(each.name for each in fields(Line)) - {"id", "chosen_take"}
 
 
 class Change(Protocol):
@@ -220,6 +219,33 @@ class EditDictionary:
 
     def apply(self, script: Script) -> tuple[Script, Change]:
         return replace(script, dictionary=self.dictionary), EditDictionary(script.dictionary)
+
+
+@dataclass(frozen=True, slots=True)
+class TrimTake:
+    """Set how much of a recording is omitted at its ends, in seconds."""
+
+    take_id: str
+    start_seconds: float
+    end_seconds: float
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        take = script.take(self.take_id)
+        assert 0.0 <= self.start_seconds <= take.audio_seconds - self.end_seconds <= take.audio_seconds
+        trimmed = replace(take, trim_start_seconds=self.start_seconds, trim_end_seconds=self.end_seconds)
+        takes = tuple(trimmed if each.id == take.id else each for each in script.takes_of(take.line_id))
+        inverse = TrimTake(take.id, take.trim_start_seconds, take.trim_end_seconds)
+        return script.with_takes({take.line_id: takes}), inverse
+
+
+@dataclass(frozen=True, slots=True)
+class EditDetails:
+    """Replace the details of the project: title, cast and so on."""
+
+    details: ProjectDetails
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        return replace(script, details=self.details), EditDetails(script.details)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ is the number of migrations applied to it.
 ``working_copy``        one row: the project file, and whether the copy differs from it (working copies only)
 ======================  ====================================================================================
 
+The columns ``details`` are JSON objects of the values that differ from their defaults.
+
 Decision: a file with views, triggers, additional indexes or other definitions of these tables is rejected. Reason: a
 view can run forever, and a trigger can delete what is being saved. Other tables, such as the statistics of
 ``ANALYZE``, are ignored and not saved.
@@ -90,6 +92,13 @@ _MIGRATIONS = (
         is_modified INTEGER NOT NULL
     ) STRICT;
     """,  # noqa: S608 - constant text
+    """
+    ALTER TABLE project ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE project ADD COLUMN cover BLOB;
+    ALTER TABLE lines ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE takes ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
+    ALTER TABLE recordings ADD COLUMN details TEXT NOT NULL DEFAULT '{}'
+    """,
 )
 VERSION = len(_MIGRATIONS)
 

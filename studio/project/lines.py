@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
 
+from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
+from studio.messages import Message, wording
 from studio.model.config import SamplingOptions
 
 LONGEST_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
 LARGEST_SEED = 2**63 - 1
-_RANGE = "Choose {lowest:g} to {highest:g}."
 
 
 def new_id() -> str:
@@ -39,16 +41,54 @@ class LineStyle:
         return not (self.preset or self.instruct)
 
 
+class Heading(IntEnum):
+    """What a line begins. Its text is the title of the chapter or scene."""
+
+    NONE = 0
+    CHAPTER = 1
+    SCENE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Time of a line in a video, in seconds from its start."""
+
+    start_seconds: float
+    end_seconds: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.start_seconds <= self.end_seconds:
+            raise UnusableSetting(
+                "The time {start:g} s to {end:g} s is out of order.",
+                remedy="Set an end after the start.",
+                start=self.start_seconds,
+                end=self.end_seconds,
+            )
+
+    @property
+    def seconds(self) -> float:
+        return self.end_seconds - self.start_seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of the script. It is immutable: an edited line is a new value with the same ``id``.
 
     Attributes:
         voice: The name of a voice in the library.
+        speed: The speaking rate. Takes of another speed are stretched to it.
         seed: The seed of its takes, or None to draw one for each take.
         sampling: The sampling options, or None for the defaults of the model.
         is_locked: Whether the line is protected from accidental editing and speaking.
-        file_name: The name of the exported file, without suffix.
+        file_name: The name of the exported file, without suffix. It may contain folders, separated by ``/``.
+        character: The speaker, as named in the imported script.
+        heading: Whether the line begins a chapter or scene, whose title is its text.
+        is_spoken: False for notes and stage directions, which are neither spoken nor exported.
+        note: The user's remark.
+        slot: The time of the line in a video.
+        gain_db: The change of volume in decibels.
+        fade_in_seconds, fade_out_seconds: The lengths of the fades at the start and at the end.
+        columns: The cells of the imported table, by column name.
     """
 
     id: str
@@ -62,29 +102,38 @@ class Line:
     is_locked: bool = False
     chosen_take: str | None = None
     file_name: str | None = None
+    character: str | None = None
+    heading: Heading = Heading.NONE
+    is_spoken: bool = True
+    note: str = ""
+    slot: Slot | None = None
+    gain_db: float = 0.0
+    fade_in_seconds: float = 0.0
+    fade_out_seconds: float = 0.0
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not SLOWEST_SPEED <= self.speed <= FASTEST_SPEED:
-            raise UnusableSetting(
-                "The speed {speed:g} is out of range.",
-                remedy=_RANGE,
-                speed=self.speed,
-                lowest=SLOWEST_SPEED,
-                highest=FASTEST_SPEED,
-            )
-        if not 0.0 <= self.pause_after_seconds <= LONGEST_PAUSE_SECONDS:
-            raise UnusableSetting(
-                "The pause {seconds:g} s is out of range.",
-                remedy=_RANGE,
-                seconds=self.pause_after_seconds,
-                lowest=0,
-                highest=LONGEST_PAUSE_SECONDS,
-            )
-        if self.seed is not None and not 0 <= self.seed <= LARGEST_SEED:
-            raise UnusableSetting(
-                "The seed {seed} is out of range.", remedy=_RANGE, seed=self.seed, lowest=0, highest=LARGEST_SEED
-            )
+        _require(wording("The speed"), self.speed, SLOWEST_SPEED, FASTEST_SPEED)
+        _require(wording("The pause in seconds"), self.pause_after_seconds, 0.0, LONGEST_PAUSE_SECONDS)
+        _require(wording("The volume in decibels"), self.gain_db, QUIETEST_GAIN_DB, LOUDEST_GAIN_DB)
+        _require(wording("The fade in seconds"), self.fade_in_seconds, 0.0, LONGEST_FADE_SECONDS)
+        _require(wording("The fade in seconds"), self.fade_out_seconds, 0.0, LONGEST_FADE_SECONDS)
+        if self.seed is not None:
+            _require(wording("The seed"), self.seed, 0, LARGEST_SEED)
         object.__setattr__(self, "text", sanitize(self.text))
+
+
+def _require(what: Message, value: float, lowest: float, highest: float) -> None:
+    """Raise ``UnusableSetting`` unless ``value`` is in the range."""
+    if not lowest <= value <= highest:
+        raise UnusableSetting(
+            "{what} is out of range: {value}.",
+            remedy="Choose {lowest:g} to {highest:g}.",
+            what=what,
+            value=value,
+            lowest=lowest,
+            highest=highest,
+        )
 
 
 class LineState(Enum):

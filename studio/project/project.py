@@ -6,11 +6,13 @@ import logging
 import secrets
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from studio.audio.edits import AudioEdits
 from studio.audio.resampling import Samples
 from studio.errors import ProjectChangedElsewhere, StudioError, TakeNotFound
 from studio.messages import Message, wording
@@ -24,7 +26,7 @@ from studio.project.lines import Line, LineState, new_id
 from studio.project.recording import TakeRecorder
 from studio.project.saving import Snapshot
 from studio.project.script import Script
-from studio.project.takes import Take, TakeParameters
+from studio.project.takes import Take, TakeParameters, can_stretch, edits_of
 
 _log = logging.getLogger(__name__)
 
@@ -158,13 +160,33 @@ class Project:
         return next((take for take in self._script.takes_of(line_id) if take.id == take_id), None)
 
     def samples_of(self, take_id: str) -> Samples:
-        """Return the samples (n,) of a take, exactly as played. Raise ``TakeNotFound``."""
+        """Return the samples (n,) of a take with its edits, exactly as played and exported. Raise ``TakeNotFound``.
+
+        A take that has been recorded but is not in the script yet has no edits.
+        """
+        recording = self.recording_of(take_id)
+        if take_id not in self._script.line_of_take:
+            return recording
+        take = self._script.take(take_id)
+        return self.edits_of(take).apply(recording, take.sample_rate)
+
+    def recording_of(self, take_id: str) -> Samples:
+        """Return the samples (n,) of a take as they were recorded, without edits. Raise ``TakeNotFound``."""
         samples = self._storage.samples(take_id)
         if not len(samples):
             raise TakeNotFound("The audio of this take is not in the project.", remedy="Speak the line again.")
         return samples
 
+    def edits_of(self, take: Take) -> AudioEdits:
+        """Return the edits of a take: those of its line, and its own."""
+        return edits_of(take, self._script.line(take.line_id))
+
+    def seconds_of(self, take: Take) -> float:
+        """Return the length of a take with its edits."""
+        return self.edits_of(take).seconds(take.audio_seconds)
+
     def fingerprint_of(self, line_id: str) -> str:
+        """Return the fingerprint of a line at its present speed."""
         with self._lock:
             line = self._script.line(line_id)
             known = self._fingerprints.get(line_id)
@@ -172,6 +194,15 @@ class Project:
                 known = (line, fingerprint(line, self._dictionary_in_force))
                 self._fingerprints[line_id] = known
             return known[1]
+
+    def _is_of_text(self, take: Take) -> bool:
+        """Whether the line has not changed since ``take`` was recorded, except for what editing the audio provides."""
+        line = self._script.line(take.line_id)
+        if line.speed == take.parameters.speed:
+            return take.parameters.line_fingerprint == self.fingerprint_of(line.id)
+        at_speed = replace(line, speed=take.parameters.speed)
+        is_same = take.parameters.line_fingerprint == fingerprint(at_speed, self._dictionary_in_force)
+        return is_same and can_stretch(take, line)
 
     def state_of(self, line_id: str) -> LineState:
         """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The synthesis queue assigns the other states.
@@ -181,9 +212,7 @@ class Project:
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
-        is_fresh = take.parameters.line_fingerprint == self.fingerprint_of(line_id) and voice_matches(
-            self.line(line_id), take.parameters, self.voice_keys
-        )
+        is_fresh = self._is_of_text(take) and voice_matches(self.line(line_id), take.parameters, self.voice_keys)
         if not (is_fresh and take.is_complete):
             return LineState.OUTDATED
         is_accepted = take.parameters.odd_length is None or take.is_kept or self.line(line_id).is_locked

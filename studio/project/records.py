@@ -13,17 +13,21 @@ from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import LengthVerdict
+from studio.project.details import CastMember, ProjectDetails
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.lines import (
     DEFAULT_PAUSE_SECONDS,
     LARGEST_SEED,
     LONGEST_PAUSE_SECONDS,
+    Heading,
     Line,
     LineStyle,
+    Slot,
     sanitize,
 )
 from studio.project.phones import phone_tokens
@@ -40,13 +44,33 @@ _LEAST_SHARE = 0.001
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 # Conversion to the local time zone fails for years outside this range.
 _YEARS = range(1971, 9998)
+# Fields of lines in the column ``details``.
+_LINE_DETAILS = frozenset(
+    ("character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds", "columns")
+)
 
 
 def line_row(line: Line, rank: int) -> dict[str, Any]:
-    row = asdict(line) | {"rank": rank}
+    row = {name: value for name, value in asdict(line).items() if name not in _LINE_DETAILS} | {"rank": rank}
     row |= row.pop("style")
     row["sampling"] = None if line.sampling is None else json.dumps(row["sampling"])
+    row["details"] = _details(
+        character=line.character,
+        heading=int(line.heading) or None,
+        is_spoken=None if line.is_spoken else False,
+        note=line.note or None,
+        slot=None if line.slot is None else [line.slot.start_seconds, line.slot.end_seconds],
+        gain_db=line.gain_db or None,
+        fade_in_seconds=line.fade_in_seconds or None,
+        fade_out_seconds=line.fade_out_seconds or None,
+        columns=dict(line.columns) or None,
+    )
     return row
+
+
+def _details(**values: object) -> str:
+    """Return the values that are not None as JSON."""
+    return json.dumps({name: value for name, value in values.items() if value is not None}, ensure_ascii=False)
 
 
 def line_from(row: Row, replaced: list[str]) -> Line:
@@ -55,6 +79,7 @@ def line_from(row: Row, replaced: list[str]) -> Line:
     Raise ``LookupError`` or ``ValueError``.
     """
     fields = Fields(dict(row), "lines", replaced)
+    details = fields.json_object("details") or Fields({}, "lines.details", replaced)
     return Line(
         id=fields.required_text("id"),
         text=fields.text("text"),
@@ -67,7 +92,23 @@ def line_from(row: Row, replaced: list[str]) -> Line:
         is_locked=fields.truth("is_locked", default=False),
         chosen_take=fields.optional_text("chosen_take"),
         file_name=fields.optional_text("file_name"),
+        character=details.optional_text("character"),
+        heading=Heading(details.whole("heading", 0, max(Heading), 0)),
+        is_spoken=details.truth("is_spoken", default=True),
+        note=details.text("note"),
+        slot=_slot_from(details),
+        gain_db=details.number("gain_db", QUIETEST_GAIN_DB, LOUDEST_GAIN_DB, 0.0),
+        fade_in_seconds=details.number("fade_in_seconds", 0.0, LONGEST_FADE_SECONDS, 0.0),
+        fade_out_seconds=details.number("fade_out_seconds", 0.0, LONGEST_FADE_SECONDS, 0.0),
+        columns=details.texts("columns"),
     )
+
+
+def _slot_from(details: Fields) -> Slot | None:
+    times = details.numbers("slot", 0.0, _MOST_SECONDS)
+    if not times:
+        return None
+    return Slot(*times) if len(times) == 2 and times[0] <= times[1] else details.replace("slot", None)
 
 
 def take_row(take: Take) -> dict[str, Any]:
@@ -76,6 +117,8 @@ def take_row(take: Take) -> dict[str, Any]:
     if take.parameters.odd_length is not None:
         parameters["odd_length"] = take.parameters.odd_length.value
     row["recipe"] = json.dumps(parameters, ensure_ascii=False)
+    trims = {name: row.pop(name) or None for name in ("trim_start_seconds", "trim_end_seconds")}
+    row["details"] = _details(**trims)
     return row
 
 
@@ -85,6 +128,7 @@ def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], in
     take_id = fields.required_text("id")
     sample_rate = fields.required_whole("sample_rate", 1, _HIGHEST_SAMPLE_RATE)
     audio_seconds = fields.number("audio_seconds", 0.0, _MOST_SECONDS, None)
+    details = fields.json_object("details") or Fields({}, "takes.details", replaced)
     if audio_seconds is None:
         audio_seconds = num_sound_bytes(take_id) / _BYTES_PER_SAMPLE / sample_rate
     return Take(
@@ -100,6 +144,42 @@ def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], in
         first_audio_seconds=fields.number("first_audio_seconds", 0.0, _MOST_SECONDS, None),
         real_time_factor=fields.number("real_time_factor", 0.0, _MOST, None),
         num_underruns=fields.whole("num_underruns", 0, _MOST, None),
+        trim_start_seconds=details.number("trim_start_seconds", 0.0, _MOST_SECONDS, 0.0),
+        trim_end_seconds=details.number("trim_end_seconds", 0.0, _MOST_SECONDS, 0.0),
+    )
+
+
+def project_row(details: ProjectDetails) -> dict[str, Any]:
+    """Return the values of the ``project`` table that hold ``details``."""
+    cast = {
+        key: {"voice": member.voice, "preset": member.style.preset, "instruct": member.style.instruct}
+        for key, member in details.cast.items()
+    }
+    text = _details(
+        title=details.title or None,
+        author=details.author or None,
+        narrator=details.narrator or None,
+        cast=cast or None,
+        columns=list(details.columns) or None,
+        guide_track=details.guide_track,
+    )
+    return {"details": text, "cover": details.cover}
+
+
+def project_details_from(row: Row, replaced: list[str]) -> ProjectDetails:
+    fields = Fields(dict(row), "project", replaced)
+    details = fields.json_object("details") or Fields({}, "project.details", replaced)
+    return ProjectDetails(
+        title=details.text("title"),
+        author=details.text("author"),
+        narrator=details.text("narrator"),
+        cover=fields.optional_bytes("cover"),
+        cast={
+            key: CastMember(member.optional_text("voice"), _style_from(member))
+            for key, member in details.objects("cast").items()
+        },
+        columns=details.text_list("columns"),
+        guide_track=details.optional_text("guide_track"),
     )
 
 
@@ -265,6 +345,31 @@ class Fields:
         if isinstance(value, dict):
             return Fields(value, f"{self._name}.{key}", self._replaced)
         return None if value is None else self.replace(key, None)
+
+    def numbers(self, key: str, lowest: float, highest: float) -> list[float]:
+        """Return a list of numbers in a range, or an empty one if it is missing or invalid."""
+        values = self._values.get(key, [])
+        if isinstance(values, list) and all(
+            type(each) in (int, float) and lowest <= each <= highest for each in values
+        ):
+            return values
+        return self.replace(key, [])
+
+    def text_list(self, key: str) -> tuple[str, ...]:
+        values = self._values.get(key, [])
+        if isinstance(values, list) and all(isinstance(each, str) for each in values):
+            return tuple(map(sanitize, values))
+        return self.replace(key, ())
+
+    def optional_bytes(self, key: str) -> bytes | None:
+        value = self._values.get(key)
+        return value if value is None or isinstance(value, bytes) else self.replace(key, None)
+
+    def objects(self, key: str) -> dict[str, Fields]:
+        """Return an object whose values are all objects."""
+        inner = self.object(key)
+        found = {} if inner is None else {sanitize(name): inner.object(name) for name in inner._values}
+        return {name: fields for name, fields in found.items() if fields is not None}
 
     def texts(self, key: str) -> dict[str, str]:
         """Return an object whose values are all text."""

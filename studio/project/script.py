@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from studio.errors import TakeNotFound
+from studio.project.details import ProjectDetails
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
 from studio.project.takes import Take
@@ -14,12 +15,13 @@ from studio.project.takes import Take
 
 @dataclass(frozen=True)
 class Script:
-    """Lines, takes and dictionary of a project. ``takes`` maps line ids to takes in order of number."""
+    """Lines, takes, dictionary and details of a project. ``takes`` maps line ids to takes in order of number."""
 
     name: str = ""
     lines: tuple[Line, ...] = ()
     takes: Mapping[str, tuple[Take, ...]] = field(default_factory=dict)
     dictionary: PronunciationDictionary = PronunciationDictionary()
+    details: ProjectDetails = ProjectDetails()
 
     def line(self, line_id: str) -> Line:
         """Return a line. Raise ``KeyError`` for an unknown id, which is a bug in the caller."""
@@ -44,7 +46,7 @@ class Script:
         return {take.id: line_id for line_id, takes in self.takes.items() for take in takes}
 
     def with_lines(self, lines: Iterable[Line]) -> Script:
-        return self._with_same_takes(Script(self.name, tuple(lines), self.takes, self.dictionary))
+        return self._with_same_takes(replace(self, lines=tuple(lines)))
 
     def with_edited(self, edited: Mapping[str, Line]) -> Script:
         """Return a script with ``edited`` in place of the lines with the same ids."""
@@ -56,7 +58,7 @@ class Script:
     def with_takes(self, changed: Mapping[str, tuple[Take, ...]]) -> Script:
         """Return a script with ``changed`` in place of the takes of those lines."""
         takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
-        return self._with_same_order(Script(self.name, self.lines, takes, self.dictionary))
+        return self._with_same_order(replace(self, takes=takes))
 
     # Every keystroke creates a script. It reuses those cached indexes of the previous script that are still valid.
 

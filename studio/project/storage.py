@@ -18,7 +18,16 @@ from studio.errors import BadPronunciation, UnusableSetting
 from studio.messages import wording
 from studio.project import database
 from studio.project.lines import Line
-from studio.project.records import dictionary_from, dictionary_rows, line_from, line_row, take_from, take_row
+from studio.project.records import (
+    dictionary_from,
+    dictionary_rows,
+    line_from,
+    line_row,
+    project_details_from,
+    project_row,
+    take_from,
+    take_row,
+)
 from studio.project.script import Script
 from studio.project.takes import Take
 from studio.storage import sqlite
@@ -82,6 +91,8 @@ class Storage:
                     _write_dictionary(self._connection, after)
                 if after.name != before.name:
                     self._connection.execute("UPDATE project SET name = ?", (after.name,))
+                if after.details is not before.details:
+                    _write_details(self._connection, after)
                 self._connection.execute("UPDATE working_copy SET is_modified = ?", (int(is_modified),))
             self._ranks = ranks
             self._checkpoints.request()
@@ -258,11 +269,13 @@ def _read_script(connection: sqlite3.Connection, replaced: list[str]) -> Script:
             takes[take.line_id] = (*takes[take.line_id], take)
         else:
             replaced.append("takes.line_id")
+    project = select("SELECT * FROM project").fetchone()
     return Script(
-        name=str(select("SELECT name FROM project").fetchone()["name"]),
+        name=str(project["name"]),
         lines=tuple(_with_existing_take(line, takes[line.id], replaced) for line in lines),
         takes={line_id: found for line_id, found in takes.items() if found},
         dictionary=dictionary_from(select("SELECT * FROM dictionary ORDER BY position").fetchall(), replaced),
+        details=project_details_from(project, replaced),
     )
 
 
@@ -276,6 +289,7 @@ def _with_existing_take(line: Line, takes: tuple[Take, ...], replaced: list[str]
 def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -> None:
     """Fill the empty tables of a new project file."""
     connection.execute("UPDATE project SET name = ?, save_id = ?", (script.name, save_id))
+    _write_details(connection, script)
     ranks = sort_keys({}, [], [line.id for line in script.lines])
     _put(connection, "lines", [line_row(line, ranks[line.id]) for line in script.lines])
     _put(connection, "takes", [take_row(take) for takes in script.takes.values() for take in takes])
@@ -291,11 +305,16 @@ def contains_script(connection: sqlite3.Connection, script: Script) -> bool:
         "SELECT position, written, alias, pronunciation, is_case_sensitive FROM dictionary ORDER BY position"
     )
     return (
-        select("SELECT name FROM project").fetchone()["name"] == script.name
+        dict(select("SELECT name, details, cover FROM project").fetchone())
+        == {"name": script.name} | project_row(script.details)
         and lines == [line_row(line, 0) for line in script.lines]
         and takes == {take.id: take_row(take) for of_line in script.takes.values() for take in of_line}
         and [tuple(row) for row in words] == dictionary_rows(script.dictionary)
     )
+
+
+def _write_details(connection: sqlite3.Connection, script: Script) -> None:
+    connection.execute("UPDATE project SET details = :details, cover = :cover", project_row(script.details))
 
 
 def _write_dictionary(connection: sqlite3.Connection, script: Script) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from studio.audio.edits import AudioEdits
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import LengthVerdict
-from studio.project.lines import LineStyle
+from studio.project.lines import Line, LineStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,16 @@ class TakeParameters:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """One recording of a line. ``Project.samples_of`` returns its audio.
+    """One recording of a line. ``Project.samples_of`` returns its audio with the edits of the take and its line.
 
     Attributes:
         number: The number of the take within its line, from 1.
         created: The time in UTC.
+        audio_seconds: The length of the recording, without edits.
         is_kept: Whether the user wants to keep the take when takes are cleaned up.
         is_complete: False if the synthesis was stopped.
         first_audio_seconds, real_time_factor, num_underruns: Measurements, or None if they are unknown.
+        trim_start_seconds, trim_end_seconds: What is omitted at the ends of the recording.
     """
 
     id: str
@@ -68,7 +72,29 @@ class Take:
     first_audio_seconds: float | None = None
     real_time_factor: float | None = None
     num_underruns: int | None = None
+    trim_start_seconds: float = 0.0
+    trim_end_seconds: float = 0.0
 
     @property
     def seed(self) -> int:
         return self.parameters.seed
+
+
+def can_stretch(take: Take, line: Line) -> bool:
+    """Whether the take can be stretched to the speed of its line."""
+    return SLOWEST_SPEED <= line.speed / take.parameters.speed <= FASTEST_SPEED
+
+
+def edits_of(take: Take, line: Line) -> AudioEdits:
+    """Return the edits with which a take of ``line`` is played and exported.
+
+    A take that cannot be stretched to the speed of the line keeps its own speed.
+    """
+    return AudioEdits(
+        trim_start_seconds=take.trim_start_seconds,
+        trim_end_seconds=take.trim_end_seconds,
+        speed=line.speed / take.parameters.speed if can_stretch(take, line) else 1.0,
+        gain_db=line.gain_db,
+        fade_in_seconds=line.fade_in_seconds,
+        fade_out_seconds=line.fade_out_seconds,
+    )

@@ -211,8 +211,8 @@ def test_a_style_is_found_by_any_of_its_names(words: str, style: LineStyle) -> N
     ("table", "words"),
     [
         ("text,speed\nHello,fast\n", "Row 2 of a.csv: “fast” is not a number"),
-        ("text,speed\nHello,1\nHello,9\n", "Row 3 of a.csv: The speed 9 is out of range"),
-        ("text,pause\nHello,1,5\nHello,nan\n", "Row 3 of a.csv: The pause nan"),
+        ("text,speed\nHello,1\nHello,9\n", "Row 3 of a.csv: The speed is out of range: 9"),
+        ("text,pause\nHello,1,5\nHello,nan\n", "Row 3 of a.csv: The pause in seconds is out of range: nan"),
         ('text\n"' + "x" * 200_000, "is not a readable table"),
     ],
 )

@@ -20,6 +20,7 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.project.lines import Line, LineState, LineStyle
 from studio.project.script import Script
+from studio.project.takes import edits_of
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -247,7 +248,8 @@ class LineModel(QAbstractTableModel):
     def _duration(self, line: Line) -> str:
         if line.chosen_take is None:
             return ""
-        seconds = self._script.take(line.chosen_take).audio_seconds
+        take = self._script.take(line.chosen_take)
+        seconds = edits_of(take, line).seconds(take.audio_seconds)
         return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
 
     def _take_text(self, line: Line) -> str:

@@ -1,0 +1,68 @@
+"""Edits of a finished recording that do not change the recording itself: trim, speed, volume and fades."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from studio.audio.resampling import Samples
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED, TimeStretch
+
+QUIETEST_GAIN_DB = -24.0
+LOUDEST_GAIN_DB = 12.0
+LONGEST_FADE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class AudioEdits:
+    """Edits, applied in this order: trim, speed, volume, fades.
+
+    Attributes:
+        trim_start_seconds: Removed from the start of the recording.
+        trim_end_seconds: Removed from the end of the recording.
+        speed: Ratio of the new speaking rate to the recorded one, 0.5 to 2; the pitch is kept.
+        gain_db: Change of volume in decibels.
+        fade_in_seconds: Length of the fade at the start of the edited audio.
+        fade_out_seconds: Length of the fade at the end of the edited audio.
+    """
+
+    trim_start_seconds: float = 0.0
+    trim_end_seconds: float = 0.0
+    speed: float = 1.0
+    gain_db: float = 0.0
+    fade_in_seconds: float = 0.0
+    fade_out_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        assert SLOWEST_SPEED <= self.speed <= FASTEST_SPEED
+        assert min(self.trim_start_seconds, self.trim_end_seconds, self.fade_in_seconds, self.fade_out_seconds) >= 0.0
+
+    def seconds(self, recorded_seconds: float) -> float:
+        """Return the length of the edited audio for a recording of this length."""
+        kept = recorded_seconds - self.trim_start_seconds - self.trim_end_seconds
+        return max(0.0, kept) / self.speed
+
+    def apply(self, samples: Samples, sample_rate: int) -> Samples:
+        """Return the edited samples (m,) of a recording (n,). Without edits, return ``samples`` itself."""
+        if self == AudioEdits():
+            return samples
+        start = round(self.trim_start_seconds * sample_rate)
+        end = len(samples) - round(self.trim_end_seconds * sample_rate)
+        samples = samples[start : max(start, end)]
+        if self.speed != 1.0:
+            stretch = TimeStretch(self.speed, sample_rate)
+            samples = np.concatenate([stretch.process(samples), stretch.finish()])
+        if self.gain_db or self.fade_in_seconds or self.fade_out_seconds:
+            samples = samples * np.float32(10 ** (self.gain_db / 20))
+            fade_in = _fade(self.fade_in_seconds, sample_rate, len(samples))
+            fade_out = _fade(self.fade_out_seconds, sample_rate, len(samples))
+            samples[: len(fade_in)] *= fade_in
+            samples[len(samples) - len(fade_out) :] *= fade_out[::-1]
+        return samples
+
+
+def _fade(seconds: float, sample_rate: int, num_samples: int) -> Samples:
+    """Return rising gains 0..1 along a raised cosine, at most as long as the audio."""
+    length = min(round(seconds * sample_rate), num_samples)
+    return (0.5 - 0.5 * np.cos(np.pi * (np.arange(length) + 0.5) / max(1, length))).astype(np.float32)

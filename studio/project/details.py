@@ -1,0 +1,39 @@
+"""Facts about a whole project: its title and author, its cast, and the columns of an imported table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from studio.project.lines import LineStyle
+
+
+@dataclass(frozen=True, slots=True)
+class CastMember:
+    """Voice and style of a character. ``voice`` is the name of a voice in the library, None if not chosen yet."""
+
+    voice: str | None = None
+    style: LineStyle = LineStyle()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectDetails:
+    """Facts about a project that its lines do not have.
+
+    Attributes:
+        title: Title of the work, for the tags of exported files.
+        author: Author of the work.
+        narrator: Who reads it.
+        cover: Image file (JPEG or PNG) for audiobooks.
+        cast: Voices of the characters, by ``name_key`` of the character.
+        columns: Names of the columns of the imported table, in order, for writing them back.
+        guide_track: Path of the video or audio file that a dubbing follows.
+    """
+
+    title: str = ""
+    author: str = ""
+    narrator: str = ""
+    cover: bytes | None = field(default=None, repr=False)
+    cast: Mapping[str, CastMember] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    guide_track: str | None = None
