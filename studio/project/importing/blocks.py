@@ -1,0 +1,74 @@
+"""Paragraphs and headings of a document, and the lines made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from studio.messages import Message
+from studio.project.lines import Heading, Line, new_id
+from studio.project.splitting import SplitMode, split_text, unwrap
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, heading or note.
+
+    Attributes:
+        level: 0 for a paragraph, else the level of the heading, from 1.
+        is_spoken: False for footnotes and stage directions.
+        character: Who speaks, None for the narrator.
+    """
+
+    text: str
+    level: int = 0
+    is_spoken: bool = True
+    character: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedScript:
+    """Content of an imported file.
+
+    Attributes:
+        title: Title from the metadata of the file, often empty.
+        author: Author from the metadata of the file, often empty.
+        cover: Cover image, JPEG or PNG.
+        columns: Names of the columns of a table.
+        notices: What was left out or guessed.
+    """
+
+    lines: tuple[Line, ...]
+    title: str = ""
+    author: str = ""
+    cover: bytes | None = None
+    columns: tuple[str, ...] = ()
+    notices: tuple[Message, ...] = ()
+
+
+def lines_of_blocks(blocks: Iterable[Block], breaks: SplitMode) -> list[Line]:
+    """Return one line per heading and note, and one per sentence or paragraph of other text."""
+    blocks = tuple(blocks)
+    chapter_level = _chapter_level([block.level for block in blocks if block.level])
+    lines: list[Line] = []
+    for block in blocks:
+        if block.level or not block.is_spoken:
+            heading = (
+                Heading.NONE if not block.level else Heading.CHAPTER if block.level <= chapter_level else Heading.SCENE
+            )
+            texts = [unwrap(block.text)]
+        else:
+            heading, texts = Heading.NONE, split_text(block.text, breaks)
+        lines += [
+            Line(id=new_id(), text=text, heading=heading, is_spoken=block.is_spoken, character=block.character)
+            for text in texts
+            if text
+        ]
+    return lines
+
+
+def _chapter_level(levels: Sequence[int]) -> int:
+    """Return the highest level that occurs more than once: a single heading above it is the title of the work."""
+    counts = Counter(levels)
+    return min((level for level, count in counts.items() if count > 1), default=min(counts, default=1))

@@ -1,0 +1,264 @@
+"""Import of EPUB and PDF books, and of scripts with speaker names."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import zipfile
+
+import pypdf
+import pytest
+from book_material import epub, pdf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from studio.errors import UnreadableScript
+from studio.project.importing.blocks import Block, lines_of_blocks
+from studio.project.importing.dialogue import dialogue_blocks, fountain_blocks, is_dialogue, subtitle_speeches
+from studio.project.importing.epub import read_epub
+from studio.project.importing.pdf import read_pdf
+from studio.project.lines import Heading
+from studio.project.splitting import SplitMode
+
+# EPUB.
+
+
+def test_chapters_paragraphs_title_author_and_cover_of_an_epub() -> None:
+    content = epub(
+        {
+            "one.xhtml": "<h1>One</h1><p>It was <em>late</em>.</p><p>Rain\n fell.</p>",
+            "two.xhtml": "<h1>Two</h1><p>End.</p>",
+        },
+        title="The  Harbour",
+        cover=b"\xff\xd8\xff\xe0",
+    )
+    book = read_epub(content, "a.epub")
+    assert book.blocks == [
+        Block("One", level=1),
+        Block("It was late."),
+        Block("Rain fell."),
+        Block("Two", level=1),
+        Block("End."),
+    ]
+    assert (book.title, book.author, book.cover) == ("The Harbour", "Jane Writer", b"\xff\xd8\xff\xe0")
+
+
+def test_footnotes_are_kept_as_unspoken_notes_and_their_numbers_omitted() -> None:
+    body = (
+        '<h1>One</h1><p>The sea<sup><a href="#n1">1</a></sup> rose<a epub:type="noteref" href="#n2">2</a>, x<sup>2</sup>'
+        ' and m<sup>th</sup>.</p><aside epub:type="footnote" id="n1"><p>Or the lake.</p></aside><p>On.</p>'
+    )
+    blocks = read_epub(epub({"one.xhtml": body}), "a.epub").blocks
+    assert blocks[1:] == [
+        Block("The sea rose, x and mth."),
+        Block("Or the lake.", is_spoken=False),
+        Block("On."),
+    ]
+
+
+def test_a_chapter_without_heading_gets_its_title_from_the_table_of_contents() -> None:
+    chapters = {"one.xhtml": "<p>ONE</p><p>Text.</p>", "two%20b.xhtml": "<p>More.</p>", "front.xhtml": "<p>By me.</p>"}
+    contents = '<nav epub:type="toc"><ol><li><a href="one.xhtml">One</a></li><li><a href="two%20b.xhtml">Two</a></li></ol></nav>'
+    content = epub({name.replace("%20", " "): body for name, body in chapters.items()}, contents=contents)
+    assert read_epub(content, "a.epub").blocks == [
+        Block("One", level=1),
+        Block("Text."),
+        Block("Two", level=1),
+        Block("More."),
+        Block("By me."),
+    ]
+
+
+def test_ruby_scripts_and_hidden_markup_are_not_spoken() -> None:
+    body = "<script>alert()</script><p><ruby>明日<rp>(</rp><rt>あした</rt><rp>)</rp></ruby>。</p><svg><text>no</text></svg><div>A<br/>b</div>"
+    assert [block.text for block in read_epub(epub({"one.xhtml": body}), "a.epub").blocks] == ["明日。", "A\nb"]
+
+
+def test_a_protected_book_is_refused_but_encrypted_fonts_are_not() -> None:
+    protected = (
+        '<encryption><EncryptedData><CipherData><CipherReference URI="{}"/></CipherData></EncryptedData></encryption>'
+    )
+    body = {"one.xhtml": "<p>Text.</p>"}
+    with_font = epub(body, extra={"META-INF/encryption.xml": protected.format("OEBPS/font.otf")})
+    assert read_epub(with_font, "a.epub").blocks == [Block("Text.")]
+    with pytest.raises(UnreadableScript, match=r"a\.epub is copy-protected"):
+        read_epub(epub(body, extra={"META-INF/encryption.xml": protected.format("OEBPS/one.xhtml")}), "a.epub")
+
+
+def test_a_book_that_unpacks_to_gigabytes_is_refused() -> None:
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("META-INF/container.xml", " " * (33 << 20))
+    with pytest.raises(UnreadableScript, match="too large"):
+        read_epub(output.getvalue(), "a.epub")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 3_000), st.binary(min_size=1, max_size=20))
+def test_a_damaged_epub_gives_text_or_a_message(at: int, noise: bytes) -> None:
+    content = epub({"one.xhtml": "<h1>One</h1><p>Text.</p>"}, contents='<a href="one.xhtml">One</a>')
+    at %= len(content)
+    with contextlib.suppress(UnreadableScript):
+        read_epub(content[:at] + noise + content[at + len(noise) :], "a.epub")
+
+
+# PDF.
+
+
+def test_paragraphs_of_a_pdf_are_put_together() -> None:
+    lines = [
+        "The harbour was quiet that morning, and the boats lay on the wa-",
+        "ter without moving, while the gulls kept watch over the market",
+        "and the cats.",
+        "Later the wind came up from the west, and every sail was set be-",
+        "fore noon.",
+    ]
+    book = read_pdf(pdf([lines]), "a.pdf")
+    assert [block.text for block in book.blocks] == [
+        "The harbour was quiet that morning, and the boats lay on the water without moving, while the gulls kept"
+        " watch over the market and the cats.",
+        "Later the wind came up from the west, and every sail was set before noon.",
+    ]
+
+
+def test_page_numbers_and_repeated_headers_are_omitted_and_paragraphs_cross_pages() -> None:
+    words = ["the boats", "and the gulls", "and the cats", "and the market", "and the wind"]
+    middle = [f"{each} lay quiet in the long grey light of that morning," for each in words]
+    pages = [["The Harbour", text, str(number)] for number, text in enumerate([*middle, "and that was all."], start=1)]
+    (block,) = read_pdf(pdf(pages), "a.pdf").blocks
+    assert block.text == " ".join([*middle, "and that was all."])
+
+
+def test_the_outline_of_a_pdf_gives_its_chapters() -> None:
+    pages = [["Chapter One", "Some text."], ["More text."], ["Chapter Two", "The end."]]
+    book = read_pdf(pdf(pages, outline={"Chapter One": 0, "Chapter Two": 2}), "a.pdf")
+    assert book.blocks == [
+        Block("Chapter One", level=1),
+        Block("Some text. More text."),
+        Block("Chapter Two", level=1),
+        Block("The end."),
+    ]
+
+
+def test_a_pdf_with_a_password_or_without_text_is_an_error() -> None:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf([["Secret."]])))
+    writer.encrypt("secret", algorithm="RC4-128")
+    output = io.BytesIO()
+    writer.write(output)
+    with pytest.raises(UnreadableScript, match=r"a\.pdf is password-protected"):
+        read_pdf(output.getvalue(), "a.pdf")
+    with pytest.raises(UnreadableScript, match="images of text"):
+        read_pdf(pdf([[]]), "a.pdf")
+    with pytest.raises(UnreadableScript, match=r"a\.pdf is not a readable PDF"):
+        read_pdf(b"%PDF-1.7 nothing else", "a.pdf")
+
+
+# Headings.
+
+
+def test_headings_become_chapters_and_scenes_and_text_becomes_sentences() -> None:
+    blocks = [
+        Block("The Book", level=1),
+        Block("One", level=2),
+        Block("It was late. Rain fell."),
+        Block("Part a", level=3),
+        Block("A note.", is_spoken=False),
+        Block("Two", level=2),
+    ]
+    lines = lines_of_blocks(blocks, SplitMode.SENTENCE)
+    assert [(line.text, line.heading, line.is_spoken) for line in lines] == [
+        ("The Book", Heading.CHAPTER, True),
+        ("One", Heading.CHAPTER, True),
+        ("It was late.", Heading.NONE, True),
+        ("Rain fell.", Heading.NONE, True),
+        ("Part a", Heading.SCENE, True),
+        ("A note.", Heading.NONE, False),
+        ("Two", Heading.CHAPTER, True),
+    ]
+
+
+# Dialogue.
+
+TAGS = frozenset({"breath", "laughter", "pause"})
+
+
+def test_names_in_brackets_or_before_a_colon_are_speakers() -> None:
+    text = "[Mira] Where is he?\n[Old Tom]: Gone.\nMira: Gone?\n小梅：走了。\nThe door closed.\n[breath] Nobody spoke.\n[pause 0.5] Then rain."
+    assert is_dialogue(text, TAGS)
+    assert [(block.character, block.text) for block in dialogue_blocks(text, TAGS)] == [
+        ("Mira", "Where is he?"),
+        ("Old Tom", "Gone."),
+        ("Mira", "Gone?"),
+        ("小梅", "走了。"),
+        (None, "The door closed."),
+        (None, "[breath] Nobody spoke."),
+        (None, "[pause 0.5] Then rain."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He thought: it is late.\nRain fell.\nThe end.",
+        "[breath] One.\n[breath] Two.",
+        "Note: buy milk.",
+        "They had two things to say to one another: nothing and everything.\n" * 3,
+    ],
+)
+def test_ordinary_text_is_not_dialogue(text: str) -> None:
+    assert not is_dialogue(text, TAGS)
+
+
+@pytest.mark.parametrize(
+    ("cue", "speeches"),
+    [
+        (["MARTHA: Ready?"], [("MARTHA", "Ready?")]),
+        (["- Ready?", "- Ready!"], [(None, "Ready?"), (None, "Ready!")]),
+        (["- Ready? - Ready!"], [(None, "Ready?"), (None, "Ready!")]),
+        (["- ANN: Ready?", "- BOB: Ready!"], [("ANN", "Ready?"), ("BOB", "Ready!")]),
+        (["ANN: One", "and two.", "BOB: Three."], [("ANN", "One\nand two."), ("BOB", "Three.")]),
+        (["It is 10:30."], [(None, "It is 10:30.")]),
+        (["A well-known - and long - story."], [(None, "A well-known - and long - story.")]),
+        (["- Alone."], [(None, "- Alone.")]),
+    ],
+)
+def test_speakers_of_subtitles(cue: list[str], speeches: list[tuple[str | None, str]]) -> None:
+    assert subtitle_speeches(cue) == speeches
+
+
+def test_a_screenplay_becomes_scenes_directions_and_speeches() -> None:
+    text = """Title: The Harbour
+Author: Jane Writer
+
+# Act One
+
+INT. MARKET - DAY
+
+Gulls. *Everywhere.*
+
+MIRA (O.S.)
+(whispering)
+Is it _over_?
+
+@McTom
+Not yet.
+[[a note]]
+
+CUT TO:
+
+.FLASHBACK
+
+OLD TOM ^
+Once more.
+"""
+    assert list(fountain_blocks(text)) == [
+        Block("Act One", level=1, is_spoken=False),
+        Block("INT. MARKET - DAY", level=2, is_spoken=False),
+        Block("Gulls. Everywhere.", is_spoken=False),
+        Block("(whispering)", is_spoken=False, character="MIRA"),
+        Block("Is it over?", character="MIRA"),
+        Block("Not yet.", character="McTom"),
+        Block("CUT TO:", is_spoken=False),
+        Block("FLASHBACK", level=2, is_spoken=False),
+        Block("Once more.", character="OLD TOM"),
+    ]
