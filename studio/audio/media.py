@@ -52,9 +52,9 @@ _CONTAINERS = (
     *("aac", "loas", "ac3", "eac3", "truehd", "dts", "dtshd", "amr", "amrnb", "amrwb", "gsm", "mp3", "mpc", "mpc8"),
     *("ape", "flac", "tak", "tta", "wv", "dsf", "aiff", "au", "caf", "voc", "w64", "wav", "spdif", "xwma", "oma"),
 )
-_NO_CONSOLE = 0
+NO_CONSOLE = 0
 if sys.platform == "win32":  # a console program would open a terminal window
-    _NO_CONSOLE = subprocess.CREATE_NO_WINDOW
+    NO_CONSOLE = subprocess.CREATE_NO_WINDOW
 
 
 def read_media_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
@@ -138,7 +138,7 @@ def ffmpeg_version(program: Path) -> str | None:
             capture_output=True,
             timeout=_SILENCE_SECONDS,
             check=True,
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE,
         )
     except (OSError, subprocess.SubprocessError):
         return None
@@ -230,7 +230,7 @@ def _start(program: Path, path: Path, errors: IO[bytes]) -> subprocess.Popen[byt
     command += ["-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1", "-c:a", "pcm_f32be", "-f", "au", "pipe:1"]
     try:
         return subprocess.Popen(  # noqa: S603 - without a shell
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, creationflags=_NO_CONSOLE
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, creationflags=NO_CONSOLE
         )
     except OSError as error:
         raise UnreadableClip(

@@ -1,0 +1,271 @@
+"""Writing of audiobooks: AAC in an MP4 container (.m4b) with chapters, tags and a cover.
+
+PyAV writes the file if it is installed, else the ffmpeg program (see ``media.py`` for the reasons).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from studio.audio.media import NO_CONSOLE, find_ffmpeg
+from studio.audio.resampling import Samples
+from studio.errors import CannotWrite
+from studio.storage.atomic_file import atomic_path
+from studio.system.installation import how_to_read_media
+
+M4B_SUFFIX = ".m4b"
+BIT_RATE = 96_000  # mono speech, transparent for AAC-LC
+_FRAME_SAMPLES = 1024  # of AAC-LC
+_JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
+_SPECIAL_LETTERS = str.maketrans({letter: f"\\{letter}" for letter in "=;#\\\n"})
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter from its first sample to the first sample after it."""
+
+    title: str
+    start_samples: int
+    end_samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class BookFacts:
+    """Tags and chapters of an audiobook. ``cover`` is a JPEG or PNG image."""
+
+    title: str = ""
+    author: str = ""
+    narrator: str = ""
+    comment: str = ""
+    chapters: Sequence[Chapter] = ()
+    cover: bytes | None = None
+
+    @property
+    def tags(self) -> dict[str, str]:
+        tags = {
+            "title": self.title,
+            "album": self.title,
+            "artist": self.author,
+            "album_artist": self.author,
+            "composer": self.narrator,
+            "comment": self.comment,
+            "genre": "Audiobook",
+        }
+        return {name: value for name, value in tags.items() if value}
+
+
+class AudiobookWriter(Protocol):
+    def write(self, samples: Samples) -> None:
+        """Append samples (n,) in -1..1."""
+
+
+def can_write_m4b() -> bool:
+    """Whether PyAV or ffmpeg is installed."""
+    return _has_pyav() or find_ffmpeg() is not None
+
+
+@contextlib.contextmanager
+def write_m4b(path: Path, sample_rate: int, facts: BookFacts) -> Iterator[AudiobookWriter]:
+    """Yield a writer. The file appears at the end of the block, complete, and not at all if the block raises.
+
+    Chapters must be known in advance, as they come before the audio in the file. Raise ``CannotWrite`` if neither
+    PyAV nor ffmpeg is installed or the file cannot be encoded. ``OSError`` passes through.
+    """
+    with atomic_path(path) as part:
+        if _has_pyav():
+            with _PyavBook(part, sample_rate, facts) as book:
+                yield book
+        else:
+            with _FfmpegBook(part, sample_rate, facts) as book:
+                yield book
+
+
+def _has_pyav() -> bool:
+    try:
+        import av  # noqa: F401, PLC0415 -- an optional extra
+    except ImportError:
+        return False
+    return True
+
+
+class _PyavBook:
+    def __init__(self, part: Path, sample_rate: int, facts: BookFacts) -> None:
+        import av  # noqa: PLC0415 -- an optional extra
+
+        self._part = part
+        self._rate = sample_rate
+        self._waiting: Samples = np.zeros(0, np.float32)
+        self._num_written = 0
+        with _pyav_errors(part):
+            self._container = av.open(str(part), "w", format="mp4", options={"movflags": "+faststart"})
+            self._container.metadata.update(facts.tags)
+            self._audio: Any = self._container.add_stream("aac", rate=sample_rate, layout="mono")
+            self._audio.bit_rate = BIT_RATE
+            cover = self._add_cover(facts.cover)
+            self._container.set_chapters(
+                [
+                    {
+                        "id": number,
+                        "start": chapter.start_samples,
+                        "end": chapter.end_samples,
+                        "time_base": Fraction(1, sample_rate),
+                        "metadata": {"title": chapter.title},
+                    }
+                    for number, chapter in enumerate(facts.chapters)
+                ]
+            )
+            if cover is not None:
+                self._container.mux(cover)
+
+    def _add_cover(self, image: bytes | None) -> Any:
+        """Add a picture stream and return its packet; None without an image."""
+        import av  # noqa: PLC0415 -- an optional extra
+
+        codec = None if image is None else _codec_of(image)
+        if image is None or codec is None:
+            return None
+        stream: Any = self._container.add_stream(codec)
+        with av.open(io.BytesIO(image), format="image2pipe") as picture:
+            size = picture.streams.video[0]
+            if size.format is None:  # the image cannot be decoded
+                raise ValueError("invalid cover image")
+            stream.width, stream.height, stream.pix_fmt = size.width, size.height, size.format.name
+        stream.disposition = av.stream.Disposition.attached_pic
+        packet = av.Packet(image)
+        packet.stream, packet.pts, packet.dts = stream, 0, 0
+        return packet
+
+    def write(self, samples: Samples) -> None:
+        waiting = np.concatenate([self._waiting, np.clip(samples, -1.0, 1.0).astype(np.float32, copy=False)])
+        num_whole = len(waiting) - len(waiting) % _FRAME_SAMPLES
+        self._waiting = waiting[num_whole:]
+        for start in range(0, num_whole, _FRAME_SAMPLES):
+            self._encode(waiting[start : start + _FRAME_SAMPLES])
+
+    def _encode(self, samples: Samples) -> None:
+        import av  # noqa: PLC0415 -- an optional extra
+
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples[None]), format="fltp", layout="mono")
+        frame.sample_rate, frame.pts, frame.time_base = self._rate, self._num_written, Fraction(1, self._rate)
+        self._num_written += len(samples)
+        with _pyav_errors(self._part):
+            self._container.mux(self._audio.encode(frame))
+
+    def __enter__(self) -> _PyavBook:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with _pyav_errors(self._part) if kind is None else contextlib.suppress(Exception):
+            if kind is None:
+                if len(self._waiting):
+                    self._encode(self._waiting)
+                self._container.mux(self._audio.encode(None))
+            self._container.close()
+
+
+def _codec_of(image: bytes) -> str | None:
+    return "mjpeg" if image.startswith(_JPEG) else "png" if image.startswith(_PNG) else None
+
+
+@contextlib.contextmanager
+def _pyav_errors(part: Path) -> Iterator[None]:
+    import av  # noqa: PLC0415 -- an optional extra
+
+    try:
+        yield
+    except OSError:  # errors of the disk, which FFmpeg reports with the number of the system
+        raise
+    except (av.error.FFmpegError, ValueError) as error:
+        raise _cannot_encode(part, error) from error
+
+
+def _cannot_encode(part: Path, reason: object) -> CannotWrite:
+    return CannotWrite(
+        "The audiobook cannot be encoded ({reason}).",
+        remedy="Export WAV or FLAC instead, and check the cover image.",
+        reason=reason,
+        path=part,
+    )
+
+
+class _FfmpegBook:
+    """Pipes samples into one ffmpeg process, which gets the chapters from a metadata file."""
+
+    def __init__(self, part: Path, sample_rate: int, facts: BookFacts) -> None:
+        program = find_ffmpeg()
+        if program is None:
+            raise CannotWrite(
+                "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
+                remedy="{how} Or export WAV, FLAC or MP3.",
+                how=how_to_read_media(),
+            )
+        self._part = part
+        self._folder = tempfile.TemporaryDirectory(prefix="timbre-")
+        folder = Path(self._folder.name)
+        (folder / "facts.txt").write_text(_ffmetadata(facts, sample_rate), "utf-8")
+        inputs = ["-f", "f32le", "-ar", str(sample_rate), "-ac", "1", "-i", "pipe:0", "-i", str(folder / "facts.txt")]
+        maps = ["-map", "0:a", "-map_metadata", "1", "-map_chapters", "1"]
+        if facts.cover is not None and _codec_of(facts.cover) is not None:
+            (folder / "cover").write_bytes(facts.cover)
+            inputs += ["-i", str(folder / "cover")]
+            maps += ["-map", "2:v", "-c:v", "copy", "-disposition:v:0", "attached_pic"]
+        command = [str(program), "-hide_banner", "-loglevel", "error", "-y", *inputs, *maps]
+        command += ["-c:a", "aac", "-b:a", str(BIT_RATE), "-movflags", "+faststart", "-f", "mp4", str(part)]
+        self._errors = (folder / "errors.txt").open("w+b")
+        self._process = subprocess.Popen(  # noqa: S603 - without a shell
+            command, stdin=subprocess.PIPE, stdout=self._errors, stderr=self._errors, creationflags=NO_CONSOLE
+        )
+
+    def write(self, samples: Samples) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(np.clip(samples, -1.0, 1.0).astype("<f4").tobytes())
+        except BrokenPipeError as error:
+            raise self._failure() from error
+
+    def __enter__(self) -> _FfmpegBook:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                with contextlib.suppress(BrokenPipeError):
+                    assert self._process.stdin is not None
+                    self._process.stdin.close()
+                if self._process.wait() != 0:
+                    raise self._failure()
+        finally:
+            self._process.kill()
+            with contextlib.suppress(OSError):
+                self._process.communicate()
+            self._errors.close()
+            self._folder.cleanup()
+
+    def _failure(self) -> CannotWrite:
+        self._errors.seek(0)
+        lines = self._errors.read(1 << 16).decode(errors="replace").strip().splitlines()
+        return _cannot_encode(self._part, lines[-1] if lines else "ffmpeg")
+
+
+def _ffmetadata(facts: BookFacts, sample_rate: int) -> str:
+    """Return tags and chapters in the format that ffmpeg reads: https://ffmpeg.org/ffmpeg-formats.html#Metadata-2."""
+    lines = [";FFMETADATA1", *(f"{name}={value.translate(_SPECIAL_LETTERS)}" for name, value in facts.tags.items())]
+    for chapter in facts.chapters:
+        lines += [
+            "[CHAPTER]",
+            f"TIMEBASE=1/{sample_rate}",
+            f"START={chapter.start_samples}",
+            f"END={chapter.end_samples}",
+            f"title={chapter.title.translate(_SPECIAL_LETTERS)}",
+        ]
+    return "\n".join((*lines, ""))

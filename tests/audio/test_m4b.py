@@ -1,0 +1,120 @@
+"""Audiobook files, read back with FFmpeg's libraries."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from studio.audio import m4b
+from studio.audio.m4b import BookFacts, Chapter, write_m4b
+from studio.errors import CannotWrite
+
+av = pytest.importorskip("av")
+RATE = 44_100
+FACTS = BookFacts(
+    title="The Harbour; or #1 = One",
+    author="Jane Writer",
+    narrator="Anna",
+    chapters=(Chapter("One", 0, RATE), Chapter("第二章\\ Two", RATE, 3 * RATE)),
+)
+
+
+def speech(seconds: float = 3.0) -> np.ndarray:
+    return (0.2 * np.sin(np.arange(round(seconds * RATE)) * 2 * np.pi * 220 / RATE)).astype(np.float32)
+
+
+def jpeg() -> bytes:
+    image = av.VideoFrame.from_ndarray(np.full((48, 64, 3), 200, np.uint8), format="rgb24")
+    output = io.BytesIO()
+    with av.open(output, "w", format="image2pipe") as container:
+        stream = container.add_stream("mjpeg", rate=1)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuvj420p"
+        container.mux(stream.encode(image))
+        container.mux(stream.encode(None))
+    return output.getvalue()
+
+
+@pytest.fixture(params=["pyav", "ffmpeg"])
+def encoder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "ffmpeg":
+        program = Path(pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe())
+        monkeypatch.setattr(m4b, "_has_pyav", lambda: False)
+        monkeypatch.setattr(m4b, "find_ffmpeg", lambda: program)
+    return str(request.param)
+
+
+def write(path: Path, facts: BookFacts, samples: np.ndarray) -> None:
+    with write_m4b(path, RATE, facts) as book:
+        for piece in np.array_split(samples, 7):
+            book.write(piece)
+
+
+def test_chapters_tags_and_audio_are_read_back(encoder: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.m4b"
+    samples = speech()
+    write(path, FACTS, samples)
+    with av.open(str(path)) as container:
+        chapters = [
+            (
+                chapter["metadata"]["title"],
+                float(chapter["start"] * chapter["time_base"]),
+                float(chapter["end"] * chapter["time_base"]),
+            )
+            for chapter in container.chapters()
+        ]
+        assert chapters == [("One", 0.0, 1.0), ("第二章\\ Two", 1.0, 3.0)]
+        tags = {name: container.metadata.get(name) for name in ("title", "album", "artist", "composer", "genre")}
+        assert tags == {
+            "title": FACTS.title,
+            "album": FACTS.title,
+            "artist": "Jane Writer",
+            "composer": "Anna",
+            "genre": "Audiobook",
+        }
+        decoded = np.concatenate([frame.to_ndarray()[0] for frame in container.decode(audio=0)])
+    # AAC adds less than two frames of padding, and the encoder is lossy.
+    shift = int(np.argmax(np.correlate(decoded[: RATE // 4], samples[: RATE // 8], "valid")))
+    assert abs(len(decoded) - len(samples)) <= 3 * 1024
+    middle = decoded[shift + RATE : shift + 2 * RATE] - samples[RATE : 2 * RATE]
+    assert np.sqrt(np.mean(middle**2)) < 0.01
+
+
+def test_a_cover_is_attached(encoder: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.m4b"
+    write(path, BookFacts(title="A", cover=jpeg()), speech(0.5))
+    with av.open(str(path)) as container:
+        (picture,) = container.streams.video
+        assert (picture.width, picture.height) == (64, 48)
+        assert len(container.streams.audio) == 1
+
+
+def test_an_interrupted_audiobook_leaves_no_file(encoder: str, tmp_path: Path) -> None:
+    def interrupt() -> None:
+        with write_m4b(tmp_path / "a.m4b", RATE, FACTS) as book:
+            book.write(speech(0.5))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_an_encoder_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(m4b, "_has_pyav", lambda: False)
+    monkeypatch.setattr(m4b, "find_ffmpeg", lambda: None)
+    assert not m4b.can_write_m4b()
+    with pytest.raises(CannotWrite, match="needs ffmpeg, which is not installed"):
+        write(tmp_path / "a.m4b", FACTS, speech(0.1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cover_that_is_not_an_image_is_an_error_or_left_out(encoder: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.m4b"
+    write(path, BookFacts(cover=b"GIF89a"), speech(0.1))  # formats that players do not show are left out
+    assert path.is_file()
+    with pytest.raises(CannotWrite, match="cannot be encoded"):
+        write(tmp_path / "b.m4b", BookFacts(cover=b"\xff\xd8 no image"), speech(0.1))
+    assert not (tmp_path / "b.m4b").exists()
