@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import io
 import zipfile
 from pathlib import Path
 
+import openpyxl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from studio.errors import StudioError, UnreadableScript
-from studio.project.importing.documents import paragraphs_of_word, words_of_markdown
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script, read_subtitles
-from studio.project.importing.tables import read_table, style_named
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, LineStyle
+from studio.project.importing.markdown import words_of_markdown
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
+from studio.project.importing.subtitles import cues
+from studio.project.importing.tables import (
+    MOST_ROWS,
+    Field,
+    lines_of_table,
+    mapping_of,
+    read_csv,
+    sheets_of,
+    style_named,
+)
+from studio.project.importing.word import paragraphs_of_word
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle
 from studio.project.splitting import SplitMode
 
 
@@ -146,15 +158,16 @@ Last.
 
 
 def test_subtitles_become_lines_with_pauses() -> None:
-    lines = read_subtitles(SRT)
-    assert [line.text for line in lines] == ["Hello world.", "2024", "你好世界", "Last."]
-    assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
+    found = cues(SRT)
+    assert [cue.text for cue in found] == ["Hello world.", "2024", "你好世界", "Last."]
+    assert [cue.pause_after_seconds for cue in found] == [0.75, 0.0, 60.0, None]
 
 
 def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
     path = tmp_path / "a.SRT"
     path.write_text(SRT.replace("\n", "\r\n"), "utf-8")
-    assert [line.text for line in read_script(path)] == ["Hello world.", "2024", "你好世界", "Last."]
+    lines = read_script(path)
+    assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
     path.write_text("no times at all")
     with pytest.raises(UnreadableScript, match="nothing that can be spoken"):
         read_script(path)
@@ -163,18 +176,93 @@ def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:
 # Tables.
 
 
+def lines_of(text: str) -> tuple[Line, ...]:
+    table = read_csv(text, "a.csv")
+    return lines_of_table(table, mapping_of(table), "a.csv").lines
+
+
 def test_a_table_sets_voice_style_and_file_name() -> None:
     table = (
-        "Text,Voice,Style,File name,Speed,Pause,Remark\n"
-        '"Hello, ""you""\nthere",Ann,dialect.sichuan,audio/intro.WAV,1.2,0.5,x\n'
+        "Text,Voice,Style,File name,Speed,Pause,Remark,ID\n"
+        '"Hello, ""you""\nthere",Ann,dialect.sichuan,audio/intro.WAV,1.2,0.5,slowly,d1\n'
         ",Ann,,,,,\n"
         "Plain\n"
     )
-    first, second = read_table(table, "a.csv")
+    first, second = lines_of(table)
     assert (first.text, first.voice, first.style) == ('Hello, "you" there', "Ann", LineStyle(preset="dialect.sichuan"))
-    assert (first.file_name, first.speed, first.pause_after_seconds) == ("intro", 1.2, 0.5)
+    assert (first.file_name, first.speed, first.pause_after_seconds) == ("audio/intro", 1.2, 0.5)
+    assert (first.note, first.columns["ID"], first.columns["File name"]) == ("slowly", "d1", "audio/intro.WAV")
     assert (second.text, second.voice, second.style, second.file_name) == ("Plain", None, LineStyle(), None)
     assert (second.speed, second.pause_after_seconds) == (1.0, DEFAULT_PAUSE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("cell", "file_name"),
+    [
+        ("vo/mira/d0001", "vo/mira/d0001"),
+        ("vo\\mira\\d0001.wav", "vo/mira/d0001"),
+        ("C:\\vo\\a.b.ogg", "vo/a.b"),
+        ("../../etc/passwd", "etc/passwd"),
+        ("/", None),
+    ],
+)
+def test_folders_in_the_file_column_are_kept_inside_the_export_folder(cell: str, file_name: str | None) -> None:
+    (line,) = lines_of(f"text,file\nHello,{cell}\n")
+    assert line.file_name == file_name
+
+
+@pytest.mark.parametrize(
+    ("names", "mapping"),
+    [
+        ("Character,Line,Emotion,File", {"character": 0, "text": 1, "style": 2, "file_name": 3}),
+        ("Name;Dialogue;File", {"character": 0, "text": 1, "file_name": 2}),
+        ("Name,Text", {"file_name": 0, "text": 1}),
+        ("ID\tText\tText", {"text": 1}),
+        ("角色，台词".replace("，", ","), {"character": 0, "text": 1}),
+    ],
+)
+def test_columns_are_recognised_by_name(names: str, mapping: dict[str, int]) -> None:
+    table = read_csv(f"{names}\n", "a.csv")
+    assert {field.value: at for field, at in mapping_of(table).items()} == mapping
+
+
+def test_another_mapping_can_be_chosen_and_unused_columns_are_named() -> None:
+    table = read_csv("ID,Text,Voice over\nd1,ignored,Hello\n", "a.csv")
+    imported = lines_of_table(table, {Field.TEXT: 2}, "a.csv")
+    assert [line.text for line in imported.lines] == ["Hello"]
+    assert imported.columns == ("ID", "Text", "Voice over")
+    assert [str(notice) for notice in imported.notices] == ["Columns kept but not used: ID, Text."]
+
+
+def test_columns_with_the_same_name_get_different_names() -> None:
+    assert read_csv("text,a,a,\nx,1,2,3\n", "a.csv").columns == ("text", "a", "a 2", "4")
+
+
+def test_an_excel_workbook_is_read_by_sheets() -> None:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    for row in (["Text", "Take", "Day"], [None, None, None], ["Hello", 3.0, datetime.date(2026, 1, 2)], ["=1+1", 1.5]):
+        sheet.append(row)
+    workbook.create_sheet("Empty")
+    output = io.BytesIO()
+    workbook.save(output)
+    (table,) = sheets_of(output.getvalue(), "a.xlsx").values()
+    assert table.columns == ("Text", "Take", "Day")
+    assert table.rows[0] == ("Hello", "3", "2026-01-02")
+    assert table.numbers[0] == 3
+    assert [line.text for line in lines_of_table(table, mapping_of(table), "a.xlsx").lines] == ["Hello"]
+
+
+def test_a_damaged_workbook_is_an_error() -> None:
+    for content in (b"", b"no zip", docx("<w:p/>")):
+        with pytest.raises(UnreadableScript, match=r"a\.xlsx is not a readable Excel workbook"):
+            sheets_of(content, "a.xlsx")
+
+
+def test_a_table_without_end_is_refused() -> None:
+    with pytest.raises(UnreadableScript, match="too large"):
+        read_csv("text\n" + "x\n" * (MOST_ROWS + 1), "a.csv")
 
 
 @pytest.mark.parametrize(
@@ -182,12 +270,13 @@ def test_a_table_sets_voice_style_and_file_name() -> None:
     ["文件名;音色;文本\nx;安;你好", "文件名\t音色\t文本\nx\t安\t你好", "文件名|音色|文本\nx|安|你好"],
 )
 def test_tables_may_have_other_separators_and_chinese_column_names(table: str) -> None:
-    (line,) = read_table(table, "a.csv")
+    (line,) = lines_of(table)
     assert (line.text, line.voice, line.file_name) == ("你好", "安", "x")
 
 
 def test_the_first_column_is_text_without_column_names() -> None:
-    assert [line.text for line in read_table("Hello there,x\nYou,y\n", "a.csv")] == ["Hello there", "You"]
+    lines = lines_of("Hello there,x\nYou,y\n")
+    assert [(line.text, line.columns) for line in lines] == [("Hello there", {}), ("You", {})]
 
 
 @pytest.mark.parametrize(
@@ -211,14 +300,14 @@ def test_a_style_is_found_by_any_of_its_names(words: str, style: LineStyle) -> N
     ("table", "words"),
     [
         ("text,speed\nHello,fast\n", "Row 2 of a.csv: “fast” is not a number"),
-        ("text,speed\nHello,1\nHello,9\n", "Row 3 of a.csv: The speed is out of range: 9"),
+        ("text,speed\n\nHello,1\nHello,9\n", "Row 4 of a.csv: The speed is out of range: 9"),
         ("text,pause\nHello,1,5\nHello,nan\n", "Row 3 of a.csv: The pause in seconds is out of range: nan"),
         ('text\n"' + "x" * 200_000, "is not a readable table"),
     ],
 )
 def test_the_error_names_an_invalid_row(table: str, words: str) -> None:
     with pytest.raises(UnreadableScript, match=words):
-        read_table(table, "a.csv")
+        lines_of(table)
 
 
 # Word.
@@ -297,7 +386,7 @@ def test_a_damaged_word_document_is_read_or_an_error(at: int, damage: bytes) -> 
 
 
 def test_a_zip_bomb_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.project.importing.documents._MOST_XML_BYTES", 100_000)
+    monkeypatch.setattr("studio.project.importing.word._MOST_BYTES", 100_000)
     with pytest.raises(UnreadableScript, match="is too large"):
         paragraphs_of_word(docx("<w:p>" + " " * 1_000_000 + "</w:p>"), "a.docx")
 

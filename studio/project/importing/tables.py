@@ -1,57 +1,203 @@
-"""CSV tables: one line per row, with text, voice, style, file name, speed and pause."""
+"""Tables (CSV, TSV, Excel): one line per row, with a mapping of columns that the user can change."""
 
 from __future__ import annotations
 
 import csv
+import datetime
 import io
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 
 import regex
 
 from studio.errors import StudioError, UnreadableScript
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id
+from studio.messages import Message, wording
+from studio.project.importing.blocks import ImportedScript
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
 from studio.text.styles import Preset, load_styles
 
-_COLUMNS = {
-    "text": ("text", "line", "words", "script", "文本", "台词", "内容", "文字"),
-    "voice": ("voice", "speaker", "character", "role", "音色", "声音", "说话人", "角色"),
-    "style": ("style", "emotion", "instruct", "instruction", "preset", "风格", "情感", "指令"),
-    "file_name": ("file", "filename", "name", "output", "文件", "文件名", "名称"),
-    "speed": ("speed", "rate", "语速", "速度"),
-    "pause": ("pause", "pauseafter", "gap", "停顿", "间隔"),
+MOST_ROWS = 100_000
+_MOST_COLUMNS = 200
+_MOST_CELLS = 5_000_000
+_MOST_BYTES = 256 << 20  # of a workbook after decompression
+
+
+class Field(Enum):
+    """What a column of a table means for a line."""
+
+    TEXT = "text"
+    CHARACTER = "character"
+    VOICE = "voice"
+    STYLE = "style"
+    FILE_NAME = "file_name"
+    SPEED = "speed"
+    PAUSE = "pause"
+    NOTE = "note"
+
+
+_NAMES = {
+    Field.TEXT: ("text", "line", "words", "script", "dialogue", "dialog", "文本", "台词", "内容", "文字", "对白"),
+    Field.CHARACTER: ("character", "role", "speaker", "actor", "who", "说话人", "角色", "人物"),
+    Field.VOICE: ("voice", "音色", "声音", "配音"),
+    Field.STYLE: ("style", "emotion", "instruct", "instruction", "preset", "mood", "风格", "情感", "指令", "情绪"),
+    Field.FILE_NAME: ("file", "filename", "path", "output", "audio", "wav", "文件", "文件名", "路径"),
+    Field.SPEED: ("speed", "rate", "语速", "速度"),
+    Field.PAUSE: ("pause", "pauseafter", "gap", "停顿", "间隔"),
+    Field.NOTE: ("note", "notes", "comment", "comments", "remark", "direction", "备注", "注释", "说明"),
 }
-_COLUMN_OF_NAME = {name: column for column, names in _COLUMNS.items() for name in names}
+_FIELD_OF_NAME = {name: field for field, names in _NAMES.items() for name in names}
+# A column called "name" is the character if there are files in another column, else the file.
+_AMBIGUOUS = ("name", "名称", "名字")
 _DELIMITERS = ",;\t|"
-_NOT_IN_NAMES = regex.compile(r"[\s_-]+")
+_NOT_IN_NAMES = regex.compile(r"[\s_\-()\[\].:：]+")
 _SOUND_SUFFIX = regex.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a)\Z", regex.IGNORECASE)
 _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 
 
-def read_table(text: str, name: str) -> list[Line]:
-    """Return the lines of a table. If it has no column names, the first column contains the text.
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of a table without empty ones. ``columns`` are unique names; ``numbers`` are those of the rows in the file."""
 
-    Errors contain the file name ``name``. Raise ``UnreadableScript``.
-    """
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: tuple[int, ...]
+    has_names: bool
+
+    def column(self, at: int) -> list[str]:
+        """Return the cells of a column."""
+        return [row[at] for row in self.rows]
+
+
+ColumnMapping = Mapping[Field, int]
+
+
+def read_csv(text: str, name: str) -> Table:
+    """Return the table in ``text``. ``name`` is that of the file, for errors. Raise ``UnreadableScript``."""
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
     except csv.Error as error:
         raise UnreadableScript(
             "{name} is not a readable table ({reason}).", remedy="Save it again as CSV.", name=name, reason=error
         ) from error
-    if not rows:
-        return []
-    columns = _columns(rows[0])
-    has_names = "text" in columns
-    if not has_names:
-        columns = {"text": 0}
+    return _table(rows, name)
+
+
+def sheets_of(content: bytes, name: str) -> dict[str, Table]:
+    """Return the tables of an Excel workbook (.xlsx) by sheet, without empty sheets. Raise ``UnreadableScript``."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            num_bytes = sum(entry.file_size for entry in archive.infolist())
+        sheets = None if num_bytes > _MOST_BYTES else _read_sheets(content, name)
+    except StudioError:
+        raise
+    except Exception as error:  # openpyxl raises any error for a damaged file
+        raise UnreadableScript(
+            "{name} is not a readable Excel workbook.",
+            remedy="Save it again as .xlsx without a password, or as CSV.",
+            name=name,
+        ) from error
+    if sheets is None:
+        raise _too_large(name)
+    return {title: table for title, table in sheets.items() if table.rows}
+
+
+def _read_sheets(content: bytes, name: str) -> dict[str, Table]:
+    import openpyxl  # noqa: PLC0415 - takes a quarter of a second
+
+    workbook = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    try:
+        return {sheet.title: _table(_cells(sheet.iter_rows(values_only=True)), name) for sheet in workbook.worksheets}
+    finally:
+        workbook.close()
+
+
+def _cells(rows: Iterable[Sequence[object]]) -> Iterable[list[str]]:
+    return ([_cell_text(cell) for cell in row] for row in rows)
+
+
+def _cell_text(cell: object) -> str:
+    """Return a cell as it is shown: whole numbers without a fraction, dates in ISO format."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
+    if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)
+
+
+def _table(rows: Iterable[Sequence[str]], name: str) -> Table:
+    found: list[tuple[str, ...]] = []
+    numbers: list[int] = []
+    num_cells = 0
+    for number, row in enumerate(rows, 1):
+        cells = tuple(sanitize(cell).strip() for cell in row)
+        if any(cells):
+            found.append(cells)
+            numbers.append(number)
+            num_cells += len(cells)
+        if len(found) > MOST_ROWS or len(row) > _MOST_COLUMNS or num_cells > _MOST_CELLS:
+            raise _too_large(name)
+    width = max(map(len, found), default=0)
+    padded = [row + ("",) * (width - len(row)) for row in found]
+    has_names = bool(padded) and Field.TEXT in guess_mapping(padded[0])
+    titles = padded[0] if has_names else ()
+    columns = tuple(_unique([titles[at] if has_names and titles[at] else f"{at + 1}" for at in range(width)]))
+    return Table(columns, tuple(padded[has_names:]), tuple(numbers[has_names:]), has_names)
+
+
+def _unique(names: list[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        others = (f"{name} {number}" for number in range(2, len(names) + 2))
+        found.append(name if name not in found else next(other for other in others if other not in found))
+    return found
+
+
+def _too_large(name: str) -> UnreadableScript:
+    return UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
+
+
+def guess_mapping(columns: Sequence[str]) -> dict[Field, int]:
+    """Return the columns with known names, in English or Chinese."""
+    found: dict[Field, int] = {}
+    for at, title in enumerate(columns):
+        field = _FIELD_OF_NAME.get(_plain(title))
+        if field is not None:
+            found.setdefault(field, at)
+    for at, title in enumerate(columns):
+        if _plain(title) in _AMBIGUOUS:
+            found.setdefault(Field.CHARACTER if Field.FILE_NAME in found else Field.FILE_NAME, at)
+    return found
+
+
+def _plain(title: str) -> str:
+    return _NOT_IN_NAMES.sub("", title.casefold())
+
+
+def mapping_of(table: Table) -> dict[Field, int]:
+    """Return the mapping to begin with: known names, or without column names the first column as text."""
+    return guess_mapping(table.columns) if table.has_names else {Field.TEXT: 0}
+
+
+def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedScript:
+    """Return one line per row with text. Every line keeps all its cells, for writing them back.
+
+    Raise ``UnreadableScript`` naming the row with an invalid number. ``name`` is that of the file.
+    """
     lines: list[Line] = []
-    for number, row in enumerate(rows[has_names:], start=1 + has_names):
-        cells = {column: row[at].strip() for column, at in columns.items() if at < len(row)}
-        if not cells.get("text"):
+    for number, row in zip(table.numbers, table.rows, strict=True):
+        cells = {field: row[at] for field, at in mapping.items()}
+        if not cells.get(Field.TEXT):
             continue
         try:
-            lines.append(_line(cells))
+            lines.append(_line(cells, dict(zip(table.columns, row, strict=True)) if table.has_names else {}))
         except (StudioError, ValueError) as error:
             raise UnreadableScript(
                 "Row {number} of {name}: {reason}",
@@ -60,52 +206,37 @@ def read_table(text: str, name: str) -> list[Line]:
                 name=name,
                 reason=error,
             ) from error
-    return lines
+    columns = table.columns if table.has_names else ()
+    return ImportedScript(tuple(lines), columns=columns, notices=_notices(table, mapping))
 
 
-def style_named(words: str) -> LineStyle:
-    """Return the style preset whose id, label or instruction is ``words``, or else ``words`` as an instruction."""
-    wanted = words.strip().casefold()
-    if not wanted:
-        return LineStyle()
-    for generation in _GENERATIONS:
-        for preset in load_styles(generation).presets:
-            if wanted in _names(preset):
-                return LineStyle(preset=preset.family)
-    return LineStyle(instruct=words.strip())
+def _notices(table: Table, mapping: ColumnMapping) -> tuple[Message, ...]:
+    unused = [title for at, title in enumerate(table.columns) if at not in mapping.values()]
+    if not unused or not table.has_names:
+        return ()
+    return (wording("Columns kept but not used: {names}.", names=", ".join(unused)),)
 
 
-def _names(preset: Preset) -> tuple[str, ...]:
-    names = (preset.id, preset.family, preset.label_en, preset.label_zh, preset.instruction)
-    return tuple(name.casefold() for name in names)
-
-
-def _delimiter(text: str) -> str:
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    unquoted = regex.sub(r'"[^"]*"', "", first)
-    return max(_DELIMITERS, key=unquoted.count)
-
-
-def _columns(row: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for at, title in enumerate(row):
-        column = _COLUMN_OF_NAME.get(_NOT_IN_NAMES.sub("", title.strip().casefold()))
-        if column is not None:
-            found.setdefault(column, at)
-    return found
-
-
-def _line(cells: Mapping[str, str]) -> Line:
-    file_name = cells.get("file_name", "").replace("\\", "/").rpartition("/")[2]
+def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:
     return Line(
         id=new_id(),
-        text=unwrap(cells["text"]),
-        voice=cells.get("voice") or None,
-        style=style_named(cells.get("style", "")),
-        speed=_number(cells.get("speed"), 1.0),
-        pause_after_seconds=_number(cells.get("pause"), DEFAULT_PAUSE_SECONDS),
-        file_name=_SOUND_SUFFIX.sub("", file_name) or None,
+        text=unwrap(cells[Field.TEXT]),
+        voice=cells.get(Field.VOICE) or None,
+        character=cells.get(Field.CHARACTER) or None,
+        style=style_named(cells.get(Field.STYLE, "")),
+        speed=_number(cells.get(Field.SPEED), 1.0),
+        pause_after_seconds=_number(cells.get(Field.PAUSE), DEFAULT_PAUSE_SECONDS),
+        file_name=_file_name(cells.get(Field.FILE_NAME, "")),
+        note=cells.get(Field.NOTE, ""),
+        columns=columns,
     )
+
+
+def _file_name(cell: str) -> str | None:
+    """Return a file name with its folders, without drive, ``..`` and the suffix of an audio file."""
+    parts = [part.strip() for part in cell.replace("\\", "/").split("/")]
+    kept = [part for part in parts if part not in ("", ".", "..") and not part.endswith(":")]
+    return _SOUND_SUFFIX.sub("", "/".join(kept)) or None
 
 
 def _number(cell: str | None, default: float) -> float:
@@ -115,3 +246,34 @@ def _number(cell: str | None, default: float) -> float:
         return float(cell.replace(",", "."))
     except ValueError:
         raise ValueError(f"“{cell}” is not a number.") from None
+
+
+def _delimiter(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    unquoted = regex.sub(r'"[^"]*"', "", first)
+    return max(_DELIMITERS, key=unquoted.count)
+
+
+def style_named(words: str) -> LineStyle:
+    """Return the style preset with that id, or English or Chinese label, else ``words`` as instruction."""
+    wanted = words.strip().casefold()
+    family = _families().get(wanted)
+    if family is not None:
+        return LineStyle(preset=family)
+    return LineStyle(instruct=words.strip()) if wanted else LineStyle()
+
+
+@cache
+def _families() -> dict[str, str]:
+    """Return the families of presets by all names, those of the newest generation first."""
+    found: dict[str, str] = {}
+    for generation in _GENERATIONS:
+        for preset in load_styles(generation).presets:
+            for name in _names(preset):
+                found.setdefault(name, preset.family)
+    return found
+
+
+def _names(preset: Preset) -> tuple[str, ...]:
+    names = (preset.id, preset.family, preset.label_en, preset.label_zh, preset.instruction)
+    return tuple(name.casefold() for name in names)
