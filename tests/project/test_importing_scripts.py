@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from studio.errors import StudioError, UnreadableScript
 from studio.project.importing.markdown import words_of_markdown
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
-from studio.project.importing.subtitles import cues
+from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import (
     MOST_ROWS,
     Field,
@@ -27,7 +27,7 @@ from studio.project.importing.tables import (
     style_named,
 )
 from studio.project.importing.word import paragraphs_of_word
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle
+from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, Slot
 from studio.project.splitting import SplitMode
 
 
@@ -157,10 +157,56 @@ Last.
 """
 
 
-def test_subtitles_become_lines_with_pauses() -> None:
-    found = cues(SRT)
-    assert [cue.text for cue in found] == ["Hello world.", "2024", "你好世界", "Last."]
-    assert [cue.pause_after_seconds for cue in found] == [0.75, 0.0, 60.0, None]
+def test_subtitles_become_lines_with_slots_and_pauses() -> None:
+    lines = lines_of_subtitles(SRT)
+    assert [line.text for line in lines] == ["Hello world.", "2024", "你好世界", "Last."]
+    assert [line.slot for line in lines] == [Slot(1.0, 2.5), Slot(3.25, 4.0), Slot(3.5, 70.0), Slot(300.0, 301.0)]
+    assert [line.pause_after_seconds for line in lines] == [0.75, 0.0, 60.0, DEFAULT_PAUSE_SECONDS]
+
+
+def test_speakers_of_one_subtitle_share_its_time() -> None:
+    lines = lines_of_subtitles("00:00:10,000 --> 00:00:13,000\n- ANN: Ready?\n- Not yet, no!\n")
+    assert [(line.character, line.text) for line in lines] == [("ANN", "Ready?"), (None, "Not yet, no!")]
+    assert [line.slot for line in lines] == [Slot(10.0, 11.0), Slot(11.0, 13.0)]
+    assert [line.pause_after_seconds for line in lines] == [0.0, DEFAULT_PAUSE_SECONDS]
+
+
+VTT = """WEBVTT - a title
+
+STYLE
+::cue { color: red }
+
+NOTE
+00:01.000 is not a time
+
+intro
+00:01.000 --> 00:02.500 align:start
+<v Mary &amp; Co>Hello <i>there</i> &amp; good<00:01.500> day
+
+01:00:00.000 --> 01:00:01.000
+<v.loud Ann>Ready?</v>
+<v Bob>Ready!</v>
+
+2
+01:00:02.000 --> 01:00:03.000
+♪ ♪
+"""
+
+
+def test_webvtt_has_speakers_comments_and_times_without_hours() -> None:
+    lines = lines_of_subtitles(VTT)
+    assert [(line.character, line.text) for line in lines] == [
+        ("Mary & Co", "Hello there & good day"),
+        ("Ann", "Ready?"),
+        ("Bob", "Ready!"),
+    ]
+    assert lines[0].slot == Slot(1.0, 2.5)
+    assert lines[2].slot == Slot(3600.5, 3601.0)
+
+
+def test_a_cue_that_ends_before_it_starts_has_an_empty_slot() -> None:
+    (line,) = lines_of_subtitles("00:00:10,000 --> 00:00:09,000\nText\n")
+    assert line.slot == Slot(10.0, 10.0)
 
 
 def test_a_subtitle_file_is_imported(tmp_path: Path) -> None:

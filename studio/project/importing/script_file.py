@@ -8,13 +8,13 @@ from studio.errors import UnreadableScript
 from studio.messages import wording
 from studio.project.importing.documents import read_bytes, read_text
 from studio.project.importing.markdown import words_of_markdown
-from studio.project.importing.subtitles import cues
+from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import lines_of_table, mapping_of, read_csv
 from studio.project.importing.word import paragraphs_of_word
-from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, new_id
+from studio.project.lines import Line, new_id
 from studio.project.splitting import SplitMode, split_text
 
-SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".csv", ".tsv", ".docx")
+SCRIPT_SUFFIXES = (".txt", ".md", ".markdown", ".srt", ".vtt", ".csv", ".tsv", ".docx")
 
 
 def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line]:
@@ -41,17 +41,8 @@ def _lines(path: Path, breaks: SplitMode) -> list[Line]:
         case ".csv" | ".tsv":
             table = read_csv(read_text(path), path.name)
             return list(lines_of_table(table, mapping_of(table), path.name).lines)
-        case ".srt":
-            return [
-                Line(
-                    id=new_id(),
-                    text=cue.text,
-                    pause_after_seconds=DEFAULT_PAUSE_SECONDS
-                    if cue.pause_after_seconds is None
-                    else cue.pause_after_seconds,
-                )
-                for cue in cues(read_text(path))
-            ]
+        case ".srt" | ".vtt":
+            return lines_of_subtitles(read_text(path))
     raise UnreadableScript(
         "{suffix} cannot be imported ({file}).",
         remedy="Choose one of {known}, or copy and paste the text.",
