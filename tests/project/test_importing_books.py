@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import zipfile
+from pathlib import Path
 
 import pypdf
 import pytest
@@ -17,6 +18,7 @@ from studio.project.importing.blocks import Block, lines_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, fountain_blocks, is_dialogue, subtitle_speeches
 from studio.project.importing.epub import read_epub
 from studio.project.importing.pdf import read_pdf
+from studio.project.importing.script_file import import_script
 from studio.project.lines import Heading
 from studio.project.splitting import SplitMode
 
@@ -261,4 +263,48 @@ Once more.
         Block("CUT TO:", is_spoken=False),
         Block("FLASHBACK", level=2, is_spoken=False),
         Block("Once more.", character="OLD TOM"),
+    ]
+
+
+# Files.
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        (
+            "a.epub",
+            epub({"one.xhtml": "<h1>One</h1><p>It was late. Rain fell.</p>"}),
+            ["One", "It was late.", "Rain fell."],
+        ),
+        ("a.PDF", pdf([["It was late. Rain fell."]]), ["It was late.", "Rain fell."]),
+        ("a.fountain", b"INT. MARKET - DAY\n\nMIRA\nIs it over?\n", ["INT. MARKET - DAY", "Is it over?"]),
+        ("a.txt", b"Mira: Is it over?\nTom: No.\nMira: Oh.\n", ["Is it over?", "No.", "Oh."]),
+        ("a.md", b"# One\n\nIt was late.\n\nTwo\n===\n\nRain fell.\n", ["One", "It was late.", "Two", "Rain fell."]),
+        ("a.vtt", b"WEBVTT\n\n00:01.000 --> 00:02.000\n<v Mira>Hello.\n", ["Hello."]),
+    ],
+)
+def test_every_kind_of_file_is_imported(tmp_path: Path, name: str, content: bytes, texts: list[str]) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert [line.text for line in import_script(path).lines] == texts
+
+
+def test_title_author_and_cover_of_a_book_are_imported(tmp_path: Path) -> None:
+    path = tmp_path / "a.epub"
+    path.write_bytes(epub({"one.xhtml": "<p>Text.</p>"}, title="The Harbour", cover=b"\xff\xd8\xff\xe0"))
+    imported = import_script(path)
+    assert (imported.title, imported.author, imported.cover) == ("The Harbour", "Jane Writer", b"\xff\xd8\xff\xe0")
+
+
+def test_characters_and_headings_of_files_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Mira: Is it over?\nTom: No.\nMira: Oh.\n")
+    (tmp_path / "a.md").write_text("# One\n\nText.\n\n# Two\n\n## Part\n\nMore.\n")
+    assert [line.character for line in import_script(tmp_path / "a.txt").lines] == ["Mira", "Tom", "Mira"]
+    assert [line.heading for line in import_script(tmp_path / "a.md").lines] == [
+        Heading.CHAPTER,
+        Heading.NONE,
+        Heading.CHAPTER,
+        Heading.SCENE,
+        Heading.NONE,
     ]

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from studio.errors import StudioError, UnreadableScript
-from studio.project.importing.markdown import words_of_markdown
+from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
 from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import (
@@ -26,9 +26,17 @@ from studio.project.importing.tables import (
     sheets_of,
     style_named,
 )
-from studio.project.importing.word import paragraphs_of_word
+from studio.project.importing.word import read_word
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, Slot
 from studio.project.splitting import SplitMode
+
+
+def words_of_markdown(markdown: str) -> str:
+    return "\n\n".join(block.text for block in blocks_of_markdown(markdown))
+
+
+def paragraphs_of_word(content: bytes, name: str) -> list[str]:
+    return [block.text for block in read_word(content, name).blocks]
 
 
 def texts_of(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
@@ -66,14 +74,14 @@ def test_files_that_cannot_be_imported_are_errors(tmp_path: Path) -> None:
     (tmp_path / "sound.txt").write_bytes(b"RIFF\0\0\0\0WAVE")
     (tmp_path / "half.txt").write_bytes(b"\xff\xfea")
     (tmp_path / "empty.txt").write_text(" \n* * *\n")
-    (tmp_path / "book.epub").touch()
+    (tmp_path / "book.mobi").touch()
     (tmp_path / "none").touch()
     (tmp_path / "folder.txt").mkdir()
     for name, words in {
         "sound.txt": "is not a text file",
         "half.txt": "is not a text file",
         "empty.txt": "nothing that can be spoken",
-        "book.epub": r"\.epub cannot be imported",
+        "book.mobi": r"\.mobi cannot be imported",
         "none": "a file without a suffix",
         "folder.txt": "is a folder",
         "missing.txt": "There is no file",
@@ -370,6 +378,29 @@ def docx(body: str, *, name: str = "word/document.xml", head: str = "") -> bytes
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, document)
     return packed.getvalue()
+
+
+def test_headings_of_a_word_document_are_found_by_the_names_of_their_styles() -> None:
+    styles = (
+        '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        '<w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
+        '<w:style w:styleId="Titel"><w:name w:val="Title"/></w:style></w:styles>'
+    )
+    facts = (
+        '<cp:coreProperties xmlns:cp="urn:x" xmlns:dc="urn:y"><dc:title>The Harbour</dc:title>'
+        "<dc:creator>Jane</dc:creator></cp:coreProperties>"
+    )
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+        for style, text in (("Titel", "Book"), ("berschrift1", "One"), ("Normal", "Text."))
+    )
+    content = io.BytesIO(docx(body))
+    with zipfile.ZipFile(content, "a") as archive:
+        archive.writestr("word/styles.xml", styles)
+        archive.writestr("docProps/core.xml", facts)
+    book = read_word(content.getvalue(), "a.docx")
+    assert [(block.text, block.level) for block in book.blocks] == [("Book", 1), ("One", 1), ("Text.", 0)]
+    assert (book.title, book.author) == ("The Harbour", "Jane")
 
 
 def test_a_word_document_is_read_by_paragraphs(tmp_path: Path) -> None:

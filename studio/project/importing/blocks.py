@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from studio.messages import Message
 from studio.project.lines import Heading, Line, new_id
@@ -25,6 +25,16 @@ class Block:
     level: int = 0
     is_spoken: bool = True
     character: str | None = None
+
+
+@dataclass(slots=True)
+class Book:
+    """Text of a document with its title, author and cover image, as far as it has them."""
+
+    blocks: list[Block] = field(default_factory=list)
+    title: str = ""
+    author: str = ""
+    cover: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

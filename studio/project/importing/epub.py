@@ -12,14 +12,14 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag
 
 import regex
 
 from studio.errors import UnreadableScript
-from studio.project.importing.blocks import Block
+from studio.project.importing.blocks import Block, Book
 from studio.project.splitting import unwrap
 
 _MOST_BYTES_PER_PART = 32 << 20
@@ -73,14 +73,6 @@ _NOTES = frozenset(
 )
 _REFERENCES = frozenset({"noteref", "doc-noteref", "pagebreak", "doc-pagebreak", "backlink", "doc-backlink"})
 _NOTE_NUMBER = regex.compile(r"[\s\[(]*(?:\d{1,4}|[*†‡§¶]+|[ivxlc]{1,6})[\s\])]*")
-
-
-@dataclass(slots=True)
-class Book:
-    blocks: list[Block] = field(default_factory=list)
-    title: str = ""
-    author: str = ""
-    cover: bytes | None = None
 
 
 def read_epub(content: bytes, name: str) -> Book:

@@ -15,8 +15,7 @@ import regex
 from pypdf.errors import PyPdfError
 
 from studio.errors import UnreadableScript
-from studio.project.importing.blocks import Block
-from studio.project.importing.epub import Book
+from studio.project.importing.blocks import Block, Book
 from studio.project.splitting import unwrap
 
 _MOST_PAGES = 5_000

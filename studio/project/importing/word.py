@@ -1,0 +1,184 @@
+"""Visible text of a Word document (.docx).
+
+Deleted text of tracked changes, field codes, alternatives for older programs, and ruby annotations are omitted. The
+file is not trusted: external references are not resolved, and its size is limited.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from xml.parsers import expat
+
+import regex
+
+from studio.errors import UnreadableScript
+from studio.project.importing.blocks import Block, Book
+
+_MOST_BYTES = 128 << 20
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_DOCUMENT = "word/document.xml"
+_STYLES = "word/styles.xml"
+_FACTS = "docProps/core.xml"
+_HEADING = regex.compile(r"(?:heading (?P<level>[1-9])|Title)", regex.IGNORECASE)
+# Each compression library has its own errors, and names and offsets in the archive may be invalid.
+_ARCHIVE_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(LookupError, ValueError, RuntimeError),
+)
+# Names without namespace.
+_OMITTED = frozenset({"del", "moveFrom", "Fallback", "rt", "instrText", "delText"})
+_BLOCK_BYTES = 1 << 16
+
+
+def read_word(content: bytes, name: str) -> Book:
+    """Return the paragraphs and headings of a document, its title and author.
+
+    ``name`` is that of the file, for errors. Raise ``UnreadableScript``.
+    """
+    if content.startswith(_OLD_OFFICE):
+        raise UnreadableScript(
+            "{name} is password-protected or an old .doc file.",
+            remedy="Save it as .docx without a password.",
+            name=name,
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+            styles, facts = _Styles(), _Facts()
+            if _STYLES in names:
+                _read_part(archive, _STYLES, styles, name)
+            if _FACTS in names:
+                _read_part(archive, _FACTS, facts, name)
+            document = _Document(styles.levels)
+            _read_part(archive, _DOCUMENT, document, name)
+    except (expat.ExpatError, *_ARCHIVE_ERRORS) as error:
+        raise UnreadableScript(
+            "{name} is not a readable Word document.", remedy="Save it again as .docx, or as text.", name=name
+        ) from error
+    return Book(document.blocks, facts.values.get("title", "").strip(), facts.values.get("creator", "").strip())
+
+
+def _read_part(archive: zipfile.ZipFile, part: str, reader: _Reader, name: str) -> None:
+    num_bytes = 0
+    with archive.open(part) as file:
+        while block := file.read(_BLOCK_BYTES):
+            num_bytes += len(block)
+            if num_bytes > _MOST_BYTES:
+                raise UnreadableScript("{name} is too large.", remedy="Import it in parts.", name=name)
+            reader.feed(block)
+    reader.feed(b"", is_last=True)
+
+
+class _Reader:
+    """Base of the readers of one part, which handle elements by name without namespace."""
+
+    def __init__(self) -> None:
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = lambda element, attributes: self.start(
+            _local(element), {_local(key): value for key, value in attributes.items()}
+        )
+        self._parser.EndElementHandler = lambda element: self.end(_local(element))
+        self._parser.CharacterDataHandler = self.characters
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def feed(self, block: bytes, *, is_last: bool = False) -> None:
+        self._parser.Parse(block, is_last)
+
+    def start(self, name: str, attributes: dict[str, str]) -> None: ...
+
+    def end(self, name: str) -> None: ...
+
+    def characters(self, text: str) -> None: ...
+
+    def _refuse_doctype(self, *_: object) -> None:
+        raise expat.ExpatError("unexpected document type declaration")
+
+
+class _Facts(_Reader):
+    """Title and author from the properties of the document."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: dict[str, str] = {}
+        self._name = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - of the base
+        self._name = name
+
+    def characters(self, text: str) -> None:
+        self.values[self._name] = self.values.get(self._name, "") + text
+
+
+class _Styles(_Reader):
+    """``levels`` of headings by the id of the paragraph style. Names of built-in styles are English in any language."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.levels: dict[str, int] = {}
+        self._id = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "style":
+            self._id = attributes.get("styleId", "")
+        elif name == "name" and (match := _HEADING.fullmatch(attributes.get("val", ""))):
+            self.levels[self._id] = int(match["level"] or 1)
+
+
+class _Document(_Reader):
+    """``blocks`` of the visible text."""
+
+    def __init__(self, levels: dict[str, int]) -> None:
+        super().__init__()
+        self.blocks: list[Block] = []
+        self._levels = levels
+        # A text box contains paragraphs inside a paragraph.
+        self._open: list[list[str]] = []
+        self._open_levels: list[int] = []
+        self._omitted_depth = 0
+        self._is_in_text = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._omitted_depth or name in _OMITTED:
+            self._omitted_depth += 1
+            return
+        match name:
+            case "p":
+                self._open.append([])
+                self._open_levels.append(0)
+            case "pStyle" if self._open:
+                self._open_levels[-1] = self._levels.get(attributes.get("val", ""), 0)
+            case "t":
+                self._is_in_text = True
+            case "tab":
+                self._add(" ")
+            case "br" | "cr":
+                self._add("\n")
+            case "noBreakHyphen":
+                self._add("-")
+
+    def end(self, name: str) -> None:
+        if self._omitted_depth:
+            self._omitted_depth -= 1
+            return
+        match name:
+            case "p" if self._open:
+                self.blocks.append(Block("".join(self._open.pop()).strip(), self._open_levels.pop()))
+            case "t":
+                self._is_in_text = False
+
+    def characters(self, text: str) -> None:
+        if self._is_in_text and not self._omitted_depth:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        if self._open:
+            self._open[-1].append(text)
+
+
+def _local(element: str) -> str:
+    return element.rpartition(" ")[2]
