@@ -31,7 +31,7 @@ from studio.cli.speaking import run_until_cancelled, speak
 from studio.errors import NothingToSpeak
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import SynthesisRequest
-from studio.project.importing.script_file import read_text
+from studio.project.importing.text_file import read_text
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 

@@ -1,1 +1,1 @@
-"""Import of scripts: plain text, Markdown, SubRip subtitles, tables (CSV, TSV) and Word documents."""
+"""Import of scripts: text, Markdown, Word, EPUB, PDF, Fountain, subtitles and tables, each in its own module."""

@@ -13,7 +13,7 @@ import regex
 
 from studio.project.importing.blocks import Block
 from studio.project.splitting import unwrap
-from studio.text.special_tokens import PHONES
+from studio.text.tags import PHONES
 
 _FRONT_MATTER = regex.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", regex.DOTALL)
 _COMMENT = regex.compile(r"<!--.*?-->", regex.DOTALL)

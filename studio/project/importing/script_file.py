@@ -8,16 +8,16 @@ from studio.errors import UnreadableScript
 from studio.messages import wording
 from studio.project.importing.blocks import Block, Book, ImportedScript, lines_of_blocks
 from studio.project.importing.dialogue import dialogue_blocks, fountain_blocks, is_dialogue
-from studio.project.importing.documents import read_bytes, read_text
 from studio.project.importing.epub import read_epub
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.pdf import read_pdf
 from studio.project.importing.subtitles import lines_of_subtitles
 from studio.project.importing.tables import Table, lines_of_table, mapping_of, read_csv, sheets_of
+from studio.project.importing.text_file import read_bytes, read_text
 from studio.project.importing.word import read_word
 from studio.project.lines import Line
 from studio.project.splitting import SplitMode
-from studio.text.generation_tags import COSYVOICE3_TAGS
+from studio.text.tags import COSYVOICE3_TAGS
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx")
 SCRIPT_SUFFIXES = (
