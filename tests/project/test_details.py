@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from project_material import insert, speak
-from script_material import RATE, parameters
+from project_samples import RATE, insert, parameters, speak
 
 from studio.errors import UnusableSetting
 from studio.project import database

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pypdf
 import pytest
-from book_material import epub, pdf
+from book_samples import epub, pdf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
