@@ -2937,10 +2937,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>停顿 {seconds:g} 秒超出范围。</translation>
     </message>
     <message>
-        <source>The speed {speed:g} is out of range.</source>
-        <translation>语速 {speed:g} 超出范围。</translation>
-    </message>
-    <message>
         <source>Unsaved work is damaged and cannot be recovered: {reason}</source>
         <translation>未保存的内容已损坏，无法恢复：{reason}</translation>
     </message>
@@ -3011,10 +3007,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Save it as UTF-8 text, or copy and paste the text.</source>
         <translation>请另存为 UTF-8 文本，或复制粘贴文本。</translation>
-    </message>
-    <message>
-        <source>The seed {seed} is out of range.</source>
-        <translation>种子 {seed} 超出范围。</translation>
     </message>
     <message>
         <source>Undo its removal, or speak the line again.</source>
@@ -4339,6 +4331,106 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{seconds:.1f} seconds of speech: a good length.</source>
         <translation>{seconds:.1f} 秒人声：长度合适。</translation>
+    </message>
+    <message>
+        <source>Columns kept but not used: {names}.</source>
+        <translation>以下列已保留但未使用：{names}。</translation>
+    </message>
+    <message>
+        <source>Export WAV or FLAC instead, and check the cover image.</source>
+        <translation>请改为导出 WAV 或 FLAC，并检查封面图片。</translation>
+    </message>
+    <message>
+        <source>Import a copy without protection.</source>
+        <translation>请导入没有保护的副本。</translation>
+    </message>
+    <message>
+        <source>Recognise its text with an OCR program first.</source>
+        <translation>请先用 OCR 软件识别其中的文字。</translation>
+    </message>
+    <message>
+        <source>Save a copy without a password.</source>
+        <translation>请另存一份不带密码的副本。</translation>
+    </message>
+    <message>
+        <source>Save it again as .xlsx without a password, or as CSV.</source>
+        <translation>请重新另存为不带密码的 .xlsx，或另存为 CSV。</translation>
+    </message>
+    <message>
+        <source>Save it again as EPUB, or as text.</source>
+        <translation>请重新另存为 EPUB 或文本。</translation>
+    </message>
+    <message>
+        <source>Save it again as PDF, or copy and paste the text.</source>
+        <translation>请重新另存为 PDF，或复制粘贴其中的文字。</translation>
+    </message>
+    <message>
+        <source>Set an end after the start.</source>
+        <translation>请让结束时间晚于开始时间。</translation>
+    </message>
+    <message>
+        <source>The audiobook cannot be encoded ({reason}).</source>
+        <translation>无法编码有声书（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The fade in seconds</source>
+        <translation>淡入淡出（秒）</translation>
+    </message>
+    <message>
+        <source>The pause in seconds</source>
+        <translation>停顿（秒）</translation>
+    </message>
+    <message>
+        <source>The seed</source>
+        <translation>随机种子</translation>
+    </message>
+    <message>
+        <source>The speed</source>
+        <translation>语速</translation>
+    </message>
+    <message>
+        <source>The time {start:g} s to {end:g} s is out of order.</source>
+        <translation>时间 {start:g} 秒至 {end:g} 秒的先后顺序不对。</translation>
+    </message>
+    <message>
+        <source>The volume in decibels</source>
+        <translation>音量（分贝）</translation>
+    </message>
+    <message>
+        <source>Writing audiobooks (.m4b) needs ffmpeg, which is not installed.</source>
+        <translation>导出有声书（.m4b）需要 ffmpeg，但尚未安装。</translation>
+    </message>
+    <message>
+        <source>{how} Or export WAV, FLAC or MP3.</source>
+        <translation>{how}也可以导出 WAV、FLAC 或 MP3。</translation>
+    </message>
+    <message>
+        <source>{name} contains images of text only.</source>
+        <translation>{name} 中只有文字图片，没有可读取的文字。</translation>
+    </message>
+    <message>
+        <source>{name} is copy-protected.</source>
+        <translation>{name} 有版权保护。</translation>
+    </message>
+    <message>
+        <source>{name} is not a readable EPUB book.</source>
+        <translation>{name} 不是可读取的 EPUB 电子书。</translation>
+    </message>
+    <message>
+        <source>{name} is not a readable Excel workbook.</source>
+        <translation>{name} 不是可读取的 Excel 工作簿。</translation>
+    </message>
+    <message>
+        <source>{name} is not a readable PDF file.</source>
+        <translation>{name} 不是可读取的 PDF 文件。</translation>
+    </message>
+    <message>
+        <source>{name} is password-protected.</source>
+        <translation>{name} 设有密码。</translation>
+    </message>
+    <message>
+        <source>{what} is out of range: {value}.</source>
+        <translation>{what}超出范围：{value}。</translation>
     </message>
 </context>
 <context>
