@@ -36,7 +36,7 @@ from studio.app.playback.audio_player import PlaybackStats
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
 from studio.app.session import Services, Session
-from studio.app.theme.colors import Appearance, apply_theme
+from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.translation import use_language
 from studio.app.voices.clip_editor_dialog import ClipEditorDialog as PromptDoctorDialog
 from studio.app.window import MainWindow

@@ -20,7 +20,7 @@ from studio.app.documents import new_project
 from studio.app.error_text import format_error
 from studio.app.log_panel import LogHandler
 from studio.app.session import Services, Session
-from studio.app.theme.colors import Appearance, apply_theme
+from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.translation import chosen_locale, use_language
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.window_manager import WindowManager

@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
 
 from studio import paths
 from studio.app.actions import SPECS
-from studio.app.theme.colors import DARK, LIGHT, Appearance, ThemeColors, apply_theme, is_dark, palette_of, theme_colors
+from studio.app.theme.appearance import Appearance, apply_theme
+from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, mixed, palette_of, theme_colors
+from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.icons import icon
+from studio.app.theme.voice_colors import DARK_VOICES, LIGHT_VOICES, voice_color, voice_ground
 
 APP = Path(__file__).resolve().parents[2] / "studio" / "app"
 
@@ -32,21 +35,90 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+BOTH = pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+GROUNDS = ("ground", "surface", "raised", "selection")
+
+
+@BOTH
 @pytest.mark.parametrize("ink", ["ink", "quiet", "accent", "good", "warn", "bad", "busy"])
-@pytest.mark.parametrize("ground", ["ground", "surface", "raised"])
+@pytest.mark.parametrize("ground", GROUNDS)
 def test_text_colours_have_enough_contrast(colors: ThemeColors, ink: str, ground: str) -> None:
     assert contrast(getattr(colors, ink), getattr(colors, ground)) >= 4.5
 
 
-@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
-def test_selected_text_has_enough_contrast(colors: ThemeColors) -> None:
+@BOTH
+def test_the_primary_button_and_marked_text_have_enough_contrast(colors: ThemeColors) -> None:
     assert contrast(colors.on_accent, colors.accent) >= 4.5
-
-
-@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
-def test_search_matches_have_enough_contrast(colors: ThemeColors) -> None:
+    for share in (0.12, 0.24):  # hovered and pressed
+        assert contrast(colors.on_accent, mixed(colors.ink, colors.accent, share)) >= 4.5
+    assert contrast(colors.ink, colors.marked) >= 4.5
     assert contrast(colors.ink, colors.found) >= 4.5
+
+
+@BOTH
+def test_waveforms_and_focus_rings_stand_out_from_their_ground(colors: ThemeColors) -> None:
+    """WCAG asks for a ratio of 3 for what is not text."""
+    assert contrast(colors.faint, colors.surface) >= 3
+    for ground in GROUNDS:
+        assert contrast(colors.accent, getattr(colors, ground)) >= 3
+
+
+@BOTH
+def test_a_selected_row_is_a_tint_of_the_accent(colors: ThemeColors) -> None:
+    tints = {mixed(colors.accent, colors.surface, share / 100) for share in range(14, 21)}
+    assert colors.selection in tints
+    palette = palette_of(colors)
+    assert palette.color(QPalette.ColorRole.Highlight).name() == colors.selection
+    assert palette.color(QPalette.ColorRole.HighlightedText).name() == colors.ink
+
+
+@pytest.mark.parametrize(("colors", "voices"), [(LIGHT, LIGHT_VOICES), (DARK, DARK_VOICES)], ids=["light", "dark"])
+def test_voice_colours_are_readable(colors: ThemeColors, voices: tuple[str, ...]) -> None:
+    assert len(set(voices)) == len(LIGHT_VOICES) >= 8
+    for colour in voices:
+        for ground in GROUNDS:
+            assert contrast(colour, getattr(colors, ground)) >= 4.5, (colour, ground)
+
+
+@BOTH
+def test_the_initial_of_a_voice_is_readable(colors: ThemeColors, qapp: Any) -> None:
+    palette = palette_of(colors)
+    for number in range(50):
+        name = f"Voice {number}"
+        assert contrast(voice_color(name, palette).name(), voice_ground(name, palette).name()) >= 4.5
+
+
+def test_a_voice_keeps_its_colour(qapp: QApplication) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    assert voice_color("Anna") == voice_color("  ANNA ")
+    assert voice_color("Anna").name() in LIGHT_VOICES
+    assert len({voice_color(name).name() for name in ("Anna", "Bert", "Old Tom", "小梅", "Martha")}) >= 3
+    place = LIGHT_VOICES.index(voice_color("Anna").name())
+    apply_theme(qapp, Appearance.DARK)
+    assert DARK_VOICES.index(voice_color("Anna").name()) == place
+
+
+def test_text_sizes_follow_the_font_of_the_application(qapp: QApplication) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    sizes = [QFontInfo(text_font(size)).pixelSize() for size in TextSize]
+    assert sizes == sorted(set(sizes))
+    assert sizes[1] >= 13
+    before = qapp.font()
+    doubled = QFont(before)
+    doubled.setPointSizeF(2 * before.pointSizeF())
+    qapp.setFont(doubled)
+    try:
+        assert [QFontInfo(text_font(size)).pixelSize() for size in TextSize] == pytest.approx(
+            [2 * pixels for pixels in sizes], abs=1
+        )
+    finally:
+        qapp.setFont(before)
+
+
+def test_chinese_text_has_a_font(qapp: QApplication) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    assert len(qapp.font().families()) > 1
+    assert qapp.font().pointSizeF() > 0
 
 
 def test_a_palette_identifies_its_theme(qapp: Any) -> None:

@@ -1,53 +1,13 @@
-"""Appearance of the application: light and dark colours, and the style rules that a palette cannot express.
+"""Colours of the application, light and dark, by role.
 
 A test checks that all text has the contrast of at least 4.5 that WCAG requires.
-
-Decision: the Fusion style with our own palettes. Reason: on many desktops, Qt's colour schemes have no effect.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from enum import Enum
+from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
-
-from studio import paths
-
-_STYLE = """
-QToolTip {{ color: {ink}; background: {raised}; border: 1px solid {border}; padding: 4px; }}
-QMainWindow::separator {{ background: {ground}; width: 5px; height: 5px; }}
-QDockWidget {{ font-weight: 600; }}
-QDockWidget::title {{ background: {ground}; padding: 6px 8px; }}
-QToolBar {{ border: 0; border-bottom: 1px solid {border}; spacing: 2px; padding: 3px 6px; }}
-QStatusBar {{ border-top: 1px solid {border}; }}
-QStatusBar::item {{ border: 0; }}
-QHeaderView::section {{ background: {ground}; color: {quiet}; border: 0; border-bottom: 1px solid {border};
-    padding: 5px 6px; }}
-QTableView, QListView, QPlainTextEdit, QTreeView {{ border: 1px solid {border}; }}
-QTabWidget::pane {{ border: 0; border-top: 1px solid {border}; }}
-QLineEdit {{ border: 1px solid {border}; border-radius: 3px; padding: 3px 4px; }}
-QLineEdit:focus {{ border-color: {accent}; }}
-QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; }}
-QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {quiet};
-    background: {surface}; }}
-QCheckBox::indicator {{ border-radius: 3px; }}
-QRadioButton::indicator {{ border-radius: 8px; }}
-QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent};
-    image: url("{marks}/check-{shade}.svg"); }}
-QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent};
-    image: url("{marks}/dot-{shade}.svg"); }}
-QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border: 2px solid {accent}; }}
-QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border}; background: {ground}; }}
-QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
-QLabel[role="quiet"] {{ color: {quiet}; }}
-QLabel[role="title"] {{ font-weight: 600; }}
-QLabel[role="bad"] {{ color: {bad}; }}
-QLabel[role="warn"] {{ color: {warn}; }}
-QLabel[role="good"] {{ color: {good}; }}
-"""
+from PySide6.QtGui import QColor, QPalette
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +20,11 @@ class ThemeColors:
     border: str
     ink: str  # text
     quiet: str  # secondary text
-    faint: str  # disabled text
-    accent: str  # the selection, links and waveforms
+    faint: str  # disabled text, and waveforms
+    accent: str  # the primary button, focus rings, links and what is playing
     on_accent: str  # text on ``accent``
+    selection: str  # the background of selected rows; text on it keeps its colour
+    marked: str  # the background of selected text
     good: str
     warn: str
     bad: str
@@ -71,35 +33,39 @@ class ThemeColors:
 
 
 LIGHT = ThemeColors(
-    ground="#f2f3f5",
+    ground="#f4f4f6",
     surface="#ffffff",
-    raised="#fafbfc",
-    border="#c9ced6",
-    ink="#1c2128",
-    quiet="#57606c",
-    faint="#8d96a3",
-    accent="#2b5fb8",
+    raised="#fafafb",
+    border="#dfe0e6",
+    ink="#1b1c22",
+    quiet="#5c6070",
+    faint="#8a8f9e",
+    accent="#4b53c4",
     on_accent="#ffffff",
-    good="#1f7a43",
-    warn="#8f5b00",
+    selection="#e6e7f7",  # 14 % of the accent on the surface
+    marked="#c9cbed",
+    good="#1a6b3a",
+    warn="#855400",
     bad="#b3261e",
-    busy="#6b3fb0",
+    busy="#4b53c4",
     found="#ffe39a",
 )
 DARK = ThemeColors(
-    ground="#1e2126",
-    surface="#16181c",
-    raised="#262a31",
-    border="#3d434d",
-    ink="#e6e9ee",
-    quiet="#a4adba",
-    faint="#737c89",
-    accent="#7ab0ff",
-    on_accent="#10213d",
+    ground="#16171b",
+    surface="#1d1e24",
+    raised="#26282f",
+    border="#363944",
+    ink="#e8e9ee",
+    quiet="#a6abba",
+    faint="#767b8b",
+    accent="#9aa5ff",
+    on_accent="#14162b",
+    selection="#34364b",  # 18 % of the accent on the surface
+    marked="#4a5082",
     good="#6fd08f",
     warn="#f0b95a",
     bad="#ff8d84",
-    busy="#c3a1ff",
+    busy="#9aa5ff",
     found="#5a4708",
 )
 
@@ -126,8 +92,8 @@ def palette_of(colors: ThemeColors) -> QPalette:
         role.Button: colors.raised,
         role.ButtonText: colors.ink,
         role.BrightText: colors.bad,
-        role.Highlight: colors.accent,
-        role.HighlightedText: colors.on_accent,
+        role.Highlight: colors.selection,
+        role.HighlightedText: colors.ink,
         role.Accent: colors.accent,
         role.Link: colors.accent,
         role.LinkVisited: colors.busy,
@@ -148,19 +114,8 @@ def palette_of(colors: ThemeColors) -> QPalette:
     return palette
 
 
-class Appearance(Enum):
-    SYSTEM = "system"
-    LIGHT = "light"
-    DARK = "dark"
-
-
-def apply_theme(application: QApplication, appearance: Appearance) -> None:
-    """Apply ``appearance`` to all windows, also when it changes while they are open."""
-    has_dark_system = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-    is_dark = appearance is Appearance.DARK or (appearance is Appearance.SYSTEM and has_dark_system)
-    colors = DARK if is_dark else LIGHT
-    application.setStyle("Fusion")
-    application.setPalette(palette_of(colors))
-    marks = (paths.resources() / "icons" / "marks").as_posix()
-    shade = "dark" if is_dark else "light"
-    application.setStyleSheet(_STYLE.format(marks=marks, shade=shade, **asdict(colors)))
+def mixed(colour: str, ground: str, share: float) -> str:
+    """Return ``colour`` painted on ``ground`` with the opacity ``share``, 0 to 1."""
+    one, other = QColor(colour), QColor(ground)
+    parts = ((one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue()))
+    return QColor(*(round(share * upper + (1 - share) * lower) for upper, lower in parts)).name()

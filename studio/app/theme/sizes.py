@@ -1,0 +1,8 @@
+"""Distances of the interface, in pixels that do not depend on the scale of the screen."""
+
+from __future__ import annotations
+
+GRID = 8  # margins and gaps are multiples of it, or half of it
+RADIUS = 6  # of buttons, fields and panels
+FOCUS_RING = 2
+SELECTION_BAR = 3  # left edge of a selected row
