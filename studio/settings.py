@@ -267,7 +267,10 @@ EXPORT_PATTERN = StringSetting(
     key="export-pattern",
     page=Page.EXPORT,
     title="File name pattern",
-    help="Fields: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder.",
+    help=(
+        "Fields: {index}, {voice}, {text}, {style}, {project}, {character}, {id} and the columns of an imported table. "
+        "A slash creates a folder."
+    ),
     default="{index} {voice} {text}",
     longest=200,
 )

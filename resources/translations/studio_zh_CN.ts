@@ -4499,6 +4499,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>风格</translation>
     </message>
     <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>ID of the imported line</source>
+        <translation>导入的台词编号</translation>
+    </message>
+    <message>
         <source>Speak them first</source>
         <translation>先生成这些行</translation>
     </message>
@@ -6615,10 +6623,6 @@ Drop a recording here to create a voice.</source>
         <translation>命名规则</translation>
     </message>
     <message>
-        <source>Fields: {index}, {voice}, {text}, {style}, {project}. A slash creates a folder.</source>
-        <translation>可用字段：{index}、{voice}、{text}、{style}、{project}；斜杠表示子文件夹。</translation>
-    </message>
-    <message>
         <source>WAV and FLAC are lossless; MP3, Vorbis and Opus are smaller.</source>
         <translation>WAV 和 FLAC 无损；MP3、Vorbis 和 Opus 文件更小。</translation>
     </message>
@@ -6701,6 +6705,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>English</source>
         <translation>English</translation>
+    </message>
+    <message>
+        <source>Fields: {index}, {voice}, {text}, {style}, {project}, {character}, {id} and the columns of an imported table. A slash creates a folder.</source>
+        <translation>可用字段：{index}、{voice}、{text}、{style}、{project}、{character}、{id}，以及导入表格的各列。斜杠表示文件夹。</translation>
     </message>
     <message>
         <source>Hugging Face</source>

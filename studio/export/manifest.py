@@ -1,4 +1,7 @@
-"""CSV table of exported lines. Its columns text, voice, style and file can be imported as a script."""
+"""CSV table of exported lines. Its columns text, voice, style and file can be imported as a script.
+
+The columns of an imported table follow. One with the name of a column of this program is marked as imported.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +53,17 @@ _COLUMNS: dict[str, Callable[[ManifestRow], object]] = {
 
 def manifest(rows: Iterable[ManifestRow]) -> str:
     """Return the table as CSV with column names."""
+    rows = tuple(rows)
+    imported = tuple(dict.fromkeys(name for row in rows for name in row.timing.item.columns))
+    columns = dict(_COLUMNS)
+    if any(row.timing.item.character for row in rows) and "character" not in map(str.casefold, imported):
+        columns["character"] = lambda row: row.timing.item.character
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
-    table.writerow(_COLUMNS)
-    table.writerows([value(row) for value in _COLUMNS.values()] for row in rows)
+    table.writerow([*columns, *(f"{name} (imported)" if name.casefold() in columns else name for name in imported)])
+    for row in rows:
+        cells = row.timing.item.columns
+        table.writerow([*(value(row) for value in columns.values()), *(cells.get(name, "") for name in imported)])
     return text.getvalue()
 
 

@@ -1,7 +1,8 @@
 """File names from a pattern such as ``{index} {voice} {text}``, valid on Windows, macOS and Linux.
 
 Names have no reserved characters or words and no trailing space or dot. Their length is limited, and they differ in
-more than case and Unicode composition. A ``/`` in the pattern creates folders; a ``/`` in a voice or text does not.
+more than case and Unicode composition. A ``/`` in the pattern or in the file name of a line creates folders; a ``/`` in
+a voice or text does not.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ FIELDS = {
     "text": "first words of the line; {text:20} takes 20 characters",
     "style": "style of the line",
     "project": "name of the script",
+    "character": "who speaks the line",
+    "id": "ID in an imported table, else the number of the line",
 }
+_ID = "id"
 _FEWEST_DIGITS = 3
 _TEXT_CHARACTERS = 40
 # The limit is 255 bytes or UTF-16 units. The rest is reserved for the suffix and a number that avoids collisions.
@@ -44,9 +48,14 @@ _ENDINGS = " .。,，;；:：、…"
 
 
 class NamePattern:
-    """A validated name pattern. Raises ``UnusableSetting``."""
+    """A validated name pattern. Raises ``UnusableSetting``.
 
-    def __init__(self, pattern: str) -> None:
+    The names of ``columns``, those of an imported table, are fields too.
+    """
+
+    def __init__(self, pattern: str, columns: Iterable[str] = ()) -> None:
+        self._fields = (*FIELDS, *(name for name in columns if name.casefold() not in FIELDS))
+        known = frozenset(name.casefold() for name in self._fields)
         if not pattern.strip():
             raise UnusableSetting(
                 "The name pattern is empty.", remedy="Enter a pattern such as {example}.", example=DEFAULT_PATTERN
@@ -71,7 +80,7 @@ class NamePattern:
             )
         for part in self._parts:
             for _, field, spec in part:
-                self._check(field, spec)
+                self._check(field, spec, known)
 
     def stem(self, item: ExportItem, *, num_items: int, project: str = "") -> PurePosixPath:
         """Return the path of the file of a line, without suffix, relative to the target folder."""
@@ -80,30 +89,33 @@ class NamePattern:
             "text": _SIGNS.sub(" ", as_subtitle(item.text)),  # without tags and pauses
             "style": item.style,
             "project": project,
+            "character": item.character,
         }
         num_digits = max(_FEWEST_DIGITS, len(str(num_items)))
+        cells = {name.casefold(): cell for name, cell in item.columns.items()}
 
         def value(field: str | None, spec: str) -> str:
             if field is None:
                 return ""
-            if field == "index":
+            name = field.casefold()
+            if name == "index" or (name == _ID and not cells.get(_ID)):
                 return str(item.index).zfill(int(spec or num_digits))
-            return _shortened(values[field], int(spec or _TEXT_CHARACTERS))
+            return _shortened(values[name] if name in values else cells.get(name, ""), int(spec or _TEXT_CHARACTERS))
 
         names = ("".join(literal + value(field, spec) for literal, field, spec in part) for part in self._parts)
         return PurePosixPath(*map(sanitize_filename, names))
 
-    def _check(self, field: str | None, spec: str) -> None:
+    def _check(self, field: str | None, spec: str, known: frozenset[str]) -> None:
         if field is None:
             return
-        if field not in FIELDS:
-            near = difflib.get_close_matches(field, FIELDS, n=1)
+        if field.casefold() not in known:
+            near = difflib.get_close_matches(field, self._fields, n=1)
             raise UnusableSetting(
                 "The name pattern has an unknown field {{field}}.{did_you_mean}",
                 remedy="Use {known}.",
                 field=field,
                 did_you_mean=did_you_mean([f"{{{name}}}" for name in near[:1]]),
-                known=", ".join(f"{{{known}}}" for known in FIELDS),
+                known=", ".join(f"{{{name}}}" for name in self._fields),
             )
         if spec and not (spec.isascii() and spec.isdigit() and 1 <= int(spec) <= 100):
             raise UnusableSetting(
@@ -112,6 +124,12 @@ class NamePattern:
                 field=field,
                 spec=spec,
             )
+
+
+def sanitize_path(file_name: str) -> PurePosixPath:
+    """Return the path of a file name with folders, without suffix, relative to the target folder."""
+    parts = [part for part in file_name.replace("\\", "/").split("/") if part.strip(" .")]
+    return PurePosixPath(*map(sanitize_filename, parts or [""]))
 
 
 class UniqueNamer:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.errors import NothingToSpeak, UnusableSetting
 from studio.export.mastering import LoudnessTarget
-from studio.export.names import DEFAULT_PATTERN, NamePattern, UniqueNamer, sanitize_filename
+from studio.export.names import DEFAULT_PATTERN, NamePattern, UniqueNamer, sanitize_filename, sanitize_path
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import LineTiming, SubtitleFormat
@@ -114,8 +114,18 @@ class ExportPlan:
     script_stem: PurePosixPath
 
     @classmethod
-    def make(cls, items: Sequence[ExportItem], folder: Path, settings: ExportSettings) -> ExportPlan:
-        """Plan an export. Raise ``NothingToSpeak`` without items, and ``UnusableSetting`` for an invalid name pattern."""
+    def make(
+        cls,
+        items: Sequence[ExportItem],
+        folder: Path,
+        settings: ExportSettings,
+        *,
+        columns: Iterable[str] | None = None,
+    ) -> ExportPlan:
+        """Plan an export. Raise ``NothingToSpeak`` without items, and ``UnusableSetting`` for an invalid name pattern.
+
+        ``columns`` are those of the imported table that the name pattern may use, by default those of ``items``.
+        """
         if not items:
             raise NothingToSpeak("There are no lines to export.", remedy="Add or select lines first.")
         folder = folder.expanduser().absolute()
@@ -127,11 +137,11 @@ class ExportPlan:
         )
         line_files: list[PurePosixPath] = []
         if settings.has_line_files:
-            pattern = NamePattern(settings.pattern)
+            pattern = NamePattern(settings.pattern, columns_of(items) if columns is None else columns)
             largest = max(item.index for item in items)
             for item in items:
                 stem_wanted = (
-                    PurePosixPath(sanitize_filename(_without_suffix(item.file_name)))
+                    sanitize_path(_without_suffix(item.file_name))
                     if item.file_name
                     else pattern.stem(item, num_items=largest, project=settings.project)
                 )
@@ -172,7 +182,7 @@ class ExportPlan:
         lines = [[item.key, item.text, item.voice, self.settings.pause_after(item)] for item in self.items]
         if file == self.joined_file:
             return _digest(lines, *self._audio_options())
-        rows = [[item.index, item.style, item.seed, item.model] for item in self.items]
+        rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
         return _digest(lines, rows, [str(file) for file in self.line_files], *self._audio_options())
 
     def _audio_options(self) -> list[object]:
@@ -190,6 +200,16 @@ class ExportPlan:
 
     def _of_script(self, suffix: str) -> PurePosixPath:
         return self.script_stem.with_name(self.script_stem.name + suffix)
+
+
+def columns_of(items: Iterable[ExportItem]) -> tuple[str, ...]:
+    """Return the names of the columns of the imported tables, in order."""
+    return tuple(dict.fromkeys(name for item in items for name in item.columns))
+
+
+def _imported_values(item: ExportItem) -> list[object]:
+    """Return what only imported lines have. It is empty for other lines, whose digests are those of earlier versions."""
+    return [item.character, dict(item.columns)] if item.character or item.columns else []
 
 
 def _without_suffix(file_name: str) -> str:

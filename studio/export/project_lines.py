@@ -81,6 +81,8 @@ def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> 
         file_name=line.file_name,
         model=take.parameters.model_name if take else "",
         seed=take.seed if take else line.seed,
+        character=line.character or "",
+        columns=line.columns,
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from studio.audio.waveform import Waveform
@@ -16,8 +16,10 @@ class ExportItem:
     Attributes:
         key: Identifies the audio of the line: lines with the same key have the same audio.
         index: The number of the line in the script, from 1.
-        file_name: The name of the line's file, without suffix, or None to use the name pattern.
+        file_name: The name of the line's file, without suffix, or None to use the name pattern. It may contain
+            folders, separated by ``/``.
         model, seed: Values for the manifest.
+        columns: The cells of the imported table, by column name.
     """
 
     key: str
@@ -29,6 +31,8 @@ class ExportItem:
     file_name: str | None = None
     model: str = ""
     seed: int | None = None
+    character: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 class SpeechSource(Protocol):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from speech_fakes import items_of
 
 from studio.errors import UnusableSetting
-from studio.export.names import NamePattern, UniqueNamer, sanitize_filename
+from studio.export.names import NamePattern, UniqueNamer, sanitize_filename, sanitize_path
 
 ITEM = replace(items_of(["The harbour was quiet that morning, and nobody spoke."])[0], style="emotion.happy")
 
@@ -48,6 +48,22 @@ def test_a_slash_creates_folders_in_the_pattern_but_not_in_a_text() -> None:
     assert stem("{voice}/{index}") == "Anna/001"
     assert stem("{voice}/{text}", voice="../../etc", text="a/b\\c") == "etc/a b c"
     assert stem("../{index}") == "untitled/001"
+
+
+def test_characters_ids_and_imported_columns_are_fields() -> None:
+    line = replace(ITEM, index=7, character="Mira", columns={"ID": "d0001", "Quest Name": "The Well", "Voice": "x"})
+    pattern = NamePattern("{character}/{id} {quest name} {voice}", line.columns)
+    assert str(pattern.stem(line, num_items=12)) == "Mira/d0001 The Well Anna"
+    assert stem("{id} {character}") == "001"
+    with pytest.raises(UnusableSetting, match=r"unknown field {qest name}.*Did you mean {Quest Name}"):
+        NamePattern("{qest name}", line.columns)
+
+
+def test_file_names_keep_their_folders() -> None:
+    assert str(sanitize_path("vo/mira/d0001")) == "vo/mira/d0001"
+    assert str(sanitize_path("..\\vo/./con/what?")) == "vo/_con/what"
+    assert str(sanitize_path("/etc/passwd")) == "etc/passwd"
+    assert str(sanitize_path("..")) == "untitled"
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,23 @@ def test_subtitles_and_manifest_have_the_right_times(export: Export) -> None:
         assert joined.frames == round((starts[-1] + 0.1 * len(TEXTS[-1])) * RATE)
 
 
+def test_the_manifest_writes_imported_columns_back(export: Export) -> None:
+    columns = [{"ID": f"d{number}", "Text": "As imported"} for number in range(len(TEXTS))]
+    export.items = [
+        replace(item, character="Mira", columns=each, file_name=f"vo/{each['ID']}")
+        for item, each in zip(export.items, columns, strict=True)
+    ]
+    export(has_manifest=True, joined_name="story")
+    with (export.target / "story.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["ID"] for row in rows] == [each["ID"] for each in columns]
+    assert {row["Text (imported)"] for row in rows} == {"As imported"}
+    assert [row["text"] for row in rows] == list(TEXTS)
+    assert {row["character"] for row in rows} == {"Mira"}
+    assert [row["file"] for row in rows] == [f"vo/{each['ID']}.wav" for each in columns]
+    assert (export.target / "vo" / "d0.wav").is_file()
+
+
 def test_existing_files_are_not_exported_again(export: Export) -> None:
     options = {"joined_name": "story", "has_manifest": True, "subtitles": frozenset(SubtitleFormat)}
     assert export(**options).num_made == 8
@@ -511,4 +528,4 @@ def test_custom_file_names_are_used_and_sanitized(export: Export) -> None:
     names = ["intro.wav", "INTRO", "a/b?", None]
     export.items = [replace(item, file_name=name) for item, name in zip(export.items, names, strict=True)]
     export()
-    assert export.files() == sorted(["intro.wav", "INTRO-2.wav", "a b.wav", NAMES[3]])
+    assert export.files() == sorted(["intro.wav", "INTRO-2.wav", "a/b.wav", NAMES[3]])

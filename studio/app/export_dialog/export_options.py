@@ -11,7 +11,7 @@ from studio import settings as declared
 from studio.audio.encoding import encoding_named
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import sanitize_filename
-from studio.export.plan import ExportPlan, ExportSettings
+from studio.export.plan import ExportPlan, ExportSettings, columns_of
 from studio.export.project_lines import fresh_take, item_of_line, origin_of_project
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
@@ -115,7 +115,7 @@ def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder:
     A name depends only on the lines before it and on the largest line number, so the other lines are left out.
     """
     shown = [*items[:_MAX_PREVIEWED], *items[_MAX_PREVIEWED:][-1:]]
-    plan = ExportPlan.make(shown, folder, settings)
+    plan = ExportPlan.make(shown, folder, settings, columns=columns_of(items))
     line_files = plan.line_files[:_MAX_PREVIEWED]
     num_more = len(items) - len(line_files) if plan.line_files else 0
     return PreviewedNames(line_files, num_more, plan.files[len(plan.line_files) :])

@@ -175,6 +175,8 @@ class ExportForm(QWidget):
             "text": self.tr("First words"),
             "style": self.tr("Style"),
             "project": self.tr("Script name"),
+            "character": self.tr("Character"),
+            "id": self.tr("ID of the imported line"),
         }
         for name in FIELDS:
             action = menu.addAction(f"{titles[name]}\t{{{name}}}")
