@@ -4432,6 +4432,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{what} is out of range: {value}.</source>
         <translation>{what}超出范围：{value}。</translation>
     </message>
+    <message>
+        <source>Choose {least:g} to 1 for the slowest and 1 to {most:g} for the fastest speed.</source>
+        <translation>最慢语速请选 {least:g} 到 1，最快语速请选 1 到 {most:g}。</translation>
+    </message>
+    <message>
+        <source>The speed limits {slowest:g} and {fastest:g} are out of range.</source>
+        <translation>语速范围 {slowest:g} 到 {fastest:g} 超出允许值。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

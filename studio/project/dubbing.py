@@ -1,0 +1,181 @@
+"""Fitting of takes to their time slots in a video: which takes are too long, and what makes them fit.
+
+Decision: takes are shortened only as far as their slots require, and never beyond the user's limits. What remains too
+long is reported. Reason: a clearly marked overrun is easier to fix than speech that was squeezed beyond recognition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.errors import UnusableSetting
+from studio.project.changes import EditLines
+from studio.project.lines import Line, Slot
+from studio.project.script import Script
+from studio.project.takes import Take, edits_of
+
+TOLERANCE_SECONDS = 0.05  # a smaller difference from the slot is neither seen nor heard
+DEFAULT_SLOWEST, DEFAULT_FASTEST = 0.85, 1.25
+# Style presets with which a model speaks faster by itself, by family.
+_FASTER_STYLES = ("speed.fast", "speed.very_fast")
+_SPEED_STEPS = 1000  # speeds are multiples of 0.001, rounded up so that the take is never longer than its slot
+
+
+class Retakes(Enum):
+    """Which overlong lines are spoken again in a faster style of the model."""
+
+    NEVER = "never"
+    BEYOND_LIMITS = "beyond-limits"  # where stretching within the limits is not enough
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """Limits of fitting. Raises ``UnusableSetting``.
+
+    Attributes:
+        slowest, fastest: The limits of the stretch, as factors of the recorded speed.
+        lengthens: Whether takes that are shorter than their slots are slowed down.
+        retakes: Which overlong lines are spoken again in ``faster_style``, if they have no style.
+        faster_style: The style for that, or None if the model has none.
+    """
+
+    slowest: float = DEFAULT_SLOWEST
+    fastest: float = DEFAULT_FASTEST
+    lengthens: bool = False
+    retakes: Retakes = Retakes.NEVER
+    faster_style: str | None = None
+
+    def __post_init__(self) -> None:
+        if not SLOWEST_SPEED <= self.slowest <= 1.0 <= self.fastest <= FASTEST_SPEED:
+            raise UnusableSetting(
+                "The speed limits {slowest:g} and {fastest:g} are out of range.",
+                remedy="Choose {least:g} to 1 for the slowest and 1 to {most:g} for the fastest speed.",
+                slowest=self.slowest,
+                fastest=self.fastest,
+                least=SLOWEST_SPEED,
+                most=FASTEST_SPEED,
+            )
+
+    def stretch(self, seconds: float, slot_seconds: float, *, now: float = 1.0) -> float:
+        """Return the factor, within the limits, by which a recording of ``seconds`` is sped up to fit its slot.
+
+        ``now`` is its present factor, which is returned if the recording fits or cannot be fitted better.
+        """
+        difference = seconds / now - slot_seconds
+        needed = seconds / slot_seconds if slot_seconds > 0 else math.inf
+        if difference > TOLERANCE_SECONDS:
+            return max(now, _round_up(min(needed, self.fastest)))
+        if self.lengthens and -difference > TOLERANCE_SECONDS:
+            return min(now, _round_up(max(needed, self.slowest)))
+        return now
+
+
+@dataclass(frozen=True, slots=True)
+class LineFit:
+    """A line, its slot and its chosen take, and what is done to make the take fit.
+
+    Attributes:
+        take_seconds: The present length of the take.
+        speed: The speed that the line gets; its present one if nothing is changed.
+        is_retaken: Whether the line is spoken again in a faster style first.
+        fitted_seconds: The length of the present take at ``speed``.
+    """
+
+    line: Line
+    slot: Slot
+    take_seconds: float
+    speed: float
+    is_retaken: bool
+    fitted_seconds: float
+
+    @property
+    def overrun_seconds(self) -> float:
+        """How much longer the take is than the slot; negative if it is shorter."""
+        return self.take_seconds - self.slot.seconds
+
+    @property
+    def remaining_seconds(self) -> float:
+        """The overrun after the take was fitted."""
+        return self.fitted_seconds - self.slot.seconds
+
+    @property
+    def is_stretched(self) -> bool:
+        return self.speed != self.line.speed
+
+    @property
+    def still_overruns(self) -> bool:
+        return self.remaining_seconds > TOLERANCE_SECONDS
+
+
+def take_seconds(script: Script, line: Line) -> float | None:
+    """Return the length of the chosen take of ``line`` with its edits, or None without a take."""
+    take = _chosen_take(script, line)
+    return None if take is None else edits_of(take, line).seconds(take.audio_seconds)
+
+
+def overrun_seconds(line: Line, seconds: float | None) -> float:
+    """Return how much longer ``seconds`` of audio are than the slot of ``line``; 0 if they fit or one is missing."""
+    if line.slot is None or seconds is None or seconds - line.slot.seconds <= TOLERANCE_SECONDS:
+        return 0.0
+    return seconds - line.slot.seconds
+
+
+def has_slots(script: Script) -> bool:
+    return any(line.slot is not None for line in script.lines)
+
+
+def faster_style(families: Collection[str]) -> str | None:
+    """Return the style preset with which a model with these presets speaks faster, or None if it has none."""
+    return next((style for style in _FASTER_STYLES if style in families), None)
+
+
+def plan_fit(script: Script, line_ids: Iterable[str], options: FitOptions) -> tuple[LineFit, ...]:
+    """Return the lines that have a slot and a take, the longest overrun first, with what makes each fit.
+
+    Locked lines are never changed.
+    """
+    wanted = set(line_ids)
+    plan: list[LineFit] = []
+    for line in script.lines:
+        take = _chosen_take(script, line)
+        if line.id in wanted and line.slot is not None and line.is_spoken and take is not None:
+            plan.append(_fit(line, line.slot, take, options))
+    return tuple(sorted(plan, key=lambda fit: -fit.overrun_seconds))
+
+
+def stretches(plan: Sequence[LineFit]) -> EditLines | None:
+    """Return the change that stretches the takes of ``plan``, or None if none is stretched."""
+    edits = {fit.line.id: {"speed": fit.speed} for fit in plan if fit.is_stretched}
+    return EditLines(edits) if edits else None
+
+
+def _fit(line: Line, slot: Slot, take: Take, options: FitOptions) -> LineFit:
+    edits = edits_of(take, line)
+    seconds = edits.seconds(take.audio_seconds)
+    recorded = seconds * edits.speed
+    factor = edits.speed if line.is_locked else options.stretch(recorded, slot.seconds, now=edits.speed)
+    speed = line.speed
+    if factor != edits.speed:
+        speed = min(max(SLOWEST_SPEED, _round_up(factor * take.parameters.speed)), FASTEST_SPEED)
+        factor = speed / take.parameters.speed
+    fitted = recorded / factor
+    is_over = seconds - slot.seconds > TOLERANCE_SECONDS
+    is_beyond = fitted - slot.seconds > TOLERANCE_SECONDS
+    may_retake = options.faster_style is not None and line.style.is_plain and not line.is_locked and is_over
+    is_retaken = may_retake and (
+        options.retakes is Retakes.ALWAYS or (options.retakes is Retakes.BEYOND_LIMITS and is_beyond)
+    )
+    return LineFit(line, slot, seconds, speed, is_retaken, fitted)
+
+
+def _round_up(speed: float) -> float:
+    return math.ceil(speed * _SPEED_STEPS - 1e-6) / _SPEED_STEPS
+
+
+def _chosen_take(script: Script, line: Line) -> Take | None:
+    return None if line.chosen_take is None else script.take(line.chosen_take)
