@@ -4440,6 +4440,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>The speed limits {slowest:g} and {fastest:g} are out of range.</source>
         <translation>语速范围 {slowest:g} 到 {fastest:g} 超出允许值。</translation>
     </message>
+    <message>
+        <source>“{name}” is not a known standard.</source>
+        <translation>未知的标准“{name}”。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

@@ -60,6 +60,12 @@ def read_audio(
     return Waveform(np.concatenate(blocks), sample_rate)
 
 
+def read_audio_blocks(path: Path) -> Iterator[tuple[Samples, int]]:
+    """Yield blocks of mono samples and the sample rate, of files of any length. Raises the errors of ``read_audio``."""
+    _require_file(path)
+    yield from _finite_blocks(path, None)
+
+
 def _finite_blocks(path: Path, longest_seconds: float | None) -> Iterator[tuple[Samples, int]]:
     num_samples = 0
     for block, rate in _read_blocks(path):
