@@ -4444,6 +4444,34 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>“{name}” is not a known standard.</source>
         <translation>未知的标准“{name}”。</translation>
     </message>
+    <message>
+        <source>Free some space, choose a folder on another disk, or a smaller audio format.</source>
+        <translation>请释放一些空间、选择其他磁盘上的文件夹，或改用更小的音频格式。</translation>
+    </message>
+    <message>
+        <source>Locked lines are not spoken.</source>
+        <translation>已锁定的行不会生成语音。</translation>
+    </message>
+    <message>
+        <source>Other lines have the same file name; a number is added to these.</source>
+        <translation>与其他行的文件名相同，已加上编号。</translation>
+    </message>
+    <message>
+        <source>The export needs about {needed:.0f} MB, but only {free:.0f} MB are free in {folder}.</source>
+        <translation>导出约需 {needed:.0f} MB，但 {folder} 只剩 {free:.0f} MB 可用空间。</translation>
+    </message>
+    <message>
+        <source>The model does not have this style; these lines are spoken plain.</source>
+        <translation>模型不支持该风格，这些行将以默认风格朗读。</translation>
+    </message>
+    <message>
+        <source>These lines are locked and keep their takes, although they have changed.</source>
+        <translation>这些行已锁定，内容虽有改动，仍使用原来的录音。</translation>
+    </message>
+    <message>
+        <source>Unlock or skip them.</source>
+        <translation>请解除锁定或跳过这些行。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>

@@ -10,9 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from studio import paths
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
 from studio.cli.command_context import CommandContext
-from studio.cli.export_script import READABLE_SUFFIXES, OpenScript, Speaking, line_numbers, open_script
+from studio.cli.export_script import (
+    READABLE_SUFFIXES,
+    LinesNotSpeakable,
+    OpenScript,
+    Speaking,
+    line_numbers,
+    open_script,
+)
 from studio.cli.options import (
     Commands,
     add_command,
@@ -28,12 +36,13 @@ from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.cli.speaking import IMPLAUSIBLE_LENGTH, odd_length_text, run_until_cancelled, save_voices, warn_of_noise
 from studio.errors import StudioError
 from studio.export.cached_source import CachedSource
-from studio.export.exporter import Exporter, ExportResult, LineFailure
+from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges
+from studio.export.exporter import Exporter, ExportResult
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
-from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project
+from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project, seconds_in_project
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
@@ -149,7 +158,11 @@ async def _export(
 ) -> None:
     options = engine_options(arguments)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
-    items, requests, taken = speaking.items()
+    try:
+        items, requests, taken = speaking.items()
+    except LinesNotSpeakable as failure:
+        _print_findings(group_errors(failure.errors))
+        raise _summary_error(failure.errors, len(script.lines)) from failure
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
     part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
     origin = (
@@ -157,6 +170,12 @@ async def _export(
     )
     settings = replace(_settings(arguments, script.name, provenance), origin=origin)
     plan = ExportPlan.make(items, arguments.out, settings)
+    check_space(
+        plan,
+        seconds_of=lambda item: seconds_in_project(script.project, taken, item),
+        takes_folder=paths.cache_folder(),
+    )
+    _print_findings(check_names(plan))
     messages = _Messages()
     control = RequestControl()
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
@@ -175,7 +194,7 @@ async def _export(
     if arguments.json:
         print(_as_json(result, plan, warnings), flush=True)
     if result.failures:
-        raise _summary_error(result.failures, len(plan.items))
+        raise _summary_error({each.item.index: each.error for each in result.failures}, len(plan.items))
 
 
 async def _run(exporter: Exporter, control: RequestControl, messages: _Messages) -> ExportResult:
@@ -247,15 +266,21 @@ class _Messages:
         )
 
 
-def _summary_error(failures: tuple[LineFailure, ...], num_lines: int) -> StudioError:
-    """Return an error of the type that the first failed line raised."""
-    first = failures[0].error
+def _print_findings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        lines = f"lines {number_ranges(finding.line_numbers)}: " if finding.line_numbers else ""
+        print_message(f"timbre: {lines}{finding.message}")
+
+
+def _summary_error(errors: Mapping[int, StudioError], num_lines: int) -> StudioError:
+    """Return an error of the type of the first line's error. ``errors`` maps the numbers of lines to their errors."""
+    number, first = next(iter(errors.items()))
     return type(first)(
         "{count} of {total} lines failed; line {number}: {reason}",
         remedy=first.hint,
-        count=len(failures),
+        count=len(errors),
         total=num_lines,
-        number=failures[0].item.index,
+        number=number,
         reason=first.problem,
     )
 

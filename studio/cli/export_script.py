@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio import paths
 from studio.cli.options import voice_reference
-from studio.errors import NothingToSpeak
+from studio.errors import NothingToSpeak, StudioError
 from studio.export.cached_source import request_cache_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem
@@ -38,7 +38,7 @@ class OpenScript:
 
     name: str
     folder: Path
-    lines: tuple[tuple[int, Line], ...]  # the lines to export that are not empty, with their numbers
+    lines: tuple[tuple[int, Line], ...]  # the lines to export, which have text and are spoken, with their numbers
     dictionary: PronunciationDictionary
     project: Project | None = None  # None for a document
 
@@ -65,7 +65,7 @@ def _numbered(lines: list[Line] | tuple[Line, ...], wanted: frozenset[int] | Non
     chosen = tuple(
         (number, line)
         for number, line in enumerate(lines, 1)
-        if line.text.strip() and (wanted is None or number in wanted)
+        if line.text.strip() and line.is_spoken and (wanted is None or number in wanted)
     )
     if not chosen:
         raise NothingToSpeak("There are no lines to export.", remedy="Choose other lines, or another script.")
@@ -82,6 +82,14 @@ def line_numbers(words: str) -> frozenset[int]:
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{words} is not like 3,5-8") from error
     return frozenset(numbers)
+
+
+class LinesNotSpeakable(Exception):
+    """Raised before anything is synthesised. ``errors`` maps the numbers of lines to their errors."""
+
+    def __init__(self, errors: Mapping[int, StudioError]) -> None:
+        super().__init__("lines cannot be spoken")
+        self.errors = errors
 
 
 class Speaking:
@@ -105,8 +113,9 @@ class Speaking:
     def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines]:
         """Return all lines, the requests of the lines to synthesise by key, and the takes of the other lines.
 
-        Raises the errors of unknown voices and styles.
+        Raises ``LinesNotSpeakable`` with the errors of all lines, such as unknown voices.
         """
+        failed: dict[int, StudioError] = {}
         requests: dict[str, SynthesisRequest] = {}
         items: list[ExportItem] = []
         taken = self._taken()
@@ -115,12 +124,18 @@ class Speaking:
             if number in of_take:
                 items.append(of_take[number])
                 continue
-            request = self._request(line)
-            key = request_cache_key(request, self._folder, self._options)
+            try:
+                request = self._request(line)
+                key = request_cache_key(request, self._folder, self._options)
+            except StudioError as error:
+                failed[number] = error
+                continue
             requests[key] = request
             item = item_of_line(line, number, key)
             style = request.instruct or request.preset or ""
             items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
+        if failed:
+            raise LinesNotSpeakable(failed)
         return tuple(items), requests, taken
 
     def _taken(self) -> ProjectLines:

@@ -105,6 +105,7 @@ class ExportPlan:
     Attributes:
         line_files: The files of ``items`` in the same order, or empty.
         script_stem: The name of the joined audio, subtitles and manifest, without suffix.
+        renumbered: The positions of the lines whose file names got a number, because an earlier one is the same.
     """
 
     folder: Path
@@ -112,6 +113,7 @@ class ExportPlan:
     items: tuple[ExportItem, ...]
     line_files: tuple[PurePosixPath, ...]
     script_stem: PurePosixPath
+    renumbered: tuple[int, ...] = ()
 
     @classmethod
     def make(
@@ -136,18 +138,22 @@ class ExportPlan:
             [suffix, MANIFEST_SUFFIX, *(each.value for each in SubtitleFormat)],
         )
         line_files: list[PurePosixPath] = []
+        renumbered: list[int] = []
         if settings.has_line_files:
             pattern = NamePattern(settings.pattern, columns_of(items) if columns is None else columns)
             largest = max(item.index for item in items)
-            for item in items:
+            for position, item in enumerate(items):
                 stem_wanted = (
                     sanitize_path(_without_suffix(item.file_name))
                     if item.file_name
                     else pattern.stem(item, num_items=largest, project=settings.project)
                 )
-                unique = names.unique(_short_enough(stem_wanted, folder, suffix), [suffix])
+                short = _short_enough(stem_wanted, folder, suffix)
+                unique = names.unique(short, [suffix])
+                if unique != short:
+                    renumbered.append(position)
                 line_files.append(unique.with_name(unique.name + suffix))
-        return cls(folder, settings, tuple(items), tuple(line_files), stem)
+        return cls(folder, settings, tuple(items), tuple(line_files), stem, tuple(renumbered))
 
     @property
     def joined_file(self) -> PurePosixPath | None:

@@ -86,6 +86,12 @@ def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> 
     )
 
 
+def seconds_in_project(project: Project | None, lines: ProjectLines, item: ExportItem) -> float | None:
+    """Return the length of the take of ``item``, or None if it has no take."""
+    take = lines.take_of_key.get(item.key)
+    return project.seconds_of(take) if project is not None and take is not None else None
+
+
 class TakeSource:
     """A ``SpeechSource`` that returns the takes of a project, and uses ``others`` for lines without a take."""
 

@@ -309,3 +309,31 @@ def test_equal_cache_keys_mean_equal_audio(tmp_path: Path, clip: Path) -> None:
     (model / "llm.pt").write_bytes(b"other weights")
     different.append(key())
     assert len({original, *different}) == len(different) + 1
+
+
+def test_all_unknown_voices_are_reported_at_once(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text,voice\nOne,Mira\nTwo,Anna\nThree,Mira\nFour,Bandit\n", "utf-8")
+    ran = export(timbre, "script.csv")
+    assert ran.status == 7
+    assert "lines 1, 3: There is no voice named Mira." in ran.err
+    assert "lines 4: There is no voice named Bandit." in ran.err
+    assert "3 of 4 lines failed" in ran.err
+    assert timbre.opened == [], "no model is loaded"
+    assert not Path("out").exists()
+
+
+def test_a_full_disk_is_reported_before_synthesis(timbre, spoken, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text\nHello there\n", "utf-8")
+    monkeypatch.setattr("studio.export.checks.check_space.__kwdefaults__", {"takes_folder": None, "free": lambda _: 10})
+    ran = export(timbre, "script.csv", "--voice", "Anna")
+    assert ran.status == 10
+    assert "MB are free in" in ran.err
+    assert timbre.opened == []
+
+
+def test_numbers_added_to_equal_names_are_reported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text,file name\nOne,same\nTwo,same\n", "utf-8")
+    ran = export(timbre, "script.csv", "--voice", "Anna")
+    assert ran.status == 0, ran.err
+    assert names() == ["same-2.wav", "same.wav"]
+    assert "lines 2: Other lines have the same file name" in ran.err

@@ -1,0 +1,220 @@
+"""Checks before an export: everything that is known at the start is found before anything is synthesised."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from studio.errors import DiskFull, NothingToSpeak, StudioError, VoiceNotFound
+from studio.export.plan import ExportPlan
+from studio.export.speech_source import ExportItem
+from studio.messages import Message, wording
+from studio.project.lines import Line, LineStyle
+from studio.storage.disk import free_bytes
+
+# Estimates for lines that have not been spoken yet. Both are rather too high than too low.
+_SECONDS_PER_LETTER = 0.1
+_SECONDS_PER_WIDE_LETTER = 0.3
+_FIRST_WIDE_LETTER = "\u2e80"  # Chinese, Japanese and Korean
+_LEAST_SECONDS = 1.0
+_TAKE_BYTES_PER_SECOND = 24_000 * 4
+_LOSSY_BYTES_PER_SECOND = 20_000
+_LOSSLESS_SHARE = 0.8  # of FLAC, compared with PCM
+_HEADER_BYTES = 4_096
+_MEGABYTE = 1_000_000
+_MOST_RANGES = 8
+
+
+class FindingKind(Enum):
+    """Stable names of what a check finds."""
+
+    VOICE = "voice"
+    LINE = "line"
+    STYLE = "style"
+    LOCKED = "locked"
+    SAME_NAME = "same-name"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem of some lines or of the whole export.
+
+    Attributes:
+        error: The error if the export or these lines would fail, or None for a note.
+        line_numbers: The lines that it concerns, empty for the whole export.
+    """
+
+    kind: FindingKind
+    message: Message
+    line_numbers: tuple[int, ...] = ()
+    error: StudioError | None = None
+
+    @property
+    def is_blocking(self) -> bool:
+        return self.error is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LineToCheck:
+    """A line of an export.
+
+    Attributes:
+        must_speak: Whether it has no take that the export can use.
+        is_outdated: Whether it keeps a take although it has changed since, because it is locked.
+    """
+
+    number: int
+    line: Line
+    must_speak: bool
+    is_outdated: bool = False
+
+
+def check_lines(
+    lines: Iterable[LineToCheck],
+    *,
+    find_voice: Callable[[str | None], object],
+    has_style: Callable[[LineStyle], bool] = lambda _: True,
+) -> tuple[Finding, ...]:
+    """Return what is wrong with ``lines``, errors first.
+
+    ``find_voice`` raises ``StudioError`` if there is no such voice; it is called once for each voice.
+    """
+    voice_errors: dict[str | None, StudioError | None] = {}
+    failed: dict[int, StudioError] = {}
+    styles: list[int] = []
+    outdated: list[int] = []
+    for each in lines:
+        line = each.line
+        if each.is_outdated:
+            outdated.append(each.number)
+        if not each.must_speak:
+            continue
+        if line.is_locked:
+            failed[each.number] = NothingToSpeak("Locked lines are not spoken.", remedy="Unlock or skip them.")
+            continue
+        if line.voice not in voice_errors:
+            voice_errors[line.voice] = _error_of(find_voice, line.voice)
+        error = voice_errors[line.voice]
+        if error is not None:
+            failed[each.number] = error
+        if not has_style(line.style):
+            styles.append(each.number)
+    found = list(group_errors(failed))
+    if styles:
+        message = wording("The model does not have this style; these lines are spoken plain.")
+        found.append(Finding(FindingKind.STYLE, message, tuple(styles)))
+    if outdated:
+        message = wording("These lines are locked and keep their takes, although they have changed.")
+        found.append(Finding(FindingKind.LOCKED, message, tuple(outdated)))
+    return tuple(found)
+
+
+def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:
+    """Return one finding for each different error of ``errors``, which maps line numbers to errors."""
+    numbers: dict[str, list[int]] = {}
+    first: dict[str, StudioError] = {}
+    for number, error in errors.items():
+        numbers.setdefault(str(error), []).append(number)
+        first.setdefault(str(error), error)
+    return tuple(
+        Finding(
+            FindingKind.VOICE if isinstance(first[text], VoiceNotFound) else FindingKind.LINE,
+            first[text].full_message,
+            tuple(found),
+            first[text],
+        )
+        for text, found in numbers.items()
+    )
+
+
+def check_names(plan: ExportPlan) -> tuple[Finding, ...]:
+    """Return the lines whose file names got a number, because an earlier line has the same name."""
+    numbers = tuple(plan.items[position].index for position in plan.renumbered)
+    if not numbers:
+        return ()
+    message = wording("Other lines have the same file name; a number is added to these.")
+    return (Finding(FindingKind.SAME_NAME, message, numbers),)
+
+
+def check_space(
+    plan: ExportPlan,
+    *,
+    seconds_of: Callable[[ExportItem], float | None],
+    takes_folder: Path | None = None,
+    free: Callable[[Path], int] = free_bytes,
+) -> None:
+    """Raise ``DiskFull`` if the files of ``plan`` will not fit on the disk.
+
+    ``seconds_of`` returns the length of a line that is spoken already, else None. Lines to be spoken are stored in
+    ``takes_folder``, too. Files that exist need no further space.
+    """
+    needed = {plan.folder: 0.0}
+    seconds: list[float] = []
+    for position, item in enumerate(plan.items):
+        known = seconds_of(item)
+        length = expected_seconds(item.text) if known is None else known
+        seconds.append(length)
+        if plan.line_files and not (plan.folder / plan.line_files[position]).exists():
+            needed[plan.folder] += length * _bytes_per_second(plan) + _HEADER_BYTES
+        if known is None and takes_folder is not None:
+            needed[takes_folder] = needed.get(takes_folder, 0.0) + length * _TAKE_BYTES_PER_SECOND
+    if plan.joined_file is not None and not (plan.folder / plan.joined_file).exists():
+        pauses = sum(plan.settings.pause_after(item) for item in plan.items)
+        needed[plan.folder] += (sum(seconds) + pauses) * _bytes_per_second(plan)
+    for folders in _by_disk(needed):
+        total, available = sum(needed[folder] for folder in folders), free(folders[0])
+        if total > available:
+            raise DiskFull(
+                "The export needs about {needed:.0f} MB, but only {free:.0f} MB are free in {folder}.",
+                remedy="Free some space, choose a folder on another disk, or a smaller audio format.",
+                needed=total / _MEGABYTE,
+                free=available / _MEGABYTE,
+                folder=folders[0],
+            )
+
+
+def expected_seconds(text: str) -> float:
+    """Return how long ``text`` will take to speak, roughly."""
+    wide = sum(letter >= _FIRST_WIDE_LETTER for letter in text)
+    return max(_LEAST_SECONDS, wide * _SECONDS_PER_WIDE_LETTER + (len(text) - wide) * _SECONDS_PER_LETTER)
+
+
+def number_ranges(numbers: Sequence[int]) -> str:
+    """Return ``numbers``, which are in order, as ``3, 5–8``; many of them are shortened with an ellipsis."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    shown = [str(first) if first == last else f"{first}–{last}" for first, last in ranges[:_MOST_RANGES]]
+    return ", ".join([*shown, *(["…"] if len(ranges) > _MOST_RANGES else [])])
+
+
+def _error_of(find_voice: Callable[[str | None], object], name: str | None) -> StudioError | None:
+    try:
+        find_voice(name)
+    except StudioError as error:
+        return error
+    return None
+
+
+def _bytes_per_second(plan: ExportPlan) -> float:
+    encoding = plan.settings.encoding
+    if encoding.num_bytes is not None:
+        return float(encoding.num_bytes * plan.settings.sample_rate)
+    if encoding.file_format == "FLAC":
+        return _LOSSLESS_SHARE * plan.settings.sample_rate * (3 if "24" in encoding.subtype else 2)
+    return float(_LOSSY_BYTES_PER_SECOND)
+
+
+def _by_disk(folders: Iterable[Path]) -> list[list[Path]]:
+    disks: dict[int, list[Path]] = {}
+    for folder in folders:
+        existing = next((path for path in (folder, *folder.absolute().parents) if os.path.exists(path)), None)
+        disks.setdefault(existing.stat().st_dev if existing else -1, []).append(folder)
+    return list(disks.values())
