@@ -78,7 +78,7 @@ def _normalized(fact: object) -> str | int | float | Message:
 
 
 def _reason(error: OSError) -> str | Message:
-    """Return a translatable reason for the usual errors of the operating system, else the system's own text."""
+    """Return a translatable reason for the usual errors of the operating system, or otherwise the system's own text."""
     reason = getattr(error, "reason", None)
     if isinstance(reason, Message):
         return reason

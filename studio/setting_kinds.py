@@ -141,11 +141,11 @@ class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
 
     def checked(self, value: object) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(value, Mapping):
-            raise self._refuse(value, wording("Enter action names with lists of keys."))
+            raise self._refuse(value, wording("Enter a table of action names, each with a list of keys."))
         table: dict[str, tuple[str, ...]] = {}
         for name, words in value.items():
             is_entry = isinstance(name, str) and isinstance(words, list | tuple)
             if not is_entry or not all(isinstance(word, str) for word in words):
-                raise self._refuse(value, wording("Enter action names with lists of keys."))
+                raise self._refuse(value, wording("Enter a table of action names, each with a list of keys."))
             table[name] = tuple(words)
         return table

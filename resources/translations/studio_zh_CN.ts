@@ -1341,10 +1341,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请关闭其他程序，或选择其他引擎。</translation>
     </message>
     <message>
-        <source>Close other programs, or split it.</source>
-        <translation>请关闭其他程序，或将句子拆短。</translation>
-    </message>
-    <message>
         <source>Connect it, or choose another in the settings.</source>
         <translation>请连接设备，或在设置中选择其他设备。</translation>
     </message>
@@ -1819,10 +1815,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>This line is empty.</source>
         <translation>此行为空。</translation>
-    </message>
-    <message>
-        <source>This processor does not multiply in {precision}.</source>
-        <translation>此 CPU 不支持 {precision} 乘法。</translation>
     </message>
     <message>
         <source>This take is no longer in the project.</source>
@@ -3677,10 +3669,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型未生成任何语音就停止了。</translation>
     </message>
     <message>
-        <source>The model&apos;s yaml file lacks a value or contains an invalid one.</source>
-        <translation>模型的 YAML 文件缺少必要的值，或含有无效的值。</translation>
-    </message>
-    <message>
         <source>The name is in use, is not a valid folder name, or belongs to a release with other contents.</source>
         <translation>该名称已被使用、不能用作文件夹名，或属于内容不同的发布版。</translation>
     </message>
@@ -3767,10 +3755,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Use three to ten seconds of one speaker.</source>
         <translation>请使用单人说话的录音，时长 3 到 10 秒。</translation>
-    </message>
-    <message>
-        <source>Verify the model or install it again; undo changes to the yaml file.</source>
-        <translation>请校验或重新安装模型；如改动过 YAML 文件，请还原。</translation>
     </message>
     <message>
         <source>WAV, FLAC, OGG and MP3 are supported; m4a, mp4 and webm are not</source>
@@ -3871,10 +3855,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Download the model again, or correct the file by hand.</source>
         <translation>请重新下载模型，或手动修正该文件。</translation>
-    </message>
-    <message>
-        <source>In {file}, the two tensors of the weight of {layer} do not match.</source>
-        <translation>{file} 中 {layer} 权重的两个张量不匹配。</translation>
     </message>
     <message>
         <source>In {file}, {key} multiplies a value that is not a number.</source>
@@ -4039,10 +4019,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Enter 1 to {longest} characters.</source>
         <translation>请输入 1 到 {longest} 个字符。</translation>
-    </message>
-    <message>
-        <source>Enter action names with lists of keys.</source>
-        <translation>请填写操作名称及其快捷键列表。</translation>
     </message>
     <message>
         <source>Free some space and export again; finished files are kept.</source>
@@ -4471,6 +4447,30 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Unlock or skip them.</source>
         <translation>请解除锁定或跳过这些行。</translation>
+    </message>
+    <message>
+        <source>Undo any changes to the YAML file, or repair the model.</source>
+        <translation>请撤销对 YAML 文件的修改，或修复模型。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s YAML file lacks a value or contains an invalid one.</source>
+        <translation>模型的 YAML 文件缺少某个值，或含有无效的值。</translation>
+    </message>
+    <message>
+        <source>The two tensors that make up the weight of {layer} in {file} do not match.</source>
+        <translation>{file} 中组成 {layer} 权重的两个张量不匹配。</translation>
+    </message>
+    <message>
+        <source>This processor does not support multiplication in {precision}.</source>
+        <translation>此 CPU 不支持 {precision} 乘法。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or split the sentence.</source>
+        <translation>请关闭其他程序，或拆分这句话。</translation>
+    </message>
+    <message>
+        <source>Enter a table of action names, each with a list of keys.</source>
+        <translation>请输入操作名称表，每个操作对应一组按键。</translation>
     </message>
 </context>
 <context>
@@ -6232,8 +6232,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>重复上限</translation>
     </message>
     <message>
-        <source>Largest share of one token in the window</source>
-        <translation>窗口内同一 token 的最大占比</translation>
+        <source>Largest fraction of one token in the window</source>
+        <translation>窗口内单个 token 的最大占比</translation>
     </message>
 </context>
 <context>

@@ -1,6 +1,6 @@
 """The parts of the window that are built after the first paint.
 
-Decision: pages, panels and dialogs that the first paint does not show are imported and built after it.
+Decision: pages, panels and dialogs that are not visible at first are imported and built after the first paint.
 Reason: their imports take as long as the rest of the startup.
 """
 

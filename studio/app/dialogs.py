@@ -57,7 +57,7 @@ class Dialogs(QObject):
         )
 
     def open_comparison(self, takes_controller: TakesController, selected: list[str]) -> None:
-        """Compare the ``selected`` takes of the current line, or all of them."""
+        """Compare the ``selected`` takes of the current line, or all its takes if fewer than two are selected."""
         from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415
         from studio.app.playback.comparison import Comparison  # noqa: PLC0415
 

@@ -23,7 +23,7 @@ _ACTION_ROLE = Qt.ItemDataRole.UserRole
 
 
 class ShortcutsPage(QWidget):
-    """List of all actions with their keys. A changed key takes effect at once and is removed from other actions."""
+    """List of all actions with their keys. A newly assigned key takes effect at once and is removed from other actions."""
 
     def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)

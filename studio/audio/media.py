@@ -201,7 +201,7 @@ def _read_output(program: Path, path: Path) -> Iterator[bytes]:
         process = _start(program, path, errors)
         chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         is_over = threading.Event()
-        # On a daemon thread: reading a pipe with a timeout is not possible on every system.
+        # A daemon thread reads the pipe, because not every system can read one with a timeout.
         threading.Thread(target=_copy_output, args=(process.stdout, chunks, is_over), daemon=True).start()
         try:
             while chunk := chunks.get(timeout=_SILENCE_SECONDS):

@@ -29,7 +29,7 @@ class BenchRequest:
 
 
 def run_bench(request: BenchRequest) -> BenchReport:
-    """Run all measurements of ``request.extent``, the slowest last. Raise the errors of loading.
+    """Run all measurements of ``request.extent``, the slowest last. Raise any error of loading the model.
 
     The voice cache must be empty for measurements of new voices; ``__main__`` ensures that.
     """

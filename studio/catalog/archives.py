@@ -28,8 +28,8 @@ _MAX_MEMBERS = 10_000
 _ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError),
     *(ValueError, IndexError),  # undecodable or empty names
-    *(RuntimeError, MemoryError),  # encrypted or unsupported compression; absurd sizes
-    OSError,  # gzip and the disk
+    *(RuntimeError, MemoryError),  # encryption, unsupported compression, and impossible sizes
+    OSError,  # invalid gzip data and disk errors
 )
 
 

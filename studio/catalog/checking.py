@@ -42,7 +42,7 @@ def is_allowed_file(path: str) -> bool:
 
 
 def require_complete(folder: Path) -> str:
-    """Return the name of the model's generation. Raise ``MissingModelFile``, and the errors of ``detect_generation``."""
+    """Return the name of the model's generation. Raise ``MissingModelFile``, or as ``detect_generation``."""
     generation, _ = detect_generation(folder)
     required = (*_REQUIRED, generation.speech_tokenizer_file, *_REQUIRED_TEXT)
     missing = [path for path in required if not (folder / path).is_file()]

@@ -77,7 +77,7 @@ def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
 
 
 def endpoint_of(kind: SourceKind, chosen: str = "") -> str:
-    """Return ``chosen``, else the endpoint in the environment, else the hub's own. Raise ``UnusableSetting``."""
+    """Return ``chosen``, or otherwise the endpoint in the environment, or otherwise the hub's own. Raise ``UnusableSetting``."""
     variable, default = _ENDPOINTS[kind]
     endpoint = (chosen.strip() or os.environ.get(variable, "").strip() or default).rstrip("/")
     if not _is_address(endpoint):

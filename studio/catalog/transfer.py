@@ -47,7 +47,7 @@ def import_model(
 ) -> Path:
     """Copy the model in ``path`` to the user's models and return its folder. A failed import leaves no files.
 
-    ``name`` defaults to the name recorded in the export, else to that of the release with the same file sizes, else to
+    ``name`` defaults to the name recorded in the export, or to that of the release with the same file sizes, or to
     the name of the folder or archive.
 
     Raise ``DownloadCancelled``, ``ModelNotFound``, ``BadModelArchive``, ``BadModelName``, ``MissingModelFile``,
@@ -191,7 +191,7 @@ def export_model(
 
 
 def _require_writable_place(target: Path) -> None:
-    """Raise ``CannotWrite`` before gigabytes are read."""
+    """Raise ``CannotWrite`` if ``target`` cannot be created. Call this before gigabytes are read."""
     if os.path.exists(target) and not os.path.isfile(target):
         raise CannotWrite("{path} is not an ordinary file.", remedy="Choose another name.", path=target)
     if not os.path.isdir(target.absolute().parent):

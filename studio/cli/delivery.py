@@ -1,4 +1,4 @@
-"""Destination of the audio of one request: ``-o``, ``--play``, or by default the sound device, else a file."""
+"""Destination of the audio of one request: ``-o``, ``--play``, or by default the sound device, or a file without one."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
         "--device",
         default="auto",
         metavar="WHERE",
-        help="cpu, cuda, cuda:1, or part of a GPU's name (default: the GPU with the most memory, else the CPU)",
+        help="cpu, cuda, cuda:1, or part of a GPU's name (default: the GPU with the most memory, or otherwise the CPU)",
     )
     add_machine_options(parser)
     parser.add_argument(

@@ -197,7 +197,7 @@ def add_speech_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed", type=_speed, default=1.0, help=f"speaking rate, {SLOWEST_SPEED:g} to {FASTEST_SPEED:g} (default 1)"
     )
-    parser.add_argument("--seed", type=_seed, default=0, help="seed of the sampling (default 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="random seed for sampling (default 0)")
     parser.add_argument(
         "--whole", action="store_true", help="synthesise whole sentences: higher latency, slightly better quality"
     )

@@ -162,7 +162,7 @@ def _add_sampling_options(parser: argparse.ArgumentParser) -> None:
         "--repetition-ratio",
         type=_share,
         metavar="R",
-        help=f"share of repetitions allowed (default {usual.repetition_ratio})",
+        help=f"fraction of repetitions allowed (default {usual.repetition_ratio})",
     )
     group.add_argument(
         "--first-hop", type=positive, metavar="TOKENS", help="length of the first chunk, 25 tokens per second"

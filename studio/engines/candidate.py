@@ -161,7 +161,7 @@ class EngineBackend(ABC):
 
     @abstractmethod
     def probe(self, target: EngineTarget) -> Available | Unusable:
-        """Return whether the candidate can run here. Takes at most seconds, builds nothing and raises nothing."""
+        """Return whether the candidate can run here, within a few seconds. It must not build anything or raise."""
 
     @abstractmethod
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:

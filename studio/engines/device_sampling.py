@@ -1,6 +1,6 @@
 """Repetition-aware sampling of several rows at once on a GPU, with the rules of ``RepetitionAwareSampler``.
 
-One number between 0 and 1 per token is drawn in advance on the processor, so a seed gives the same tokens on both,
+One number between 0 and 1 per token is drawn in advance on the CPU, so a seed gives the same tokens on both,
 except where rounding decides. Nothing here synchronises with the GPU.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.errors import OutOfMemory
 
-# WORKAROUND: torch and ONNX Runtime on the processor, and TensorRT, ONNX Runtime, cuBLAS and cuDNN on a GPU, raise a
+# WORKAROUND: torch and ONNX Runtime on the CPU, and TensorRT, ONNX Runtime, cuBLAS and cuDNN on a GPU, raise a
 # plain RuntimeError for exhausted memory, which only its text identifies.
 _MEMORY_PHRASES = (
     "can't allocate memory",

@@ -18,7 +18,7 @@ _DRIVER_QUERY_SECONDS = 10.0
 
 
 def processor(num_threads: int | None = None) -> Device:
-    """Return the processor, by default with one thread for each physical core."""
+    """Return the CPU, by default with one thread for each physical core."""
     return Device(
         kind=DeviceKind.CPU,
         name=cpu_name(),
@@ -54,7 +54,7 @@ def device_named(name: str, *, num_threads: int | None = None) -> Device:
     """Return the device that ``name`` selects.
 
     ``cpu``, ``cuda`` (the GPU with the most memory), ``cuda:1``, part of a GPU's name, or ``auto`` (a GPU if present, else
-    the processor). Raises ``UnusableSetting``.
+    the CPU). Raises ``UnusableSetting``.
     """
     if name == DeviceKind.CPU.value:
         return processor(num_threads)

@@ -71,7 +71,7 @@ class Manifest:
     """The result of a trial. A rejected candidate has a manifest without files, so that it is not built again.
 
     Attributes:
-        facts: Everything the engine depends on, see ``candidate.facts_of``.
+        facts: Everything the engine depends on; see ``candidate.facts_of``.
         phase_seconds: Duration of each phase, for later time estimates.
     """
 

@@ -24,7 +24,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """The processor or one GPU.
+    """The CPU or one GPU.
 
     Attributes:
         name: The manufacturer's name of the device.
@@ -32,7 +32,7 @@ class Device:
         index: The number of the GPU in torch.
         compute_capability: Set for GPUs only.
         driver: The full version of the driver, for GPUs only.
-        instructions: The instruction set that torch uses on a processor, such as "AVX512".
+        instructions: The instruction set that torch uses on a CPU, such as "AVX512".
     """
 
     kind: DeviceKind

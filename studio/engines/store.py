@@ -56,7 +56,7 @@ class EngineStore:
         return found if found is not None and found.key == key and dict(found.facts) == dict(facts) else None
 
     def verified_files(self, manifest: Manifest) -> Path | None:
-        """Return the folder of a built engine if all checksums match; else delete it and return None.
+        """Return the folder of a built engine if all checksums match; otherwise, delete the folder and return None.
 
         Reads every file, because a damaged plan produces noise or crashes the process. Marks the engine as used.
         """

@@ -39,7 +39,7 @@ _POLL_SECONDS = 0.5
 _NICENESS = 10
 _CANCEL_GRACE_SECONDS = 10.0
 _EXIT_GRACE_SECONDS = 5.0
-# On a slow processor, recording and verification report nothing for minutes.
+# On a slow CPU, recording and verification report nothing for minutes.
 _CHECK_TIMEOUT_SECONDS = 1800.0
 
 _alive: set[TrialProcess] = set()
@@ -189,7 +189,7 @@ def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
         from studio.engines.trial_run import run_trial  # noqa: PLC0415 - torch, in the child only
 
         report = run_trial(task, control)
-    except Exception as error:  # process boundary: a broken installation becomes a reason
+    except Exception as error:  # process boundary: any error is reported as the reason
         logging.exception("the trial could not start")
         report = Failed(FailureKind.FAILED, wording("{kind}: {text}", kind=type(error).__name__, text=error))
     control.send(report)

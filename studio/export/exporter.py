@@ -60,7 +60,7 @@ class ExportResult:
 
 
 def check_target(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
-    """Return the files of ``plan`` that exist but do not come from an export of it.
+    """Return the files of ``plan`` that exist but were not created by exporting it.
 
     Nothing is created. Raise ``CannotWrite`` or ``DiskFull`` if the files of ``plan`` cannot be written.
     """

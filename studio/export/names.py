@@ -28,7 +28,7 @@ FIELDS = {
     "style": "style of the line",
     "project": "name of the script",
     "character": "who speaks the line",
-    "id": "ID in an imported table, else the number of the line",
+    "id": "ID in an imported table, or otherwise the number of the line",
 }
 _ID = "id"
 _FEWEST_DIGITS = 3

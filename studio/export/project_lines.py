@@ -1,4 +1,4 @@
-"""Conversion of the lines of an open project to an export: lines with an up-to-date take, and lines to be spoken."""
+"""Conversion of lines of an open project to items of an export, with an up-to-date take or still to be spoken."""
 
 from __future__ import annotations
 

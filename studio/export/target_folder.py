@@ -1,7 +1,7 @@
 """Target folder of an export, and the journal of the files that were exported into it.
 
 The journal is a file in the data folder with one JSON object per line. A line is appended for each exported file, after
-its part file is complete and before that is renamed. A line that a crash left incomplete is ignored. A recorded file
+its part file is complete but before the part file is renamed. A line that a crash left incomplete is ignored. A recorded file
 counts as up to date if its size and time match the record. While a journal is open, no other process can export into
 its folder.
 """

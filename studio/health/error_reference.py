@@ -37,8 +37,8 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("Use CosyVoice2 or Fun-CosyVoice3, or a newer version of the program."),
     ),
     "bad-model-settings": (
-        wording("The model's yaml file lacks a value or contains an invalid one."),
-        wording("Verify the model or install it again; undo changes to the yaml file."),
+        wording("The model's YAML file lacks a value or contains an invalid one."),
+        wording("Undo any changes to the YAML file, or repair the model."),
     ),
     "missing-model-file": (
         wording("A file of the model is missing from its folder."),

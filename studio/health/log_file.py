@@ -45,7 +45,7 @@ def write_log(name: str) -> logging.Handler | None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    # The file is created with the first line, because most commands log nothing.
+    # The file is created when the first line is logged, because most commands log nothing.
     handler = _LogFile(path, maxBytes=_MAX_BYTES, backupCount=_NUM_OLD_FILES, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter(_FORMAT))
     handler.setLevel(logging.INFO)

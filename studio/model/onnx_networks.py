@@ -132,7 +132,7 @@ class _Network:
     _inputs: ClassVar[tuple[_Input, ...]]
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
-        """Open the network at ``path``. Raise the errors of ``open_onnx``, and ``DamagedModelFile`` for other inputs.
+        """Open the network at ``path``. Raise as ``open_onnx``, and ``DamagedModelFile`` for other inputs.
 
         Names of inputs differ between releases (specification D). Declared outputs are not checked, since converters
         record the sizes of their example input.

@@ -31,7 +31,7 @@ class SpeechTokenizer(Protocol):
 
 
 class SpeakerEncoder(Protocol):
-    """Audio features to a speaker embedding. Reference: the network in the model folder, under ONNX Runtime."""
+    """Computes a speaker embedding. The reference runs the network of the model folder in ONNX Runtime."""
 
     def embed(self, fbank: FloatArray) -> FloatArray:
         """Return the speaker embedding (192,) of a mean-free Kaldi filter bank (frames, 80)."""
@@ -44,7 +44,7 @@ class TokenSampler(Protocol):
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
         """Draw a token from unnormalised ``logits`` (head_rows,), which must not be modified.
 
-        ``history`` contains all tokens sampled so far. The ids ``forbid`` may not be drawn now (minimum length).
+        ``history`` contains all tokens sampled so far. The ids ``forbid`` must not be drawn yet, because of the minimum length.
         """
         ...
 
@@ -69,11 +69,12 @@ class SpeechTokenRequest:
 
 
 class SpeechLM(Protocol):
-    """Text tokens to speech tokens."""
+    """Generates speech tokens from text tokens."""
 
     sampling: SamplingOptions
     engine: str  # description of the implementation and its precision
-    # Up to this number of lines, each on its own thread, concurrency is faster. One more line fits in memory.
+    # Generating this many lines at once, each on its own thread, is faster than one after another. The memory suffices
+    # for one more line.
     max_concurrent_lines: int
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
@@ -177,7 +178,7 @@ class SourceNoise(Protocol):
 
 
 class Vocoder(Protocol):
-    """Mel spectrogram to waveform."""
+    """Converts a mel spectrogram to a waveform."""
 
     sample_rate: int
     samples_per_frame: int

@@ -118,7 +118,7 @@ def fold_weight_norm(
                 continue  # load_weights reports the missing tensor
             if direction.dim() < 2 or folded[name].shape != (len(direction), *(1,) * (direction.dim() - 1)):
                 raise WrongTensors(
-                    "In {file}, the two tensors of the weight of {layer} do not match.",
+                    "The two tensors that make up the weight of {layer} in {file} do not match.",
                     remedy="Download the model again.",
                     file=file_name,
                     layer=layer,

@@ -48,7 +48,7 @@ class Frontend:
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
-    """Return the cache key of prompt features and flow state, from the clip's bytes and the model's front end.
+    """Compute the cache key of prompt features and flow state from the clip's bytes and the model's front end.
 
     The transcript is not part of the key: only the language model uses it, so editing it keeps the state.
     """

@@ -92,7 +92,7 @@ class DeferredSpeechLM:
 def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverrides = StageOverrides()) -> Synthesizer:
     """Load a model for synthesis.
 
-    Raise the errors of ``open_checkpoint`` and of weight files, and ``UnsupportedPrecision``.
+    Raise as ``open_checkpoint``, for damaged weight files, and ``UnsupportedPrecision``.
     """
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
     configure_torch(num_threads)

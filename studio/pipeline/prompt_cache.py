@@ -147,7 +147,7 @@ class PromptCache:
         self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptCache:
-        """Return a cache for another engine, whose states differ, with the same folder and limits."""
+        """Return a cache with the same folder and limits for another engine, whose states differ."""
         return PromptCache(
             self._folder,
             flow,

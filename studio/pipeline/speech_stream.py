@@ -31,7 +31,7 @@ _MOST_AHEAD_SENTENCES = 20
 _ROUNDING_SECONDS = 1e-6
 # Running ahead for an exact estimate is worthwhile only for longer waits.
 _NOTICEABLE_SECONDS = 0.25
-# Sentences are rarely shorter than this share of their predicted length.
+# Sentences are rarely shorter than this fraction of their predicted length.
 _SHORT = 0.5
 # Assumed remaining length of a sentence that is already longer than predicted (one second).
 _OVERDUE_TOKENS = 25
@@ -167,7 +167,7 @@ class SpeechStream:
     _has_audible_chunk: bool = False
 
     def stream(self, parts: Sequence[SentenceTask] | Iterator[SentenceTask]) -> Generator[AudioChunk, None, None]:
-        """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError`` and errors of the stages.
+        """Yield chunks in playback order. Raise ``Cancelled``, ``StudioError``, or any error of a stage.
 
         ``parts`` is the complete sequence, or an iterator that yields parts as they arrive.
         """

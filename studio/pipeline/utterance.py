@@ -62,7 +62,7 @@ class Utterance:
     def stream(self, schedule: ChunkSchedule) -> Iterator[torch.Tensor]:
         """Yield the samples of each chunk, (n,). They may be empty.
 
-        Raise ``OffGridCut``, ``NoSpeechMade`` and errors of the stages.
+        Raise ``OffGridCut``, ``NoSpeechMade``, or any error of a stage.
         """
         try:
             with self._slot():

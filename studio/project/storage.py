@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")
 _CHECKPOINT_DELAY_SECONDS = 0.5
 _RANK_STEP = 1 << 20
-# The errors of reading a damaged file.
+# Exceptions that reading a damaged file can raise.
 _INVALID = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
@@ -250,7 +250,7 @@ class Checkpoints:
                     # Syncs the write-ahead log, then the file. Neither readers nor writers wait for it.
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 except sqlite3.Error as error:
-                    _log.warning("%s may not be synced: %s", self._path, error)
+                    _log.warning("%s might not have been synced to disk: %s", self._path, error)
 
 
 def _read_script(connection: sqlite3.Connection, replaced: list[str]) -> Script:

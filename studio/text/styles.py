@@ -1,6 +1,6 @@
 """Styles of a generation: named instructions, and labels of inline tags.
 
-The strings are data in ``resources/styles/``, exactly as in training. A ``styles.json`` in a model folder replaces
+The instructions are stored in ``resources/styles/``, exactly as they were used in training. A ``styles.json`` in a model folder replaces
 the list of its generation.
 """
 

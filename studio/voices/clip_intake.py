@@ -36,7 +36,7 @@ class UsableClip:
 
 
 def validate_clip(path: Path) -> UsableClip:
-    """Validate ``path``. Raises ``UnreadableClip`` and the errors of ``check_prompt_clip``."""
+    """Validate ``path``. Raises ``UnreadableClip``, or as ``check_prompt_clip``."""
     if path.suffix.lower() == FEATURES_SUFFIX:
         return UsableClip(_features_seconds(path))
     waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)

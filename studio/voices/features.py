@@ -106,7 +106,7 @@ def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True) -> FloatArray
 def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
     """Return (samples // hop, mel bins): the natural-log mel that conditions the flow (SPECIFICATION.md, C4).
 
-    ``waveform`` has the sample rate of ``settings``. Raises ``ClipTooShort`` if it is too short for the padding.
+    ``waveform`` must have the sample rate of ``settings``. Raises ``ClipTooShort`` if it is too short for the padding.
     """
     assert waveform.sample_rate == settings.sample_rate
     padding = (settings.window_samples - settings.hop_samples) // 2

@@ -85,7 +85,7 @@ class VoiceLibrary:
     ) -> Addition:
         """Validate ``clip`` and copy it into the library.
 
-        Raises ``VoiceExists``, ``BadVoiceName``, and the errors of ``validate_clip``.
+        Raises ``VoiceExists``, ``BadVoiceName``, or as ``validate_clip``.
         """
         from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - not needed to list voices
 

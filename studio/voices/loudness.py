@@ -23,7 +23,7 @@ _SPEECH_RANGE_DB = 35.0
 # Endpoint detection: the recording ends after this much speech and this much silence.
 _LEAST_SPEECH_SECONDS = 1.0
 _SILENCE_SECONDS = 2.0
-# Speech exceeds the background by at least this much. Sound with a smaller range may be a fan.
+# Speech exceeds the background by at least this much. A smaller range may be background noise, such as that of a fan.
 _LEAST_RANGE_DB = 12.0
 _QUIETEST_SPEECH_DBFS = -50.0
 _FLOOR_QUANTILE, _LOUD_QUANTILE = 0.1, 0.95

@@ -67,7 +67,7 @@ class SharedResource:
 
     @contextlib.contextmanager
     def acquire(self) -> Iterator[None]:
-        """Use the resource, after waiting for ``exclusive`` blocks. Raise the errors of ``first_in``."""
+        """Use the resource, after waiting for ``exclusive`` blocks. Raise as ``first_in``."""
         with self._changed:
             if not self._num_users:
                 try:
@@ -218,7 +218,7 @@ class ModelHost:
         return self._with_use(self._manager.overview())
 
     def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:
-        """Start ``action`` for the candidates with ``keys``, or for all if empty. Return the number of bytes freed."""
+        """Start ``action`` for the candidates with ``keys``, or for all without keys. Return the number of bytes freed."""
         freed = 0
         match action:
             case EngineAction.IMPROVE:

@@ -36,7 +36,7 @@ class Callbacks:
 
 
 class RequestHandle:
-    """A running request. Iterate it for its chunks, unless there is ``on_audio``, or await :meth:`finished`.
+    """A running request. Iterate over it to receive its chunks if ``on_audio`` is not set, or await :meth:`finished`.
 
     Use it on the event loop, except for :meth:`play`. Leaving its ``async with`` block early cancels the request.
     """

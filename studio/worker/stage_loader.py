@@ -95,7 +95,7 @@ class StageLoader:
                 self._ready[stage] = opened
 
     def _open_frontend(self, stage: Stage) -> Any:
-        """Open a stage of the front end for the first new voice. None selects plain PyTorch."""
+        """Open a front-end stage when the first new voice needs it. None selects plain PyTorch."""
         is_wanted = self._options.engines != "plain" and self._manager.store.has_manifests()
         found = self._manager.open_choice(stage) if is_wanted else None
         return None if found is None else found.engine

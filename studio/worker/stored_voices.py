@@ -37,7 +37,7 @@ def convert_spk2info(
     """Write each voice of ``path`` into ``destination``. Return the voices, and a sentence for each unusable one.
 
     ``model_folder`` contains the model that the voices belong to, whose tokenizer decodes their transcripts.
-    Raise ``BadVoiceFile``, ``CannotWrite`` and the errors of ``open_checkpoint``.
+    Raise ``BadVoiceFile``, ``CannotWrite``, or as ``open_checkpoint``.
     """
     entries = _read_entries(path)
     checkpoint = open_checkpoint(model_folder)

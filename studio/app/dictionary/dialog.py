@@ -146,7 +146,7 @@ class PronunciationPage(QWidget):
 class DictionaryDialog(QDialog):
     """Edits the dictionary of the project and the one shared by all projects.
 
-    Accepting it outdates the takes of all lines that contain a changed word.
+    Accepting the dialog makes the takes of all lines that contain a changed word outdated.
     """
 
     hear_clicked = Signal(object)  # the DictionaryEntry to play

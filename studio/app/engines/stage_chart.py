@@ -97,7 +97,7 @@ class StageChart(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, self.tr("{seconds} s").format(seconds=figure(seconds)))
 
     def _draw_real_time(self, painter: QPainter, colors: ThemeColors, x: float, right: float) -> None:
-        """Draw the line at one second per second of audio. A longer bar is slower than real time."""
+        """Draw the line at one second per second of audio. A bar that crosses it means slower than real time."""
         if x > right or not self._timings:
             return
         painter.setPen(QPen(QColor(colors.border), 1.0, Qt.PenStyle.DashLine))

@@ -322,7 +322,7 @@ class SamplingOptionsBox(QWidget):
             (self.tr("Top p"), self.tr("Cumulative probability kept: lower is calmer, higher is livelier")),
             (self.tr("Top k"), self.tr("Maximum number of candidate tokens")),
             (self.tr("Repetition window"), self.tr("Number of recent tokens checked for repetition")),
-            (self.tr("Repetition limit"), self.tr("Largest share of one token in the window")),
+            (self.tr("Repetition limit"), self.tr("Largest fraction of one token in the window")),
         )
         self._inside = QWidget()
         form = QFormLayout(self._inside)

@@ -15,7 +15,7 @@ from studio.project.takes import Take
 
 
 class TakesController(QObject):
-    """Runs the commands. Also selects the take in the waveform panel: the one being played, otherwise the chosen one."""
+    """Runs the commands, and shows the take that is being played, or else the chosen one, in the waveform panel."""
 
     status_message = Signal(str)  # for the status bar
 

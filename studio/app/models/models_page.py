@@ -267,7 +267,7 @@ class ModelsController(QObject):
         self._show_task()
 
     def begin(self) -> None:
-        """Start the first-run assistant, once the window is shown."""
+        """Start the first-run assistant. Call this after the window is shown."""
         self._session.models.refresh()
         self.first_run.begin()
 

@@ -35,7 +35,7 @@ from studio.settings_store import Settings
 
 _log = logging.getLogger(__name__)
 
-# Returns the names of the "input" or "output" devices. It is slow and called on a background thread.
+# Returns the names of the "input" or "output" devices. It is slow, so it is called on a background thread.
 DeviceNames = Callable[[str], tuple[str, ...]]
 
 

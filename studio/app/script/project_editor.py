@@ -1,7 +1,7 @@
 """Edits of the project with undo, and the objects that follow its changes.
 
-Adding a new take is not undoable: undo is meant for edits, and must not discard minutes of synthesis. Choosing,
-keeping and removing takes are undoable.
+Adding a new take cannot be undone: undo is meant for edits, and must not discard minutes of synthesis. Choosing,
+keeping and removing takes can be undone.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class SynthesisQueue(QObject):
 
     @property
     def current(self) -> SynthesisJob | None:
-        """The running job that is urgent, else the first running one."""
+        """The urgent running job, or otherwise the first running one."""
         return min(self.running, key=lambda job: not job.is_urgent, default=None)
 
     @property
@@ -118,7 +118,7 @@ class SynthesisQueue(QObject):
         return self._is_paused
 
     def job_of(self, line_id: str) -> SynthesisJob | None:
-        """Return the running job of a line, else its next waiting job."""
+        """Return the running job of a line, or otherwise its next waiting job."""
         left = [job for job in self._jobs_of_line.get(line_id, ()) if not job.state.is_over]
         return next((job for job in left if job.state is JobState.SPEAKING), left[0] if left else None)
 

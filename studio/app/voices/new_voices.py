@@ -73,7 +73,7 @@ def suggest_clip(recording: Waveform, name: str, transcript: str = "") -> ClipSu
 def suggest_from_file(path: Path, fallback_name: str) -> ClipSuggestion:
     """Suggest a clip of an audio file.
 
-    Raises ``UnreadableClip``, ``ClipTooLong`` and the errors of ``suggest_clip``.
+    Raises ``UnreadableClip``, ``ClipTooLong``, or as ``suggest_clip``.
     """
     recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS, highest_rate=_HIGHEST_RATE)
     transcript = _read_transcript(path)

@@ -55,7 +55,10 @@ class CapturedGraph:
 
 
 def _captured(compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
-    """Record on the current stream while other threads use theirs; ``torch.cuda.graph`` would synchronise the GPU."""
+    """Record ``compute`` on the current stream while other threads use their streams.
+
+    ``torch.cuda.graph`` is not used, because it would synchronise the GPU.
+    """
     graph = torch.cuda.CUDAGraph()
     # Torch cannot release cached memory during a capture.
     torch.cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""Candidates under ONNX Runtime, on the processor and on GPUs with CUDA; listing them does not import it."""
+"""Candidates under ONNX Runtime, on the CPU and on GPUs with CUDA; listing them does not import it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.messages import wording
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
-# Larger matrix multiplications are faster on a processor; on a GPU, decoding one block at a time is as fast.
+# Larger matrix multiplications are faster on a CPU; on a GPU, decoding one block at a time is as fast.
 _BLOCKS_AT_ONCE = 4
 
 
@@ -61,7 +61,7 @@ def _has_cuda_provider() -> bool:
 class FolderNetwork(OrtBackend):
     """The speech tokenizer or speaker encoder of the model folder, which are ONNX files.
 
-    On the processor it is the reference, also where other stages run on a GPU.
+    On the CPU it is the reference, also where other stages run on a GPU.
     """
 
     # Float32 weights, and the working memory for a clip of thirty seconds.
@@ -122,7 +122,7 @@ class OrtCandidate(OrtBackend):
         return open_vocoder(files, target.checkpoint, open_graph)
 
 
-# The front-end networks on the processor are references and listed in ``torch_candidates``.
+# The front-end networks on the CPU are references and listed in ``torch_candidates``.
 CANDIDATES: tuple[EngineBackend, ...] = (
     FolderNetwork(Stage.SPEECH_TOKENIZER, kind=DeviceKind.CUDA),
     FolderNetwork(Stage.SPEAKER_ENCODER, kind=DeviceKind.CUDA),

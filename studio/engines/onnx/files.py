@@ -77,7 +77,7 @@ def _plain_flow(checkpoint: Checkpoint) -> FlowModel:
 
 
 def open_flow(folder: Path, open_graph: OpenGraph, *, blocks_at_once: int) -> GraphFlowDecoder:
-    """Open the flow that ``write_flow`` wrote. Raises ``DamagedModelFile``, and errors of ``open_graph``."""
+    """Open the flow that ``write_flow`` wrote. Raises ``DamagedModelFile``, or as ``open_graph``."""
     encoder, step = open_graph(folder / FLOW_ENCODER), open_graph(folder / FLOW_STEP)
     return GraphFlowDecoder(FlowRunner(encoder, step, FlowShapes.read(folder), blocks_at_once=blocks_at_once))
 
@@ -101,7 +101,7 @@ def write_vocoder(checkpoint: Checkpoint, folder: Path, precision: Precision, re
 
 
 def plain_vocoder(checkpoint: Checkpoint) -> CausalHiFT | NonCausalHiFT:
-    """Load the plain layers on the processor."""
+    """Load the plain layers on the CPU."""
     path = checkpoint.folder / "hift.pt"
     network = load_vocoder(path, checkpoint.vocoder, Precision.FLOAT32, "cpu").network
     assert isinstance(network, CausalHiFT | NonCausalHiFT)
@@ -109,6 +109,6 @@ def plain_vocoder(checkpoint: Checkpoint) -> CausalHiFT | NonCausalHiFT:
 
 
 def open_vocoder(folder: Path, checkpoint: Checkpoint, open_graph: OpenGraph) -> HiFTVocoder:
-    """Open the vocoder that ``write_vocoder`` wrote. Raises ``DamagedModelFile``, and errors of ``open_graph``."""
+    """Open the vocoder that ``write_vocoder`` wrote. Raises ``DamagedModelFile``, or as ``open_graph``."""
     graph = open_graph(folder / VOCODER_DECODER)
     return graph_vocoder(plain_vocoder(checkpoint), graph, VocoderShapes.read(folder))

@@ -1,4 +1,4 @@
-"""``Graph`` under ONNX Runtime, on the processor or a GPU, reading and writing torch's tensors in place."""
+"""``Graph`` under ONNX Runtime, on the CPU or a GPU, reading and writing torch's tensors in place."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class OrtGraph:
         except (ort_errors.RuntimeException, ort_errors.Fail) as error:
             if "alloc" in str(error).lower() or "out of memory" in str(error).lower():
                 raise OutOfMemory(
-                    "There is not enough memory for this sentence.", remedy="Close other programs, or split it."
+                    "There is not enough memory for this sentence.",
+                    remedy="Close other programs, or split the sentence.",
                 ) from error
             raise
 

@@ -23,7 +23,9 @@ _FRAMES = 3  # of the traced example
 
 
 class CentredGraph(nn.Module):
-    """CosyVoice2: a window of mel (1, bins, frames) with its source's spectrum (1, size + 2, columns)."""
+    """Vocoder graph of CosyVoice2. Its inputs are a mel (1, bins, frames) and the spectrum of its source
+    (1, size + 2, columns).
+    """
 
     def __init__(self, network: NonCausalHiFT) -> None:
         super().__init__()

@@ -71,7 +71,7 @@ def calibration_clips(
 ) -> list[CalibrationClip]:
     """Return ``count`` random clips of the calibration voices, or of the held-out voice.
 
-    Raises the errors of reading the clips and loading the front end.
+    Raises any error of reading the clips or loading the front end.
     """
     names = sorted(path.name for path in (paths.resources() / "voices").glob("*.wav"))
     chosen = names[-1:] if held_out else names[:-1]

@@ -1,4 +1,4 @@
-"""Record activation ranges on speech and quantise a graph's matrix multiplications to 8 bits within them.
+"""Quantisation of a graph's matrix multiplications to 8 bits, with activation ranges recorded on speech.
 
 ONNX Runtime's quantiser marks quantised operations with pairs of QuantizeLinear and DequantizeLinear (QDQ), which other engines
 support as well.

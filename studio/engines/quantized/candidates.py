@@ -1,4 +1,4 @@
-"""Candidates for flow and vocoder in 8 bits under ONNX Runtime on the processor."""
+"""Candidates for flow and vocoder in 8 bits under ONNX Runtime on the CPU."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def write_graphs(
 ) -> dict[Path, Sequence[Profile]]:
     """Write the stage's graphs into ``folder`` and their description into the job's; return the profiles of each graph."""
     checkpoint = job.target.checkpoint
-    # Activation ranges do not depend on the device, so calibration runs on the processor.
+    # Activation ranges do not depend on the device, so calibration runs on the CPU.
     calibration_device = processor(job.target.device.num_threads)
     if stage is Stage.FLOW:
         if precision is Precision.INT8:

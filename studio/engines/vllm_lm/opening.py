@@ -23,7 +23,7 @@ from studio.model.speech_lm.loading import open_network
 _LEAST_SHARE = 0.01  # vLLM rejects zero
 # The name of the entry point in pyproject.toml.
 _PLUGIN = "timbre_speech_lm"
-# The library, its activations and CUDA graphs; on a processor much less.
+# Memory for vLLM itself, its activations and its CUDA graphs. The CPU needs less.
 WORKING_BYTES = {DeviceKind.CPU: 1 << 30, DeviceKind.CUDA: 2 << 30}
 # Positions (prompt, text and speech) of the longest line; plain PyTorch runs longer ones.
 _LONGEST_LINE = 8192
@@ -80,7 +80,8 @@ def environment(device: Device) -> dict[str, str]:
         "VLLM_USE_FLASHINFER_SAMPLER": "0",
         "VLLM_PLUGINS": _PLUGIN,
         "VLLM_CACHE_ROOT": str(paths.cache_folder() / "vllm"),
-        # In addition to ``studio.system.telemetry``: vLLM downloads nothing and listens on this computer only.
+        # In addition to the settings of ``studio.system.telemetry``, these keep vLLM from downloading anything, and let it
+        # listen only on this computer.
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_HOST_IP": "127.0.0.1",

@@ -188,7 +188,7 @@ def open_engine(serve_options: Serve, batch: BatchDraw) -> Any:
             # Sampling a token requires the previous token.
             async_scheduling=False,
             kv_cache_memory_bytes=serve_options.kv_cache_bytes,
-            # With an exact cache size this only decides whether vLLM starts.
+            # Because the cache size is exact, this value only decides whether vLLM starts.
             gpu_memory_utilization=serve_options.memory_share,
             enable_prompt_embeds=True,
             enable_prefix_caching=True,

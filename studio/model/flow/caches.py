@@ -338,7 +338,7 @@ def attend_segments(
 
 @lru_cache
 def _block_causal_mask(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Return a mask (frames, frames): minus infinity where a key's block is later than the query's, else zero.
+    """Return a mask (frames, frames): minus infinity where a key's block is later than the query's, and zero elsewhere.
 
     It is created on the CPU, because the synchronous copy is then valid on all streams of a GPU.
     """

@@ -88,7 +88,7 @@ class RotaryPositions(nn.Module):
     def cos_sin(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return cosine and sine (frames, head_size / 2). The last result is cached for the other layers of a call.
 
-        It is not reused on another CUDA stream, where it may not be computed yet.
+        It is not reused on another CUDA stream, where it might not have been computed yet.
         """
         last, wanted = self._last_rotation, (start, num_frames, current_stream_id(self.inv_freq.device))
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:

@@ -280,5 +280,6 @@ def build_network(config: FlowConfig) -> FlowNetwork:
     """Return the network of ``config`` on the default device, with random weights."""
     if config.conformer is not None and config.unet is not None:
         return ConformerFlow(config, config.conformer, config.unet)
-    assert config.lookahead is not None and config.dit is not None, "FlowConfig sets one of two pairs"  # noqa: PT018
+    assert config.lookahead is not None, "a flow has conformer and unet, or lookahead and dit"
+    assert config.dit is not None
     return TransformerFlow(config, config.lookahead, config.dit)

@@ -103,7 +103,7 @@ def _product_maker(
     if precision is Precision.FLOAT32:
         return None
     raise UnsupportedPrecision(
-        "This processor does not multiply in {precision}.",
+        "This processor does not support multiplication in {precision}.",
         remedy="Choose float32 for the flow.",
         precision=precision.value,
     )

@@ -1,8 +1,8 @@
 """The Qwen2 decoder with a key/value cache, packed for fast steps.
 
 It computes the same function as ``Qwen2`` in fewer operations. Query, key and value are one matrix, and so are gate and
-up. Channel pairs are adjacent, so that a rotation by position is one complex multiplication. The residual
-stream, norms, attention and caches are float32 in every precision; only the matrices change.
+up. Channel pairs are adjacent, so that a rotation by position is one complex multiplication. The precision applies only
+to the weight matrices: the residual stream, norms, attention and caches are always float32.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ Linear = Callable[[torch.Tensor], torch.Tensor]
 def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, device: torch.device) -> Linear:
     """Return a multiplication by ``weight`` (out, in) float32 in the fastest form for ``precision`` and ``device``.
 
-    ``weight`` is copied, except for a plain float32 matrix that is already on ``device``.
+    ``weight`` is copied, unless it is used as a plain float32 matrix and is already on ``device``.
     """
     if bias is not None:
         bias = bias.to(device, torch.float32, copy=True)

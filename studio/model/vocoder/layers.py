@@ -164,7 +164,7 @@ class RepeatUpsample(nn.Conv1d):
 
 @functools.cache
 def _columns_met(kernel_size: int, rate: int) -> torch.Tensor:
-    """Return a tensor (rate, taps, columns): 1 where a tap applies to a column for an output at an offset, else 0."""
+    """Return a tensor (rate, taps, columns): 1 where a tap applies to a column for an output at an offset, and 0 elsewhere."""
     with torch.inference_mode(mode=False):  # also used where gradients flow
         num_columns = 1 + -(-(kernel_size - 1) // rate)
         meets = torch.zeros(rate, kernel_size, num_columns, device="cpu")

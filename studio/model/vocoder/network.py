@@ -189,7 +189,7 @@ class CausalHiFT(HiFT):
     def decode_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor:
         """Return the samples (batch, n) that no later frame can change.
 
-        ``mel`` continues the frames of earlier calls, and ``source`` their samples. ``source`` must extend at least
+        ``mel`` contains the frames, and ``source`` the samples, that follow those of earlier calls. ``source`` must extend at least
         eight samples (half a window) beyond the frames that ``mel`` completes.
         """
         config = self.config

@@ -16,7 +16,7 @@ class Block:
     """A paragraph, heading or note.
 
     Attributes:
-        level: 0 for a paragraph, else the level of the heading, from 1.
+        level: The level of a heading, from 1, or 0 for a paragraph.
         is_spoken: False for footnotes and stage directions.
         character: Who speaks, None for the narrator.
     """

@@ -61,7 +61,7 @@ def _speaker(line: str, tags: frozenset[str]) -> tuple[str | None, str]:
 
 
 def subtitle_speeches(lines: list[str]) -> list[tuple[str | None, str]]:
-    """Return (speaker, text) of the speeches in one subtitle: ``MARTHA: text``, or ``- Ready? - Ready!``."""
+    """Return a pair (speaker, text) for each speech in a subtitle, as in ``MARTHA: text`` or ``- Ready? - Ready!``."""
     joined = "\n".join(line.strip() for line in lines if line.strip())
     if len(_REPLY.findall(joined)) > 1 and _REPLY.match(joined):
         replies = [part.strip() for part in _REPLY.split(joined) if part.strip()]

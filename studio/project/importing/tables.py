@@ -255,7 +255,7 @@ def _delimiter(text: str) -> str:
 
 
 def style_named(words: str) -> LineStyle:
-    """Return the style preset with that id, or English or Chinese label, else ``words`` as instruction."""
+    """Return the style preset with that id or label in English or Chinese, or otherwise ``words`` as an instruction."""
     wanted = words.strip().casefold()
     family = _families().get(wanted)
     if family is not None:
