@@ -234,6 +234,10 @@ class ProjectChangedElsewhere(StudioError, code="project-changed-elsewhere", exi
     """The project file was changed by another program after it was opened."""
 
 
+class UnsupportedLanguage(StudioError, code="unsupported-language", exit_status=6):
+    """The model has not learned the language of the text."""
+
+
 class TakeNotFound(StudioError, code="take-not-found", exit_status=11):
     """A take or its audio is not in the project."""
 

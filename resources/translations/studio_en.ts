@@ -76,6 +76,16 @@
     </message>
 </context>
 <context>
+    <name>LanguageNotices</name>
+    <message numerus="yes">
+        <source>%n line(s) not spoken.</source>
+        <translation>
+            <numerusform>%n line not spoken.</numerusform>
+            <numerusform>%n lines not spoken.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LineSettingsForm</name>
     <message numerus="yes">
         <source>Changes apply to %n line(s)</source>

@@ -15,6 +15,7 @@ from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_page import EnginesController
 from studio.app.models.models_page import ModelsController
+from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.task_reporter import LengthNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.window import MainWindow
@@ -39,10 +40,12 @@ class DeferredParts(QObject):
         self.engines = EnginesController(session.bridge, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)
+        self.language_notices = LanguageNotices(session, notices, window)
         self.drops = DropHandler(window.documents, window.voices.voice_importer, script, self.recordings, window)
         window.add_panels(self.models.panel, self.engines.panel)
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
         self.models.model_chosen.connect(window.use_model)
+        self.language_notices.model_chosen.connect(window.use_model)
         actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)

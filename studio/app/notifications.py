@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
@@ -49,12 +49,13 @@ class NotificationBar(QFrame):
         self._words = QLabel(wordWrap=True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self._offer = QPushButton()
+        self._others: list[QPushButton] = []
         self._copy = CopyReportButton()
         self._close = QToolButton(autoRaise=True)
         self._close.setIcon(icon("close"))
         self._close.setToolTip(self.tr("Close"))
         self._close.setAccessibleName(self.tr("Close notice"))
-        buttons = QHBoxLayout()
+        self._buttons = buttons = QHBoxLayout()
         buttons.addWidget(self._offer)
         buttons.addWidget(self._copy)
         buttons.addStretch()
@@ -106,15 +107,34 @@ class NotificationBar(QFrame):
         self._show(format_error(error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
         self._copy.offer_for(error)
 
-    def show_hint(self, words: str, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
-        """Show a hint. ``offer`` labels a button that runs ``call``; such a hint stays until closed."""
+    def show_hint(
+        self,
+        words: str,
+        *,
+        offer: str = "",
+        call: Callable[[], object] | None = None,
+        others: Sequence[tuple[str, Callable[[], object]]] = (),
+    ) -> None:
+        """Show a hint. ``offer`` labels a button that runs ``call``; such a hint stays until closed.
+
+        ``others`` are the labels and actions of further buttons.
+        """
         self._error = None
         self._show(words, "info", theme_colors(self.palette()).accent, offer=offer, call=call)
+        for label, other_call in others:
+            button = QPushButton(label)
+            button.clicked.connect(lambda _=False, chosen=other_call: self._run(chosen))
+            self._buttons.insertWidget(1 + len(self._others), button)
+            self._others.append(button)
         if not offer:
             self._timer.start(_HINT_MILLISECONDS)
 
     def _show(self, words: str, icon_name: str, colour: str, *, offer: str, call: Callable[[], object] | None) -> None:
         self._timer.stop()
+        for button in self._others:
+            button.hide()
+            button.deleteLater()
+        self._others = []
         self._call = call
         self._offer.setText(offer)
         self._offer.setVisible(bool(offer))
@@ -125,7 +145,9 @@ class NotificationBar(QFrame):
         self.show()
 
     def _on_offer(self) -> None:
-        call = self._call
+        self._run(self._call)
+
+    def _run(self, call: Callable[[], object] | None) -> None:
         self.hide()
         if call is not None:
             call()

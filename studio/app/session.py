@@ -20,6 +20,7 @@ from studio.app.playback.script_player import ScriptPlayer
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor, RemovedTakes
 from studio.app.script.style_list import StyleList
+from studio.app.synthesis.language_check import LanguageCheck
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
 from studio.app.voices.voice_edits import VoiceEdits
@@ -103,6 +104,7 @@ class Session(QObject):
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
+        self.language_check = LanguageCheck(self.editor, self.line_statuses, self.bridge, self)
         self.transport = self._make_player(self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.thumbnails = WaveformThumbnails(self.editor, self.bridge.run, self)
@@ -233,8 +235,12 @@ class Session(QObject):
     # Synthesis and playback.
 
     def speak(self, line_ids: list[str], *, num_takes: int = 1, is_heard: bool = True) -> None:
-        """Queue takes of the unlocked lines; play the first one while it is generated."""
-        speakable = [line_id for line_id in line_ids if not self.editor.project.line(line_id).is_locked]
+        """Queue takes of the unlocked lines; play the first one while it is generated.
+
+        Lines in a language that the model has not learned are held back (``language_check``).
+        """
+        unlocked = [line_id for line_id in line_ids if not self.editor.project.line(line_id).is_locked]
+        speakable = self.language_check.admit(unlocked)
         if not speakable:
             return
         jobs = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard)

@@ -33,7 +33,14 @@ from studio.cli.options import (
     model_folder,
 )
 from studio.cli.progress import ProgressLine, duration_text, print_message
-from studio.cli.speaking import IMPLAUSIBLE_LENGTH, odd_length_text, run_until_cancelled, save_voices, warn_of_noise
+from studio.cli.speaking import (
+    IMPLAUSIBLE_LENGTH,
+    odd_length_text,
+    run_until_cancelled,
+    save_voices,
+    warn_of_language,
+    warn_of_noise,
+)
 from studio.errors import StudioError
 from studio.export.cached_source import CachedSource
 from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges
@@ -177,6 +184,8 @@ async def _export(
     )
     _print_findings(check_names(plan))
     messages = _Messages()
+    unspoken = {f"line {item.index}": item.text for item in items if item.key in requests}
+    warn_of_language(folder.name, unspoken, messages.line)
     control = RequestControl()
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         worker = WorkerSource(

@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         return client.synthesize(replace(request, is_played=False), hooks=hooks)
 
     again = None if is_streamed_in else begin_again
-    return run_until_cancelled(speak(arguments, folder, command_context, begin, begin_again=again))
+    return run_until_cancelled(speak(arguments, folder, command_context, begin, begin_again=again, text=text))
 
 
 def _written_text(arguments: argparse.Namespace) -> str:

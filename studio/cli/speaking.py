@@ -8,11 +8,12 @@ import contextlib
 import json
 import signal
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from studio.catalog.language_check import language_error, models_speaking, unlearned_language
 from studio.cli.command_context import CommandContext
 from studio.cli.delivery import OutputResult, OutputSink, choose_destination
 from studio.cli.options import engine_options
@@ -25,6 +26,7 @@ Begin = Callable[[WorkerClient, Callbacks], RequestHandle]
 # Prefix of the warnings about implausible lengths in the JSON output.
 IMPLAUSIBLE_LENGTH = "implausible-length"
 _MAX_QUOTE_LENGTH = 60
+_MAX_NAMED_TEXTS = 8
 
 
 def run_until_cancelled(work: Coroutine[Any, Any, None]) -> int:
@@ -49,14 +51,16 @@ async def speak(
     *,
     begin_again: Begin | None = None,
     needs_speech_lm: bool = True,
+    text: str = "",
 ) -> None:
     """Load the model of ``folder``, start the request and deliver its audio.
 
-    If sentences have an implausible length and were not played, ``begin_again`` starts another request. Raise
-    ``StudioError``.
+    If sentences have an implausible length and were not played, ``begin_again`` starts another request. Warn if the
+    model has not learned the language of ``text``. Raise ``StudioError``.
     """
     destination = choose_destination(arguments, command_context)
     line = ProgressLine()
+    warn_of_language(folder.name, {"text": text}, line)
     options = replace(engine_options(arguments), loads_speech_lm=needs_speech_lm)
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
         try:
@@ -96,6 +100,24 @@ def warn_of_noise(description: EngineDescription, line: ProgressLine) -> None:
         line.say(
             f"{description.model_name} produces noise instead of speech: its weights are random. "
             "For speech, give a folder of released weights with --model."
+        )
+
+
+def warn_of_language(model_name: str, texts: Mapping[str, str], line: ProgressLine) -> None:
+    """Warn of texts in a language that the model has not learned. The keys name them; one text needs no name."""
+    languages = {name: unlearned_language(model_name, text) for name, text in texts.items()}
+    foreign = {name: language for name, language in languages.items() if language is not None}
+    if not foreign:
+        return
+    names = list(foreign)[:_MAX_NAMED_TEXTS]
+    if len(foreign) > len(names):
+        names.append(f"{len(foreign) - len(names)} more")
+    where = f": {', '.join(names)}" if len(texts) > 1 else ""
+    line.say(f"{language_error(model_name).message} Speech in another language is unintelligible{where}.")
+    helpful = models_speaking(set(foreign.values()))
+    if helpful:
+        line.say(
+            f"{helpful[0].name} speaks it: `timbre models install {helpful[0].name}`, then --model {helpful[0].name}."
         )
 
 

@@ -96,6 +96,10 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("No output device is available, or it was disconnected."),
         wording("Connect one and choose it in the settings. Exporting files works without one."),
     ),
+    "unsupported-language": (
+        wording("The model has not learned the language of the text, so its speech would be unintelligible."),
+        wording("Use a model that speaks the language (Ctrl+M lists them), or speak the line anyway."),
+    ),
     "nothing-to-speak": (
         wording("The text contains nothing that can be spoken."),
         wording("Write some words."),

@@ -1,12 +1,13 @@
-"""Language detection, used for reading numbers.
+"""Language detection, used for reading numbers and for finding text that a model has not learned.
 
 Decision: detect the script, and for Latin script count a few of the most common words. Reason: an error only affects
-numbers, which does not justify a language identification model. Alternative: treat text with a single Chinese
+numbers, or asks once too often, which does not justify a language identification model. Alternative: treat text with a single Chinese
 character as Chinese, which reads the years of an English article in Chinese because of one name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 
 import regex
@@ -51,6 +52,17 @@ _COMMON_WORDS = {
     Language.ITALIAN: "il la gli e è un una che di non per con sono si del della dei nel alla lo come più ma anche "
     "questo questa ho ha al da le molto perché",
 }
+# Scripts of languages that no model supports.
+_OTHER_SCRIPTS = {
+    "ar": regex.compile(r"\p{Arabic}+"),
+    "el": regex.compile(r"\p{Greek}{2,}"),  # a single letter is a symbol
+    "he": regex.compile(r"\p{Hebrew}+"),
+    "hi": regex.compile(r"\p{Devanagari}+"),
+    "th": regex.compile(r"\p{Thai}"),
+}
+_TAG = regex.compile(r"\[[^\]]*\]|<[^>]*>")  # style tags, which are not in the language of the text
+# With fewer different common words, a text in Latin script may be English with foreign names.
+_SURE_WORDS = 3
 _LANGUAGES_OF_WORD: dict[str, list[Language]] = {}
 for _language, _words in _COMMON_WORDS.items():
     for _word in _words.split():
@@ -79,16 +91,43 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
     return _latin_language(latin_words) if heaviest is Language.ENGLISH else heaviest
 
 
+def unsupported_language(text: str, languages: Collection[str]) -> str | None:
+    """Return the code of the language of ``text`` if a model for ``languages`` has not learned it, else None.
+
+    The result is None as well for text without letters, and for text in Latin script that may be English.
+    """
+    sample = _TAG.sub(" ", text)[:_SAMPLED_CHARACTERS]
+    weights = {code: len(words.findall(sample)) for code, words in _OTHER_SCRIPTS.items()}
+    other = max(weights, key=lambda code: weights[code])
+    num_known = len(_LATIN_WORD.findall(sample)) + len(_HAN.findall(sample)) + len(_CYRILLIC_WORD.findall(sample))
+    if weights[other] > num_known:
+        return None if other in languages else other
+    language = detect_language(sample)
+    if language in _COMMON_WORDS and (
+        language is Language.ENGLISH or _votes(_LATIN_WORD.findall(sample))[language] < _SURE_WORDS
+    ):
+        return None
+    # Cantonese is written in Chinese characters.
+    codes = {"zh", "yue"} if language is Language.CHINESE else {language.value}
+    return None if codes & set(languages) else language.value
+
+
 def is_english_inset(clause: str) -> bool:
     """Return whether a clause of a Chinese text is English, so that its numbers are read in English."""
     return not (_HAN.search(clause) or _KANA.search(clause)) and len(_LATIN_WORD.findall(clause)) >= _INSET_WORDS
 
 
 def _latin_language(words: list[str]) -> Language:
+    votes = _votes(words)
+    best = max(votes, key=lambda language: votes[language])
+    # Another language needs two words more than English, because of names and loan words.
+    return best if votes[best] >= votes[Language.ENGLISH] + 2 else Language.ENGLISH
+
+
+def _votes(words: list[str]) -> dict[Language, int]:
+    """Return the number of different common words of each language."""
     votes = dict.fromkeys(_COMMON_WORDS, 0)
     for word in {word.lower() for word in words}:
         for language in _LANGUAGES_OF_WORD.get(word, ()):
             votes[language] += 1
-    best = max(votes, key=lambda language: votes[language])
-    # Another language needs two words more than English, because of names and loan words.
-    return best if votes[best] >= votes[Language.ENGLISH] + 2 else Language.ENGLISH
+    return votes

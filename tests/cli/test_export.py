@@ -56,6 +56,16 @@ def test_each_sentence_of_a_text_becomes_a_file(timbre, spoken) -> None:  # type
     assert re.search(r"wrote 3 files in .* s \(\d+\.\dx real time\)", ran.err)
 
 
+def test_lines_in_a_language_that_the_model_has_not_learned_are_listed_first(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("Good morning.\n\n大家好。\n\n今天很好。", "utf-8")
+    ran = timbre("export", "story.txt", "--out", "out", "--voice", "Anna")
+    assert ran.status == 0, ran.err
+    assert ran.err.startswith(
+        "studio-mini speaks English only. Speech in another language is unintelligible: line 2, line 3.\n"
+    )
+    assert len(spoken()) == 3
+
+
 def test_each_paragraph_becomes_a_file_with_split_paragraph(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
     Path("story.txt").write_text("The harbour was quiet. Nobody spoke.\n\nThen the bell rang.", "utf-8")
     ran = export(timbre, "story.txt", "--voice", "Anna", "--split", "paragraph")

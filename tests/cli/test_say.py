@@ -53,6 +53,17 @@ def test_speech_is_written_to_one_file(timbre: Terminal, clip: Path) -> None:
     assert timbre.opened[0].num_finished_writes == 1
 
 
+def test_a_language_that_the_model_has_not_learned_is_spoken_after_a_warning(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "大家好。", "--voice", clip, "-o", "out.wav")
+    assert ran.status == 0
+    assert timbre.files() == {"out.wav"}
+    warning, helpful = ran.err.splitlines()[:2]
+    assert warning == "studio-mini speaks English only. Speech in another language is unintelligible."
+    assert "`timbre models install Fun-CosyVoice3-0.5B-2512`" in helpful
+    assert "only" not in timbre("say", "Hello.", "--voice", clip, "-o", "two.wav").err
+    assert "only" not in timbre("say", "大家好。", "--voice", clip, "-o", "three.wav", "--model", "quiet").err
+
+
 def test_json_is_one_object_with_every_key(timbre: Terminal, clip: Path) -> None:
     ran = timbre("say", "你好 two", "--voice", clip, "-o", "out.wav", "--json", "--seed", "7")
     assert ran.out.count("\n") == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.text.language import Language, detect_language, is_english_inset
+from studio.text.language import Language, detect_language, is_english_inset, unsupported_language
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,33 @@ def test_an_english_clause_in_chinese_needs_three_words() -> None:
     assert is_english_inset("I have 3 apples.")
     assert not is_english_inset("iPhone 15 Pro")
     assert not is_english_inset("I have 3 苹果 here.")
+
+
+ENGLISH, MANY = ("en",), ("zh", "en", "ja", "ko")
+
+
+@pytest.mark.parametrize(
+    ("languages", "text", "expected"),
+    [
+        (ENGLISH, "大家好，今天我们聊一聊手冲咖啡。", "zh"),
+        (ENGLISH, "[breath]今天天气很好。", "zh"),
+        (ENGLISH, "我用 iPhone 拍的", "zh"),
+        (ENGLISH, "コーヒーを飲みます", "ja"),
+        (ENGLISH, "Привет, как дела?", "ru"),
+        (ENGLISH, "Ich habe heute keine Zeit und das ist nicht gut.", "de"),
+        (ENGLISH, "مرحبا بالعالم", "ar"),
+        (ENGLISH, "The word 你好 simply means hello in Chinese.", None),
+        (ENGLISH, "Ten naïve cafés, 😀 and a [breath].", None),
+        (ENGLISH, "Vamos a la playa", None),  # too few words to be sure
+        (ENGLISH, "El Niño hit Los Angeles", None),
+        (ENGLISH, "The angle π is 180 degrees.", None),
+        (ENGLISH, "123 !", None),
+        (ENGLISH, "", None),
+        (MANY, "大家好。", None),
+        (MANY, "サッカー", None),
+        (MANY, "Привет", "ru"),
+        (("yue",), "大家好。", None),
+    ],
+)
+def test_languages_that_a_model_has_not_learned(languages: tuple[str, ...], text: str, expected: str | None) -> None:
+    assert unsupported_language(text, languages) == expected

@@ -16,9 +16,9 @@ from studio.project.takes import Take
 class LineStatus:
     """Status that is not saved with the project."""
 
-    state: LineState  # QUEUED, SPEAKING or FAILED
+    state: LineState  # QUEUED, SPEAKING or FAILED; CHECK if the model has not learned the line's language
     share: float = 0.0  # progress while SPEAKING, 0..1
-    error: StudioError | None = None  # set if FAILED
+    error: StudioError | None = None  # set if FAILED or CHECK
 
 
 class LineStatusStore(QObject):
