@@ -98,6 +98,13 @@ def test_speech_that_ends_at_the_minimum_length_is_too_short() -> None:
     assert limits.verdict(55) is None
 
 
+def test_text_that_the_small_model_has_not_learned_ends_within_seconds(words: Respellings) -> None:
+    """Such text once became half a minute of babble that was called ready."""
+    limits = LengthLimits.of(spoken_length("大家好，今天我们聊一聊手冲咖啡。", words), CLOSE, num_text_tokens=48)
+    assert limits.longest / 25 < 9.0
+    assert limits.verdict(limits.longest) is TOO_LONG
+
+
 def test_text_of_sound_tags_only_may_have_any_length() -> None:
     limits = LengthLimits.of(spoken_length("[breath]"), WIDE, num_text_tokens=1)
     assert limits.verdict(0) is None
