@@ -15,7 +15,6 @@ from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
 from studio.cli.command_context import CommandContext
 from studio.cli.export_script import (
     READABLE_SUFFIXES,
-    LinesNotSpeakable,
     OpenScript,
     Speaking,
     line_numbers,
@@ -129,6 +128,11 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--replace", action="store_true", help="overwrite files that are not from an export of this script"
     )
+    group.add_argument(
+        "--skip-failed",
+        action="store_true",
+        help="leave out lines that cannot be spoken, also from the joined file",
+    )
     group.add_argument("--licence", metavar="TEXT", help="licence of the model, for the metadata of the files")
 
 
@@ -165,11 +169,10 @@ async def _export(
 ) -> None:
     options = engine_options(arguments)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
-    try:
-        items, requests, taken = speaking.items()
-    except LinesNotSpeakable as failure:
-        _print_findings(group_errors(failure.errors))
-        raise _summary_error(failure.errors, len(script.lines)) from failure
+    items, requests, taken, not_speakable = speaking.items()
+    _print_findings(group_errors(not_speakable))
+    if not_speakable and not (arguments.skip_failed and items):
+        raise _summary_error(not_speakable, len(script.lines))
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
     part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
     origin = (
@@ -201,9 +204,10 @@ async def _export(
         messages.line.say(warning)
     messages.result(result, plan)
     if arguments.json:
-        print(_as_json(result, plan, warnings), flush=True)
-    if result.failures:
-        raise _summary_error({each.item.index: each.error for each in result.failures}, len(plan.items))
+        print(_as_json(result, plan, warnings, not_speakable), flush=True)
+    failed = not_speakable | {each.item.index: each.error for each in result.failures}
+    if failed:
+        raise _summary_error(failed, len(script.lines))
 
 
 async def _run(exporter: Exporter, control: RequestControl, messages: _Messages) -> ExportResult:
@@ -236,6 +240,7 @@ def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) 
         project=arguments.name or name,
         provenance=provenance,
         replaces_files=arguments.replace,
+        allows_missing=arguments.skip_failed,
     )
 
 
@@ -302,8 +307,11 @@ def _length_warnings(plan: ExportPlan, odd_lengths: Mapping[str, tuple[LengthFin
     ]
 
 
-def _as_json(result: ExportResult, plan: ExportPlan, warnings: Sequence[str]) -> str:
+def _as_json(
+    result: ExportResult, plan: ExportPlan, warnings: Sequence[str], not_speakable: dict[int, StudioError]
+) -> str:
     """Return one JSON object. Keys are never removed or renamed."""
+    failed = not_speakable | {failure.item.index: failure.error for failure in result.failures}
     values = {
         "folder": str(plan.folder),
         "files": [str(path) for path in result.files],
@@ -313,8 +321,7 @@ def _as_json(result: ExportResult, plan: ExportPlan, warnings: Sequence[str]) ->
         "elapsed_seconds": result.elapsed_seconds,
         "audio_seconds_per_second": result.speed,
         "failures": [
-            {"line": failure.item.index, "code": failure.error.code, "message": str(failure.error)}
-            for failure in result.failures
+            {"line": number, "code": error.code, "message": str(error)} for number, error in sorted(failed.items())
         ],
         "warnings": [f"{IMPLAUSIBLE_LENGTH}: {warning}" for warning in warnings],
     }

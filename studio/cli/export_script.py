@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,14 +84,6 @@ def line_numbers(words: str) -> frozenset[int]:
     return frozenset(numbers)
 
 
-class LinesNotSpeakable(Exception):
-    """Raised before anything is synthesised. ``errors`` maps the numbers of lines to their errors."""
-
-    def __init__(self, errors: Mapping[int, StudioError]) -> None:
-        super().__init__("lines cannot be spoken")
-        self.errors = errors
-
-
 class Speaking:
     """Builds the requests of the lines without a take. Voices and styles are looked up before synthesis starts."""
 
@@ -110,10 +102,10 @@ class Speaking:
         self._options = options
         self._voices: dict[str | None, VoiceReference] = {}
 
-    def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines]:
-        """Return all lines, the requests of the lines to synthesise by key, and the takes of the other lines.
+    def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines, dict[int, StudioError]]:
+        """Return the lines, the requests of the lines to synthesise by key, and the takes of the other lines.
 
-        Raises ``LinesNotSpeakable`` with the errors of all lines, such as unknown voices.
+        The last value maps the numbers of the lines that cannot be spoken to their errors, such as unknown voices.
         """
         failed: dict[int, StudioError] = {}
         requests: dict[str, SynthesisRequest] = {}
@@ -134,9 +126,7 @@ class Speaking:
             item = item_of_line(line, number, key)
             style = request.instruct or request.preset or ""
             items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
-        if failed:
-            raise LinesNotSpeakable(failed)
-        return tuple(items), requests, taken
+        return tuple(items), requests, taken, failed
 
     def _taken(self) -> ProjectLines:
         project = self._script.project

@@ -37,7 +37,7 @@ class ExportResult:
     """Result of an export.
 
     If a line fails, a joined file would have an unnoticed gap. So it is not created, nor are its subtitles and
-    manifest.
+    manifest, unless ``ExportSettings.allows_missing``.
 
     Attributes:
         files: The planned files that exist.
@@ -122,7 +122,8 @@ class Exporter:
                 self._report(position, item)
                 self._process_line(position, item)
             self._report(len(plan.items), None)
-            if self._missing_of_script and not (self._failures and plan.joined_file):
+            has_gap = bool(self._failures) and plan.joined_file is not None and not self._settings.allows_missing
+            if self._missing_of_script and self._num_samples and not has_gap:
                 self._make_script_files()
         self._report(len(plan.items), None)
         return ExportResult(
@@ -244,9 +245,9 @@ class Exporter:
 
     def _write_text(self, file: PurePosixPath, text: str, *, encoding: str = "utf-8") -> None:
         if file in self._missing_of_script:
-            # If lines are missing, an empty recipe makes the next export write the file again.
-            recipe = "" if self._failures else self._plan.script_recipe(file)
-            self._target.write_text(file, text, recipe, self._plan.origin_of(file), encoding=encoding)
+            self._target.write_text(
+                file, text, self._script_recipe(file), self._plan.origin_of(file), encoding=encoding
+            )
             self._num_made += 1
 
     def _join(self, timings: tuple[LineTiming, ...]) -> None:
@@ -259,7 +260,7 @@ class Exporter:
         meter = LoudnessMeter(settings.sample_rate) if self._measures else None
         peaks: list[float] = []
         with self._target.sound_file(file, settings.sample_rate, encoding, tags, origin) as sound:
-            for position, timing in enumerate(timings):
+            for position, timing in zip(sorted(self._num_samples), timings, strict=True):
                 self._control.raise_if_cancelled()
                 self._pace.begin()
                 samples = self._samples_of(timing.item, extra_gain_db=correction_db)
@@ -273,11 +274,15 @@ class Exporter:
                 if meter:
                     peaks.append(true_peak_dbtp(samples))
             sound.complete(
-                self._plan.script_recipe(file),
+                self._script_recipe(file),
                 loudness_lufs=meter.integrated_lufs if meter else None,
                 true_peak_dbtp=max(peaks) if peaks else None,
             )
         self._num_made += 1
+
+    def _script_recipe(self, file: PurePosixPath) -> str:
+        """If lines are missing, an empty recipe makes the next export write the file again."""
+        return "" if self._failures else self._plan.script_recipe(file)
 
     def _correction_db(self) -> float:
         """Return the gain to add to each line so that all lines together reach the target loudness.

@@ -35,6 +35,7 @@ class ExportSettings:
         joined_name: The name of the file with all lines, without suffix, or None for no such file.
         pause_seconds: The pause after each line, or None for the pause that the line has.
         replaces_files: Whether to overwrite files that were not exported from ``origin``.
+        allows_missing: Whether to make a joined file although lines are missing from it.
     """
 
     encoding: SoundEncoding = WAV_16
@@ -50,6 +51,7 @@ class ExportSettings:
     project: str = ""
     provenance: Provenance = Provenance()
     replaces_files: bool = False
+    allows_missing: bool = False
     origin: Origin = Origin()
 
     def __post_init__(self) -> None:

@@ -14,15 +14,16 @@ from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.target_folder import Origin
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
-from studio.project.takes import Take
+from studio.project.takes import Take, edits_of
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectLines:
-    """Lines to export, in script order. ``take_of_key`` maps the keys of lines with a take to their takes."""
+    """Lines to export, in script order. The keys of lines with a take are mapped to their takes and edits."""
 
     items: tuple[ExportItem, ...]
     take_of_key: dict[str, Take] = field(repr=False)
+    edits_of_key: dict[str, AudioEdits] = field(repr=False, default_factory=dict)
 
 
 def origin_of_project(project: Project, *, part: str = "") -> Origin:
@@ -52,21 +53,22 @@ def lines_of_project(
     wanted = None if line_ids is None else set(line_ids)
     items: list[ExportItem] = []
     take_of_key: dict[str, Take] = {}
+    edits_of_key: dict[str, AudioEdits] = {}
     for index, line in enumerate(project.lines, 1):
         if not line.text.strip() or not line.is_spoken or (wanted is not None and line.id not in wanted):
             continue
         take = fresh_take(project, line.id)
         if take is not None:
-            key = _key_of_take(project, take)
-            take_of_key[key] = take
+            edits = edits_of(take, line)
+            key = key_of_take(take, edits)
+            take_of_key[key], edits_of_key[key] = take, edits
             items.append(item_of_line(line, index, key, take))
         elif key_of_unspoken is not None:
             items.append(item_of_line(line, index, key_of_unspoken(line), None))
-    return ProjectLines(tuple(items), take_of_key)
+    return ProjectLines(tuple(items), take_of_key, edits_of_key)
 
 
-def _key_of_take(project: Project, take: Take) -> str:
-    edits = project.edits_of(take)
+def key_of_take(take: Take, edits: AudioEdits) -> str:
     return f"take:{take.id}" if edits == AudioEdits() else f"take:{take.id}:{astuple(edits)}"
 
 
@@ -93,11 +95,15 @@ def seconds_in_project(project: Project | None, lines: ProjectLines, item: Expor
 
 
 class TakeSource:
-    """A ``SpeechSource`` that returns the takes of a project, and uses ``others`` for lines without a take."""
+    """A ``SpeechSource`` that returns the takes of a project, and uses ``others`` for lines without a take.
+
+    The takes have the edits of ``lines``, whatever is changed in the project meanwhile.
+    """
 
     def __init__(self, project: Project, lines: ProjectLines, *, others: SpeechSource | None = None) -> None:
         self._project = project
         self._take_of_key = lines.take_of_key
+        self._edits_of_key = lines.edits_of_key
         self._others = others
 
     def needs_speaking(self, item: ExportItem) -> bool:
@@ -110,7 +116,8 @@ class TakeSource:
     def waveform_of(self, item: ExportItem) -> Waveform:
         take = self._take_of_key.get(item.key)
         if take is not None:
-            return Waveform(self._project.samples_of(take.id), take.sample_rate)
+            edits = self._edits_of_key.get(item.key, AudioEdits())
+            return Waveform(edits.apply(self._project.recording_of(take.id), take.sample_rate), take.sample_rate)
         if self._others is None:
             raise TakeNotFound(
                 "Line {number} has not been spoken.", remedy="Speak it and export again.", number=item.index

@@ -347,3 +347,15 @@ def test_numbers_added_to_equal_names_are_reported(timbre, spoken) -> None:  # t
     assert ran.status == 0, ran.err
     assert names() == ["same-2.wav", "same.wav"]
     assert "lines 2: Other lines have the same file name" in ran.err
+
+
+def test_lines_that_cannot_be_spoken_are_left_out_on_request(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text,voice\nOne,Mira\nTwo,Anna\nnothing,Anna\nFour,Anna\n", "utf-8")
+    arguments = ("--pattern", "{index}", "--joined", "--subtitles", "srt", "--skip-failed", "--json")
+    ran = export(timbre, "script.csv", *arguments)
+    assert ran.status == 7
+    assert names() == ["002.wav", "004.wav", "script.srt", "script.wav"]
+    assert [failure["line"] for failure in json.loads(ran.out)["failures"]] == [1, 3]
+    assert "2 of 4 lines failed" in ran.err
+    assert frames("script.wav") > frames("002.wav") + frames("004.wav")
+    assert "Four" in Path("out/script.srt").read_text("utf-8")
