@@ -134,6 +134,20 @@ class Device(StringSetting):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StringsSetting(Setting[tuple[str, ...]]):
+    """A list of strings."""
+
+    default: tuple[str, ...] = ()
+    most: int
+
+    def checked(self, value: object) -> tuple[str, ...]:
+        is_list = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+        if not is_list or len(value) > self.most:  # type: ignore[arg-type]  # a list, as checked before
+            raise self._refuse(value, wording("Enter a list of at most {most} texts.", most=self.most))
+        return tuple(value)  # type: ignore[arg-type]  # likewise
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ShortcutsSetting(Setting[Mapping[str, tuple[str, ...]]]):
     """Key sequences by name of the action."""
 

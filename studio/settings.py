@@ -20,6 +20,7 @@ from studio.setting_kinds import (
     Setting,
     ShortcutsSetting,
     StringSetting,
+    StringsSetting,
 )
 
 PAGE_TITLES = {
@@ -59,6 +60,8 @@ COLOUR_SCHEME = Choice(
 SHORTCUTS = ShortcutsSetting(key="shortcuts")
 WINDOW_GEOMETRY = StringSetting(key="window-geometry", default="", may_be_empty=True, longest=100_000)
 WINDOW_LAYOUT = StringSetting(key="window-layout", default="", may_be_empty=True, longest=100_000)
+
+RECENT_FILES = StringsSetting(key="recent-files", most=10)
 
 # The script.
 

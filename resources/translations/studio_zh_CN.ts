@@ -20,10 +20,6 @@
         <translation>另存为…</translation>
     </message>
     <message>
-        <source>Import text…</source>
-        <translation>导入文本…</translation>
-    </message>
-    <message>
         <source>Models…</source>
         <translation>模型…</translation>
     </message>
@@ -246,6 +242,14 @@
     <message>
         <source>Show the engine of each stage and why it was chosen</source>
         <translation>各阶段使用的引擎及原因</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>导入…</translation>
+    </message>
+    <message>
+        <source>Insert the lines of a text, table, document or subtitles</source>
+        <translation>插入文本、表格、文档或字幕中的台词</translation>
     </message>
 </context>
 <context>
@@ -773,14 +777,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>保存到其他位置…</translation>
     </message>
     <message>
-        <source>Open script</source>
-        <translation>打开脚本</translation>
-    </message>
-    <message>
-        <source>Import text</source>
-        <translation>导入文本</translation>
-    </message>
-    <message>
         <source>Save script</source>
         <translation>保存脚本</translation>
     </message>
@@ -799,6 +795,18 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Replace</source>
         <translation>替换</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Scripts and texts ({patterns})</source>
+        <translation>脚本和文本 ({patterns})</translation>
     </message>
 </context>
 <context>
@@ -4528,6 +4536,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{model} speaks {languages} only.</source>
         <translation>{model} 仅支持{languages}。</translation>
     </message>
+    <message>
+        <source>Enter a list of at most {most} texts.</source>
+        <translation>请输入最多包含 {most} 项文本的列表。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -6042,6 +6054,17 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>
             <numerusform>剩余 %n 行</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>RecentFiles</name>
+    <message>
+        <source>Open recent</source>
+        <translation>最近打开</translation>
+    </message>
+    <message>
+        <source>Clear list</source>
+        <translation>清空列表</translation>
     </message>
 </context>
 <context>
@@ -7608,6 +7631,17 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Match case</source>
         <translation>区分大小写</translation>
+    </message>
+</context>
+<context>
+    <name>_ReadingDialog</name>
+    <message>
+        <source>Reading {name}</source>
+        <translation>正在读取 {name}</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
     </message>
 </context>
 </TS>

@@ -1,12 +1,13 @@
-"""File commands: create, open, import, save, recover and close projects without blocking the window."""
+"""File commands: create, open, import, save and recover projects without blocking the window."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
@@ -18,15 +19,15 @@ from studio.app.session import Session
 from studio.app.widgets.copy_report import CopyReportButton
 from studio.errors import ProjectChangedElsewhere, StudioError
 from studio.health.log_file import note_shown
-from studio.project.changes import InsertLines, RenameProject
+from studio.project.changes import InsertLines
 from studio.project.drafts import Draft, discard_draft, recoverable_drafts
 from studio.project.lines import Line, new_id
 from studio.project.project import Project
-from studio.project.splitting import SplitMode
-from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS, TEXT_SPLITTING
+from studio.settings import AUTOSAVE_MINUTES, PAUSE_AFTER_SECONDS
 from studio.settings_store import Settings
 
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from studio.app.importing.importer import ScriptImporter
 
 PROJECT_SUFFIX = ".timbre"
 _ACCEPT = QMessageBox.ButtonRole.AcceptRole
@@ -54,9 +55,10 @@ class Documents(QObject):
 
     title_changed = Signal()
     task_changed = Signal(object)  # text for the status bar, or None
-    lines_read = Signal(list)  # list of Line, from an imported text
+    script_read = Signal(list, list)  # lines of an imported text, and changes that belong to the same undo step
     failed = Signal(object)  # StudioError
     noticed = Signal(str)  # a notice about the opened script
+    file_used = Signal(object)  # Path that was opened, imported or saved
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -85,7 +87,7 @@ class Documents(QObject):
     @property
     def name(self) -> str:
         path = self._session.editor.project.path
-        return path.stem if path else self.tr("Untitled")
+        return path.stem if path else self._session.editor.project.name or self.tr("Untitled")
 
     @property
     def has_unsaved_changes(self) -> bool:
@@ -103,8 +105,14 @@ class Documents(QObject):
         self._start(self._new())
 
     def open(self) -> None:
-        words = self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX)
-        self._ask_for_file(self.tr("Open script"), words, lambda path: self._start(self.open_path(path)))
+        """Ask for a script or text. A text becomes a script of its own, unless the open one is empty."""
+        every, scripts, texts = self._kinds()
+        self._ask_for_file(self.tr("Open"), ";;".join((every, scripts, texts)), self.open_anew)
+
+    def open_anew(self, path: Path) -> None:
+        """Open a script, or a text as a new script."""
+        is_script = path.suffix.lower() == PROJECT_SUFFIX
+        self._start(self.open_path(path) if is_script else self.import_path(path, replaces_script=True))
 
     def save(self) -> None:
         if self._session.editor.project.path is None:
@@ -120,11 +128,19 @@ class Documents(QObject):
         self._opening = self._start(self._open_in_order(paths))
 
     def import_text(self) -> None:
+        _, _, texts = self._kinds()
+        self._ask_for_file(self.tr("Import"), texts, lambda path: self._start(self.import_path(path)))
+
+    def _kinds(self) -> tuple[str, str, str]:
+        """Return the file filters of all files that can be opened, of scripts, and of texts."""
         from studio.project.importing.script_file import SCRIPT_SUFFIXES  # noqa: PLC0415 - after the first paint
 
         patterns = " ".join(f"*{suffix}" for suffix in SCRIPT_SUFFIXES)
-        words = self.tr("Texts and tables ({patterns})").format(patterns=patterns)
-        self._ask_for_file(self.tr("Import text"), words, lambda path: self._start(self.import_path(path)))
+        return (
+            self.tr("Scripts and texts ({patterns})").format(patterns=f"*{PROJECT_SUFFIX} {patterns}"),
+            self.tr("Timbre scripts (*{suffix})").format(suffix=PROJECT_SUFFIX),
+            self.tr("Texts and tables ({patterns})").format(patterns=patterns),
+        )
 
     # Asynchronous work.
 
@@ -138,6 +154,7 @@ class Documents(QObject):
         self.task_changed.emit(self.tr("Opening {name}").format(name=path.name))
         project = await in_background(Project.open, path, self._session.services.drafts)
         await self._session.replace_project(project)
+        self.file_used.emit(path)
 
     async def _open_in_order(self, paths: Sequence[Path]) -> None:
         for path in paths:
@@ -146,17 +163,35 @@ class Documents(QObject):
             except StudioError as error:
                 self.failed.emit(error)
 
-    async def import_path(self, path: Path) -> None:
-        from studio.project.importing.script_file import read_script  # noqa: PLC0415 - after the first paint
-
+    async def import_path(self, path: Path, *, replaces_script: bool = False) -> None:
+        """Import a text into the open script or, if ``replaces_script``, into a new one."""
         self.task_changed.emit(self.tr("Reading {name}").format(name=path.name))
-        breaks = SplitMode(self._session.settings[TEXT_SPLITTING])
-        lines = await in_background(read_script, path, breaks)
+        imported = await self._importer.read(path)
         self.task_changed.emit(None)  # otherwise it would replace the message with the number of lines
-        editor = self._session.editor
-        if editor.project.path is None and not editor.project.name and not self.has_unsaved_changes:
-            editor.apply(RenameProject(path.stem))  # names the exported files
-        self.lines_read.emit(lines)
+        if imported is None or (replaces_script and not await self._make_room()):
+            return
+        self.file_used.emit(path)
+        project = self._session.editor.project
+        is_new = project.path is None and not project.name and not self.has_unsaved_changes
+        self._importer.insert(imported, name=path.stem if is_new else None)
+
+    async def _make_room(self) -> bool:
+        """Replace the open script by an empty one, unless it is new. Return False if the user cancels."""
+        if self._session.editor.project.path is None and not self.has_unsaved_changes:
+            return True
+        if not await self._confirm_discard():
+            return False
+        await self._replace_by_new()
+        return True
+
+    @cached_property
+    def _importer(self) -> ScriptImporter:
+        from studio.app.importing.importer import ScriptImporter  # noqa: PLC0415 - after the first paint
+
+        importer = ScriptImporter(self._session, self._window)
+        importer.script_read.connect(self.script_read)
+        importer.noticed.connect(self.noticed)
+        return importer
 
     def offer_recovery(self) -> None:
         """Ask what to do with the drafts that a crash left behind, once the file named at the start is open."""
@@ -202,8 +237,11 @@ class Documents(QObject):
 
     async def _new(self) -> None:
         if await self._confirm_discard():
-            drafts, settings = self._session.services.drafts, self._session.settings
-            await self._session.replace_project(await in_background(new_project, drafts, settings))
+            await self._replace_by_new()
+
+    async def _replace_by_new(self) -> None:
+        drafts, settings = self._session.services.drafts, self._session.settings
+        await self._session.replace_project(await in_background(new_project, drafts, settings))
 
     async def _confirm_discard(self) -> bool:
         return await self.confirm_close() is not UnsavedChangesChoice.CANCEL
@@ -226,6 +264,8 @@ class Documents(QObject):
             await in_background(lambda: project.save(path, replaces_foreign=True))
         self._session.editor.refresh(project.script)
         self.title_changed.emit()
+        if path is not None:
+            self.file_used.emit(path)
         return True
 
     def _on_autosave(self) -> None:
@@ -332,39 +372,3 @@ async def _answer(dialog: QMessageBox | QFileDialog) -> int:
         return await answer
     finally:
         dialog.deleteLater()
-
-
-class Closing(QObject):
-    """Closes the program: asks about unsaved changes and ends the session, even if a step fails.
-
-    ``leaving`` is emitted when no work can be lost any more; ``ended`` always follows.
-    """
-
-    leaving = Signal()
-    ended = Signal()
-
-    def __init__(self, session: Session, documents: Documents, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._documents = documents
-        self._task: asyncio.Task[None] | None = None
-
-    @property
-    def is_under_way(self) -> bool:
-        return self._task is not None and not self._task.done()
-
-    def begin(self) -> None:
-        """Start closing, unless it is under way; return at once."""
-        if not self.is_under_way:
-            self._task = self._session.bridge.run(self._close())
-
-    async def _close(self) -> None:
-        if await self._documents.confirm_close() is UnsavedChangesChoice.CANCEL:
-            return
-        self.leaving.emit()
-        try:
-            await self._session.close(keeps_draft=False)
-        except Exception:  # noqa: BLE001 - the window is hidden: the program must not keep running
-            _log.exception("could not end the session properly")
-        finally:
-            self.ended.emit()

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
+from studio.app.closing import Closing
 from studio.app.dialogs import Dialogs
-from studio.app.documents import Closing, Documents
+from studio.app.documents import Documents
 from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.takes_controller import TakesController
@@ -18,6 +19,7 @@ from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.waveform_panel import WaveformPanel
+from studio.app.recent_files import RecentFiles
 from studio.app.script.project_editor import LineVoiceUpdater
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
@@ -64,6 +66,7 @@ class MainWindow(QMainWindow):
         self._line_voices = LineVoiceUpdater(session.editor, self)
         self._closing = Closing(session, self.documents, self)
         self._may_close = False
+        self.recent_files = RecentFiles(session.settings, self)
         self._assemble(log)
         self._connect_signals()
         self._show_title()
@@ -90,6 +93,7 @@ class MainWindow(QMainWindow):
         self._column.addWidget(self.script, 1)
         self.setCentralWidget(centre)
         menus = self.actions_by_id.fill_menu_bar(self.menuBar())
+        menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)
         toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
         self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Take, queue and log")))
         self.docks.fill(self.voices, self.inspector)
@@ -123,7 +127,10 @@ class MainWindow(QMainWindow):
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
         self.documents.task_changed.connect(self.tasks.show_document_task)
-        self.documents.lines_read.connect(script.insert_lines)
+        self.documents.script_read.connect(script.insert_lines)
+        self.documents.file_used.connect(self.recent_files.add)
+        self.recent_files.open_requested.connect(self.documents.open_anew)
+        self.recent_files.failed.connect(self.notices.show_error)
         # editing
         actions["edit.new_line"].triggered.connect(script.new_line)
         actions["edit.paste_lines"].triggered.connect(script.paste_lines)

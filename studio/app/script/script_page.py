@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
@@ -103,11 +103,14 @@ class ScriptPage(QWidget):
     def paste_lines(self) -> None:
         self.paste_text(QGuiApplication.clipboard().text())
 
-    def insert_lines(self, lines: list[Line]) -> None:
-        """Insert imported lines below the current one. Select only the first: there may be thousands."""
+    def insert_lines(self, lines: list[Line], others: Sequence[Change] = ()) -> None:
+        """Insert imported lines below the current one, with ``others`` as one undo step.
+
+        Select only the first line: there may be thousands.
+        """
         if lines:
-            change = edits.insert_lines(self._editor.script, self._index_below(), lines)
-            self._do_below(change, self.tr("Import lines"))
+            insertion = edits.insert_lines(self._editor.script, self._index_below(), lines)
+            self._do_below(CompositeChange((insertion, *others)) if others else insertion, self.tr("Import lines"))
             self.view.go_to(lines[0].id)
             self._last_imported = lines[-1].id
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 
 from studio.errors import UnreadableScript
@@ -12,7 +15,14 @@ from studio.project.importing.epub import read_epub
 from studio.project.importing.markdown import blocks_of_markdown
 from studio.project.importing.pdf import read_pdf
 from studio.project.importing.subtitles import lines_of_subtitles
-from studio.project.importing.tables import Table, lines_of_table, mapping_of, read_csv, sheets_of
+from studio.project.importing.tables import (
+    ColumnMapping,
+    Table,
+    lines_of_table,
+    mapping_of,
+    read_csv,
+    sheets_of,
+)
 from studio.project.importing.text_file import read_bytes, read_text
 from studio.project.importing.word import read_word
 from studio.project.lines import Line
@@ -30,6 +40,100 @@ TAG_WORDS = frozenset({"pause", *(tag.text.strip("[]<>").casefold() for tag in C
 }
 
 
+class ScriptKind(Enum):
+    """What kind of script a file is, which determines the choices of an import."""
+
+    TEXT = "text"
+    BOOK = "book"
+    SCREENPLAY = "screenplay"
+    SUBTITLES = "subtitles"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """How the content of a file becomes lines.
+
+    Attributes:
+        breaks: Where text is split. Rows and speeches of subtitles are not split.
+        finds_speakers: Whether names before colons or in brackets are speakers, or None to detect it.
+        speaks_notes: Whether stage directions and footnotes are spoken.
+        sheet: The name of the table in the file, or None for the longest.
+        mapping: The columns of the table, or None for those with known names.
+    """
+
+    breaks: SplitMode = SplitMode.SENTENCE
+    finds_speakers: bool | None = None
+    speaks_notes: bool = False
+    sheet: str | None = None
+    mapping: ColumnMapping | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptFile:
+    """The content of a script file, from which lines are made with ``script``.
+
+    Attributes:
+        text: The content of a text, screenplay or subtitle file.
+        book: The content of a document.
+        tables: The tables by the name of their sheet.
+    """
+
+    name: str
+    kind: ScriptKind
+    text: str = ""
+    book: Book | None = None
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+    @property
+    def has_speakers(self) -> bool:
+        """Whether a text or document looks like a dialogue. Subtitles can always name speakers."""
+        if self.kind is ScriptKind.SUBTITLES:
+            return True
+        paragraphs = self.text
+        if self.book is not None:
+            paragraphs = "\n".join(block.text for block in self.book.blocks if _may_have_speaker(block))
+        return self.kind in (ScriptKind.TEXT, ScriptKind.BOOK) and is_dialogue(paragraphs, TAG_WORDS)
+
+    def sheet(self, options: ImportOptions) -> str | None:
+        """Return the name of the table that is imported, None if there is none."""
+        if options.sheet in self.tables:
+            return options.sheet
+        return max(self.tables, key=lambda name: len(self.tables[name].rows), default=None)
+
+    def script(self, options: ImportOptions) -> ImportedScript:
+        """Return the lines and facts of the file. Raise ``UnreadableScript``, also for a file without text."""
+        imported = self._script(options)
+        if not imported.lines:
+            raise UnreadableScript(
+                "{file} contains nothing that can be spoken.", remedy="Choose another file.", file=self.name
+            )
+        if not options.speaks_notes:
+            return imported
+        lines = (line if line.is_spoken or line.heading else replace(line, is_spoken=True) for line in imported.lines)
+        return replace(imported, lines=tuple(lines))
+
+    def _script(self, options: ImportOptions) -> ImportedScript:
+        if self.kind is ScriptKind.TABLE:
+            sheet = self.sheet(options)
+            if sheet is None:
+                return ImportedScript(())
+            table = self.tables[sheet]
+            mapping = mapping_of(table) if options.mapping is None else options.mapping
+            return lines_of_table(table, mapping, self.name)
+        finds_speakers = self.has_speakers if options.finds_speakers is None else options.finds_speakers
+        if self.kind is ScriptKind.SUBTITLES:
+            return ImportedScript(tuple(lines_of_subtitles(self.text, finds_speakers=finds_speakers)))
+        book = self.book or Book()
+        blocks: Iterable[Block] = book.blocks if self.book is not None else [Block(self.text)]
+        if self.kind is ScriptKind.SCREENPLAY:
+            blocks = fountain_blocks(self.text)
+        elif finds_speakers:
+            blocks = _with_speakers(blocks)
+        lines = tuple(lines_of_blocks(blocks, options.breaks))
+        return ImportedScript(lines, book.title, book.author, book.cover)
+
+
 def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line]:
     """Return the lines of a script, read as ``import_script`` does."""
     return list(import_script(path, breaks).lines)
@@ -40,12 +144,7 @@ def import_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> Importe
 
     The suffix of ``path`` gives the format. Raise ``UnreadableScript``, also for a file without text.
     """
-    imported = _imported(path, breaks)
-    if not imported.lines:
-        raise UnreadableScript(
-            "{file} contains nothing that can be spoken.", remedy="Choose another file.", file=path.name
-        )
-    return imported
+    return read_file(path).script(ImportOptions(breaks))
 
 
 def read_tables(path: Path) -> dict[str, Table]:
@@ -55,40 +154,39 @@ def read_tables(path: Path) -> dict[str, Table]:
     return {path.stem: read_csv(read_text(path), path.name)}
 
 
-def _imported(path: Path, breaks: SplitMode) -> ImportedScript:  # noqa: PLR0911 - one return per format
-    match path.suffix.lower():
+def read_file(path: Path) -> ScriptFile:
+    """Read a script file of any supported format, which its suffix gives. Raise ``UnreadableScript``."""
+    name, suffix = path.name, path.suffix.lower()
+    match suffix:
         case ".txt":
-            return _of_text(read_text(path), breaks)
+            return ScriptFile(name, ScriptKind.TEXT, text=read_text(path))
         case ".md" | ".markdown":
-            return _of_book(Book(blocks_of_markdown(read_text(path))), breaks)
-        case ".docx":
-            return _of_book(read_word(read_bytes(path), path.name), breaks)
-        case ".epub":
-            return _of_book(read_epub(read_bytes(path), path.name), breaks)
-        case ".pdf":
-            return _of_book(read_pdf(read_bytes(path), path.name), breaks)
+            return ScriptFile(name, ScriptKind.BOOK, book=Book(blocks_of_markdown(read_text(path))))
+        case ".docx" | ".epub" | ".pdf":
+            read = {".docx": read_word, ".epub": read_epub, ".pdf": read_pdf}[suffix]
+            return ScriptFile(name, ScriptKind.BOOK, book=read(read_bytes(path), name))
         case ".fountain":
-            return ImportedScript(tuple(lines_of_blocks(fountain_blocks(read_text(path)), breaks)))
+            return ScriptFile(name, ScriptKind.SCREENPLAY, text=read_text(path))
         case ".csv" | ".tsv" | ".xlsx":
-            tables = read_tables(path)
-            table = max(tables.values(), key=lambda each: len(each.rows), default=None)
-            return ImportedScript(()) if table is None else lines_of_table(table, mapping_of(table), path.name)
+            return ScriptFile(name, ScriptKind.TABLE, tables=read_tables(path))
         case ".srt" | ".vtt":
-            return ImportedScript(tuple(lines_of_subtitles(read_text(path))))
+            return ScriptFile(name, ScriptKind.SUBTITLES, text=read_text(path))
     raise UnreadableScript(
         "{suffix} cannot be imported ({file}).",
         remedy="Choose one of {known}, or copy and paste the text.",
         suffix=path.suffix or wording("a file without a suffix"),
-        file=path.name,
+        file=name,
         known=", ".join(SCRIPT_SUFFIXES),
     )
 
 
-def _of_text(text: str, breaks: SplitMode) -> ImportedScript:
-    blocks = dialogue_blocks(text, TAG_WORDS) if is_dialogue(text, TAG_WORDS) else [Block(text)]
-    return ImportedScript(tuple(lines_of_blocks(blocks, breaks)))
+def _may_have_speaker(block: Block) -> bool:
+    return not block.level and block.is_spoken and block.character is None
 
 
-def _of_book(book: Book, breaks: SplitMode) -> ImportedScript:
-    lines = tuple(lines_of_blocks(book.blocks, breaks))
-    return ImportedScript(lines, book.title, book.author, book.cover)
+def _with_speakers(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if _may_have_speaker(block):
+            yield from dialogue_blocks(block.text, TAG_WORDS)
+        else:
+            yield block

@@ -30,15 +30,14 @@ class _Cue:
     lines: list[str]
 
 
-def lines_of_subtitles(text: str) -> list[Line]:
+def lines_of_subtitles(text: str, *, finds_speakers: bool = True) -> list[Line]:
     """Return the speeches of ``text`` in order of time, empty without time stamps.
 
     A subtitle with several speakers becomes several lines, which share its time by their length. The gap to the next
-    line is the pause after a line.
+    line is the pause after a line. Without ``finds_speakers``, only the voice tags of WebVTT name speakers.
     """
-    speeches = [
-        speech for cue in sorted(_cues(text), key=lambda cue: cue.slot.start_seconds) for speech in _speeches(cue)
-    ]
+    cues = sorted(_cues(text), key=lambda cue: cue.slot.start_seconds)
+    speeches = [speech for cue in cues for speech in _speeches(cue, finds_speakers=finds_speakers)]
     gaps = [after.slot.start_seconds - before.slot.end_seconds for before, after in pairwise(speeches)]
     return [
         Line(
@@ -99,10 +98,13 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
     )
 
 
-def _speeches(cue: _Cue) -> list[_Speech]:
+def _speeches(cue: _Cue, *, finds_speakers: bool) -> list[_Speech]:
     text = "\n".join(cue.lines)
-    named = [(html.unescape(match["name"].strip()), match["text"]) for match in _VOICE.finditer(text)]
-    parts = named or subtitle_speeches([_FORMATTING.sub("", line) for line in cue.lines])
+    named: list[tuple[str | None, str]] = [
+        (html.unescape(match["name"].strip()), match["text"]) for match in _VOICE.finditer(text)
+    ]
+    lines = [_FORMATTING.sub("", line) for line in cue.lines]
+    parts = named or (subtitle_speeches(lines) if finds_speakers else [(None, "\n".join(lines))])
     spoken = [(name, words) for name, part in parts if _LETTER.search(words := _words(part))]
     total = sum(len(words) for _, words in spoken)
     speeches: list[_Speech] = []
