@@ -290,6 +290,7 @@ EXPORT_ENCODING = Choice(
         Option("flac16", "FLAC, 16 bit"),
         Option("flac24", "FLAC, 24 bit"),
         Option("mp3", "MP3"),
+        Option("mp3-192", "MP3, 192 kbit/s"),
         Option("ogg", "OGG Vorbis"),
         Option("opus", "OGG Opus"),
     ),

@@ -1541,10 +1541,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请先添加或选择行。</translation>
     </message>
     <message>
-        <source>Choose a file per line, a joined file, or both.</source>
-        <translation>请选择每行一个文件、合并为一个文件，或两者都生成。</translation>
-    </message>
-    <message>
         <source>Choose a folder with a shorter path.</source>
         <translation>请选择路径更短的文件夹。</translation>
     </message>
@@ -4540,6 +4536,26 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Enter a list of at most {most} texts.</source>
         <translation>请输入最多包含 {most} 项文本的列表。</translation>
     </message>
+    <message>
+        <source>Choose a file per line or per chapter, a joined file, or an audiobook.</source>
+        <translation>请选择每行一个文件、每章一个文件、合并文件或有声书。</translation>
+    </message>
+    <message>
+        <source>Choose another image, or save it as JPEG.</source>
+        <translation>请选择其他图片，或将其另存为 JPEG。</translation>
+    </message>
+    <message>
+        <source>Choose another image.</source>
+        <translation>请选择其他图片。</translation>
+    </message>
+    <message>
+        <source>The cover {path} cannot be read ({reason}).</source>
+        <translation>无法读取封面 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{file} is not a JPEG or PNG image of at most {size} MB.</source>
+        <translation>{file} 不是 {size} MB 以内的 JPEG 或 PNG 图片。</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4659,6 +4675,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Script name</source>
         <translation>脚本名称</translation>
+    </message>
+    <message>
+        <source>Chapter number</source>
+        <translation>章节编号</translation>
+    </message>
+    <message>
+        <source>Chapter title</source>
+        <translation>章节标题</translation>
     </message>
 </context>
 <context>
@@ -6893,6 +6917,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>dBTP</source>
         <translation>dBTP</translation>
+    </message>
+    <message>
+        <source>MP3, 192 kbit/s</source>
+        <translation>MP3，192 kbit/s</translation>
     </message>
 </context>
 <context>

@@ -16,7 +16,14 @@ from studio.messages import did_you_mean
 _ANY_RATE = frozenset({8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
 # The header of a WAV file counts bytes in 32 bits. Some of them are left for the tags.
 _LARGEST_WAV_BYTES = 2**32 - 2**20
-_FRAME_OF_NAME = {"title": b"TIT2", "artist": b"TPE1", "album": b"TALB", "software": b"TENC"}
+_FRAME_OF_NAME = {
+    "title": b"TIT2",
+    "artist": b"TPE1",
+    "album": b"TALB",
+    "composer": b"TCOM",
+    "tracknumber": b"TRCK",
+    "software": b"TENC",
+}
 _UTF_16_WITH_MARK = b"\x01"
 _END = "\0".encode("utf-16")
 
@@ -33,6 +40,7 @@ class SoundEncoding:
     num_bytes: int | None = None  # of one sample; None if compressed
     is_float: bool = False  # samples beyond full scale are kept
     compression_level: float | None = None  # of lossy encodings, 0..1 as in libsndfile
+    has_constant_bit_rate: bool = False
     sample_rates: frozenset[int] = _ANY_RATE
 
     def holding(self, num_samples: int) -> SoundEncoding:
@@ -50,6 +58,18 @@ FLAC_24 = SoundEncoding("flac24", "FLAC, 24 bit", ".flac", "FLAC", "PCM_24")
 # For speech at 24 kHz, the compression levels below give about 120, 90 and 110 kbit/s, and an error some 30 dB below
 # the speech.
 MP3 = SoundEncoding("mp3", "MP3", ".mp3", "MP3", "MPEG_LAYER_III", compression_level=0.0)
+# libsndfile maps the level to 320..32 kbit/s, and LAME rounds to the nearest rate that the format has. Rates below
+# 32 kHz are another version of the format, whose highest bit rate is 160 kbit/s.
+MP3_192 = SoundEncoding(
+    "mp3-192",
+    "MP3, 192 kbit/s",
+    ".mp3",
+    "MP3",
+    "MPEG_LAYER_III",
+    compression_level=(320 - 192) / (320 - 32),
+    has_constant_bit_rate=True,
+    sample_rates=frozenset({32_000, 44_100, 48_000}),
+)
 OGG_VORBIS = SoundEncoding("ogg", "OGG Vorbis", ".ogg", "OGG", "VORBIS", compression_level=0.2)
 OPUS = SoundEncoding(
     "opus",
@@ -61,7 +81,7 @@ OPUS = SoundEncoding(
     sample_rates=frozenset({8_000, 16_000, 24_000, 48_000}),  # the only ones Opus supports
 )
 
-ENCODINGS = {each.name: each for each in (WAV_16, WAV_24, WAV_FLOAT, FLAC_16, FLAC_24, MP3, OGG_VORBIS, OPUS)}
+ENCODINGS = {each.name: each for each in (WAV_16, WAV_24, WAV_FLOAT, FLAC_16, FLAC_24, MP3, MP3_192, OGG_VORBIS, OPUS)}
 _SHORT_NAMES = {"wav": WAV_16, "flac": FLAC_16, "vorbis": OGG_VORBIS}
 
 

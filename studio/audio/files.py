@@ -170,6 +170,7 @@ def _truncated(path: Path) -> UnreadableClip:
     return UnreadableClip("{file} is truncated or damaged.", remedy="Copy or download it again.", file=path.name)
 
 
+_LIBSNDFILE_TAGS = frozenset({"title", "artist", "comment", "software", "album", "license", "tracknumber"})
 _ENCODING_OF_SUFFIX = {each.suffix: each for each in (WAV_16, FLAC_16, OGG_VORBIS, MP3)}
 
 
@@ -214,9 +215,10 @@ class AudioWriter:
                 encoding.subtype,
                 format=encoding.file_format,
                 compression_level=encoding.compression_level,
+                bitrate_mode="CONSTANT" if encoding.has_constant_bit_rate else None,
             )
-            for name, value in tags.items() if not preface else ():
-                setattr(self._sound, name, value)
+            for name in _LIBSNDFILE_TAGS & tags.keys() if not preface else ():
+                setattr(self._sound, name, tags[name])
         except soundfile.LibsndfileError as error:
             self._discard_part()
             if self._file.failure is not None:

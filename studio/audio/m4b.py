@@ -69,6 +69,11 @@ class AudiobookWriter(Protocol):
         """Append samples (n,) in -1..1."""
 
 
+def is_cover(image: bytes) -> bool:
+    """Whether ``image`` is of a format that players show: JPEG or PNG."""
+    return _codec_of(image) is not None
+
+
 def can_write_m4b() -> bool:
     """Whether PyAV or ffmpeg is installed."""
     return _has_pyav() or find_ffmpeg() is not None

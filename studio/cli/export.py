@@ -13,6 +13,7 @@ from pathlib import Path
 from studio import paths
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
 from studio.cli.command_context import CommandContext
+from studio.cli.export_book import add_book_options, book_details
 from studio.cli.export_script import (
     READABLE_SUFFIXES,
     OpenScript,
@@ -45,7 +46,7 @@ from studio.export.cached_source import CachedSource
 from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges
 from studio.export.exporter import Exporter, ExportResult
 from studio.export.mastering import LoudnessTarget
-from studio.export.names import DEFAULT_PATTERN, FIELDS
+from studio.export.names import DEFAULT_CHAPTER_PATTERN, DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
 from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project, seconds_in_project
@@ -63,6 +64,7 @@ examples:
   timbre export book.docx --voice Anna --out book --split paragraph
   timbre export script.csv --voice Anna --out lines --pattern "{{index}} {{voice}} {{text:30}}" --format wav24 --rate 48000
   timbre export book.docx --voice narrator.wav --out book --joined --lufs -19 --subtitles srt vtt --manifest
+  timbre export book.epub --voice Anna --out book --chapters --m4b --narrator Anna --cover cover.jpg
   timbre export interview.timbre --out interview --joined-only --format mp3
 
 Scripts: {", ".join(READABLE_SUFFIXES)}. A table (.csv) may have the columns text, voice, style, file name,
@@ -85,7 +87,7 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; created if needed"
+        "-o", "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; created if needed"
     )
     parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
     parser.add_argument(
@@ -96,6 +98,7 @@ def add_parser(commands: Commands) -> None:
         help="how to split a text into lines (default sentence)",
     )
     _add_file_options(parser)
+    add_book_options(parser)
     _add_sound_options(parser)
     add_voice_options(parser)
     style = parser.add_mutually_exclusive_group()
@@ -111,7 +114,8 @@ def add_parser(commands: Commands) -> None:
 def _add_file_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
     group.add_argument(
-        "--pattern", default=DEFAULT_PATTERN, help=f"file name pattern (default {DEFAULT_PATTERN!r}), see below"
+        "--pattern",
+        help=f"file name pattern (default {DEFAULT_PATTERN!r}, or {DEFAULT_CHAPTER_PATTERN!r} for chapters), see below",
     )
     only = group.add_mutually_exclusive_group()
     only.add_argument(
@@ -178,7 +182,8 @@ async def _export(
     origin = (
         origin_of_project(script.project, part=part) if script.project else origin_of_file(arguments.script, part=part)
     )
-    settings = replace(_settings(arguments, script.name, provenance), origin=origin)
+    book = book_details(arguments, script.book)
+    settings = replace(_settings(arguments, script.name, provenance), origin=origin, book=book)
     plan = ExportPlan.make(items, arguments.out, settings)
     check_space(
         plan,
@@ -229,9 +234,12 @@ def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) 
     return ExportSettings(
         encoding=arguments.format,
         sample_rate=arguments.rate,
-        has_line_files=not arguments.joined_only,
+        has_line_files=not (arguments.joined_only or arguments.chapters or arguments.m4b),
+        has_chapter_files=arguments.chapters,
+        has_audiobook=arguments.m4b,
         joined_name=(arguments.name or name) if arguments.joined or arguments.joined_only else None,
-        pattern=arguments.pattern,
+        pattern=arguments.pattern or DEFAULT_PATTERN,
+        chapter_pattern=arguments.pattern or DEFAULT_CHAPTER_PATTERN,
         pause_seconds=arguments.pause,
         loudness=None if arguments.lufs is None else LoudnessTarget(arguments.lufs, arguments.true_peak),
         is_trimmed=arguments.trim,

@@ -5,21 +5,22 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio import paths
 from studio.cli.options import voice_reference
 from studio.errors import NothingToSpeak, StudioError
+from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
-from studio.export.speech_source import ExportItem
+from studio.export.speech_source import ExportItem, ScriptChapter
 from studio.model.generations import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.fingerprint import keys_of
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, read_script
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, import_script
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import synthesis_request
@@ -40,6 +41,8 @@ class OpenScript:
     folder: Path
     lines: tuple[tuple[int, Line], ...]  # the lines to export, which have text and are spoken, with their numbers
     dictionary: PronunciationDictionary
+    chapters: dict[int, ScriptChapter]  # of all lines, by number
+    book: BookDetails
     project: Project | None = None  # None for a document
 
 
@@ -53,15 +56,23 @@ def open_script(
     """
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
-        yield OpenScript(path.stem, path.parent, _numbered(read_script(path, split), wanted), dictionary)
+        imported = import_script(path, split)
+        lines, chapters = _numbered(imported.lines, wanted), _chapters(imported.lines)
+        book = BookDetails(imported.title, imported.author, cover=imported.cover)
+        yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book)
         return
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
         project.voice_keys = keys_of(library.voices())
-        lines = _numbered(project.lines, wanted)
-        yield OpenScript(project.name or path.stem, path.parent, lines, project.dictionary_in_force, project)
+        lines, chapters = _numbered(project.lines, wanted), _chapters(project.lines)
+        name, book = project.name or path.stem, BookDetails.of(project.script.details)
+        yield OpenScript(name, path.parent, lines, project.dictionary_in_force, chapters, book, project)
 
 
-def _numbered(lines: list[Line] | tuple[Line, ...], wanted: frozenset[int] | None) -> tuple[tuple[int, Line], ...]:
+def _chapters(lines: Iterable[Line]) -> dict[int, ScriptChapter]:
+    return {number: chapter for number, (_, chapter) in enumerate(lines_with_chapters(lines), 1)}
+
+
+def _numbered(lines: tuple[Line, ...], wanted: frozenset[int] | None) -> tuple[tuple[int, Line], ...]:
     chosen = tuple(
         (number, line)
         for number, line in enumerate(lines, 1)
@@ -123,7 +134,7 @@ class Speaking:
                 failed[number] = error
                 continue
             requests[key] = request
-            item = item_of_line(line, number, key)
+            item = item_of_line(line, number, key, chapter=self._script.chapters[number])
             style = request.instruct or request.preset or ""
             items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
         return tuple(items), requests, taken, failed

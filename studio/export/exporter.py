@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from studio.audio.m4b import BookFacts
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
-from studio.export.loudness import LoudnessMeter, loudness_lufs, true_peak_dbtp
+from studio.export.book import PlannedChapter, audiobook_chapters
+from studio.export.loudness import LoudnessMeter, TruePeakMeter, loudness_lufs, true_peak_dbtp
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
-from studio.export.mastering import apply_loudness, resample_and_trim
+from studio.export.mastering import apply_loudness, resample_and_trim, soften_ends
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.speech_source import ExportItem, SpeechSource
@@ -117,12 +119,17 @@ class Exporter:
         with self._journal as journal:
             self._target.open(_origins(plan), replaces_files=self._settings.replaces_files)
             self._find_existing(journal)
-            for position, item in enumerate(plan.items):
-                self._control.raise_if_cancelled()
-                self._report(position, item)
-                self._process_line(position, item)
+            for chapter in plan.chapters:
+                for position in chapter.positions:
+                    item = plan.items[position]
+                    self._control.raise_if_cancelled()
+                    self._report(position, item)
+                    self._process_line(position, item)
+                if chapter in self._missing_chapters:
+                    self._write_chapter(chapter)
             self._report(len(plan.items), None)
-            has_gap = bool(self._failures) and plan.joined_file is not None and not self._settings.allows_missing
+            is_whole = plan.joined_file is not None or plan.audiobook_file is not None
+            has_gap = bool(self._failures) and is_whole and not self._settings.allows_missing
             if self._missing_of_script and self._num_samples and not has_gap:
                 self._make_script_files()
         self._report(len(plan.items), None)
@@ -142,24 +149,32 @@ class Exporter:
                 self._records[position] = record
                 self._num_samples[position] = record.num_samples
         self._missing_of_script = [
-            file
-            for file in plan.files[len(plan.line_files) :]
-            if not journal.current_record(file, plan.script_recipe(file))
+            file for file in plan.script_files if not journal.current_record(file, plan.script_recipe(file))
+        ]
+        self._missing_chapters = [
+            each
+            for each in plan.chapters
+            if each.file and not journal.current_record(each.file, plan.chapter_recipe(each))
         ]
         self._must_join = plan.joined_file in self._missing_of_script
+        self._must_bind = plan.audiobook_file in self._missing_of_script
+        self._positions_of_chapters = {position for each in self._missing_chapters for position in each.positions}
         loudness = self._settings.loudness
         self._script_meter = LoudnessMeter(self._settings.sample_rate) if loudness and self._must_join else None
         waiting = [item for position, item in enumerate(plan.items) if self._needs_sound(position)]
         self._pace = Pace(
             letters_to_speak=sum(len(item.text) for item in waiting if self._source.needs_speaking(item)),
-            lines_to_write=len(waiting) + (len(plan.items) if self._must_join else 0),
+            lines_to_write=len(waiting)
+            + len(self._positions_of_chapters)
+            + len(plan.items) * (self._must_join + self._must_bind),
         )
         self._source.expect(waiting)
 
     def _needs_sound(self, position: int) -> bool:
         has_file_to_make = bool(self._plan.line_files) and position not in self._records
         needs_length = bool(self._missing_of_script) and position not in self._num_samples
-        return has_file_to_make or needs_length or self._must_join
+        is_in_chapter = position in self._positions_of_chapters
+        return has_file_to_make or needs_length or is_in_chapter or self._must_join or self._must_bind
 
     # Lines.
 
@@ -200,7 +215,7 @@ class Exporter:
     def _write_line(self, position: int, item: ExportItem, samples: Samples) -> None:
         settings = self._settings
         model = replace(settings.provenance, model=item.model or settings.provenance.model)
-        tags = model.tags(title=item.text, voice=item.voice, album=settings.project)
+        tags = settings.book.tags(model.tags(title=item.text, voice=item.voice, album=settings.project))
         encoding = settings.encoding.holding(len(samples))
         file = self._plan.line_files[position]
         origin = self._plan.origin_of(file)
@@ -225,13 +240,15 @@ class Exporter:
         if self._must_join:
             self._join(timings)
             timings = self._timings()
+        if self._must_bind:
+            self._write_audiobook(timings)
         for subtitle_format, file in plan.subtitle_files.items():
             self._write_text(file, subtitle_format.write(timings))
         if plan.manifest_file:
             rows = (
                 ManifestRow(
                     timing,
-                    str(plan.line_files[position] if plan.line_files else plan.joined_file),
+                    str(plan.file_with(position)),
                     self._records.get(position),
                     self._settings.provenance,
                 )
@@ -243,6 +260,57 @@ class Exporter:
         lines = [(self._plan.items[position], self._num_samples[position]) for position in sorted(self._num_samples)]
         return self._settings.timings(lines)
 
+    def _audio_of(
+        self, positions: Iterable[int], timings: Iterable[LineTiming], *, extra_gain_db: float = 0.0
+    ) -> Iterator[Samples]:
+        """Yield the lines at ``positions`` and the pauses after them."""
+        for position, timing in zip(positions, timings, strict=True):
+            self._control.raise_if_cancelled()
+            self._pace.begin()
+            samples = self._samples_of(timing.item, extra_gain_db=extra_gain_db)
+            if self._settings.is_by_chapter:
+                samples = soften_ends(samples, self._settings.sample_rate)
+            self._pace.wrote()
+            self._report(len(self._plan.items), None)
+            self._num_samples[position] = len(samples)
+            yield samples
+            yield np.zeros(timing.pause_samples, np.float32)
+
+    def _write_chapter(self, chapter: PlannedChapter) -> None:
+        settings = self._settings
+        assert chapter.file is not None
+        positions = [each for each in chapter.positions if each in self._num_samples]
+        has_gap = len(positions) < len(chapter.positions)
+        if not positions or (has_gap and not settings.allows_missing):
+            return
+        timings = settings.timings([(self._plan.items[each], self._num_samples[each]) for each in positions])
+        tags = settings.provenance.tags(title=chapter.title, album=settings.project)
+        self._write_sound(
+            chapter.file,
+            self._audio_of(positions, timings),
+            timings[-1].end_samples,
+            settings.book.tags(tags, chapter.chapter),
+            "" if has_gap else self._plan.chapter_recipe(chapter),
+        )
+
+    def _write_audiobook(self, timings: tuple[LineTiming, ...]) -> None:
+        plan, settings = self._plan, self._settings
+        assert plan.audiobook_file is not None
+        facts = BookFacts(
+            title=settings.book.title or settings.project or plan.script_stem.name,
+            author=settings.book.author,
+            narrator=settings.book.narrator,
+            comment=settings.provenance.tags(title="")["comment"],
+            chapters=audiobook_chapters(plan.chapters, dict(zip(sorted(self._num_samples), timings, strict=True))),
+            cover=settings.book.cover,
+        )
+        file = plan.audiobook_file
+        recipe, origin = self._script_recipe(file), plan.origin_of(file)
+        with self._target.audiobook(file, settings.sample_rate, facts, recipe, origin) as book:
+            for samples in self._audio_of(sorted(self._num_samples), timings):
+                book.write(samples)
+        self._num_made += 1
+
     def _write_text(self, file: PurePosixPath, text: str, *, encoding: str = "utf-8") -> None:
         if file in self._missing_of_script:
             self._target.write_text(
@@ -253,30 +321,34 @@ class Exporter:
     def _join(self, timings: tuple[LineTiming, ...]) -> None:
         settings, file = self._settings, self._plan.joined_file
         assert file is not None
-        correction_db = self._correction_db()
         tags = settings.provenance.tags(title=settings.project or file.stem, album=settings.project)
-        encoding = settings.encoding.holding(timings[-1].end_samples)
+        self._write_sound(
+            file,
+            self._audio_of(sorted(self._num_samples), timings, extra_gain_db=self._correction_db()),
+            timings[-1].end_samples,
+            settings.book.tags(tags),
+            self._script_recipe(file),
+        )
+
+    def _write_sound(
+        self, file: PurePosixPath, audio: Iterator[Samples], num_samples: int, tags: dict[str, str], recipe: str
+    ) -> None:
+        """Write ``audio``, about ``num_samples`` long, to ``file``."""
+        settings = self._settings
+        encoding = settings.encoding.holding(num_samples)
+        loudness = LoudnessMeter(settings.sample_rate) if self._measures else None
+        true_peak = TruePeakMeter() if self._measures else None
         origin = self._plan.origin_of(file)
-        meter = LoudnessMeter(settings.sample_rate) if self._measures else None
-        peaks: list[float] = []
         with self._target.sound_file(file, settings.sample_rate, encoding, tags, origin) as sound:
-            for position, timing in zip(sorted(self._num_samples), timings, strict=True):
-                self._control.raise_if_cancelled()
-                self._pace.begin()
-                samples = self._samples_of(timing.item, extra_gain_db=correction_db)
-                self._pace.wrote()
-                self._report(len(timings), None)
-                self._num_samples[position] = len(samples)
-                for part in (samples, np.zeros(timing.pause_samples, np.float32)):
-                    sound.write(part)
-                    if meter:
-                        meter.add(part)
-                if meter:
-                    peaks.append(true_peak_dbtp(samples))
+            for samples in audio:
+                sound.write(samples)
+                if loudness and true_peak:
+                    loudness.add(samples)
+                    true_peak.add(samples)
             sound.complete(
-                self._script_recipe(file),
-                loudness_lufs=meter.integrated_lufs if meter else None,
-                true_peak_dbtp=max(peaks) if peaks else None,
+                recipe,
+                loudness_lufs=loudness.integrated_lufs if loudness else None,
+                true_peak_dbtp=true_peak.finish() if true_peak else None,
             )
         self._num_made += 1
 

@@ -84,6 +84,16 @@ def trim(waveform: Waveform) -> Waveform:
     return Waveform(samples, rate)
 
 
+def soften_ends(samples: Samples, sample_rate: int) -> Samples:
+    """Return ``samples`` with short fades at both ends, so that joining them with silence causes no click."""
+    samples = samples.copy()
+    num_fade = min(round(_FADE_SECONDS * sample_rate), len(samples) // 2)
+    ramp = (0.5 - 0.5 * np.cos(np.pi * (np.arange(num_fade) + 0.5) / max(1, num_fade))).astype(np.float32)
+    samples[:num_fade] *= ramp
+    samples[len(samples) - num_fade :] *= ramp[::-1]
+    return samples
+
+
 def apply_loudness(
     samples: Samples,
     sample_rate: int,

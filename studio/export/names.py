@@ -21,6 +21,7 @@ from studio.export.subtitles import as_subtitle
 from studio.messages import did_you_mean
 
 DEFAULT_PATTERN = "{index} {voice} {text}"
+DEFAULT_CHAPTER_PATTERN = "{chapter_number} {chapter}"
 FIELDS = {
     "index": "number of the line: 001; {index:5} gives 00001",
     "voice": "name of the voice",
@@ -29,9 +30,12 @@ FIELDS = {
     "project": "name of the script",
     "character": "who speaks the line",
     "id": "ID in an imported table, or otherwise the number of the line",
+    "chapter_number": "number of the chapter: 01",
+    "chapter": "title of the chapter",
 }
 _ID = "id"
 _FEWEST_DIGITS = 3
+_CHAPTER_DIGITS = 2
 _TEXT_CHARACTERS = 40
 # The limit is 255 bytes or UTF-16 units. The rest is reserved for the suffix and a number that avoids collisions.
 _LONGEST_STEM_BYTES = 200
@@ -90,6 +94,7 @@ class NamePattern:
             "style": item.style,
             "project": project,
             "character": item.character,
+            "chapter": item.chapter.title or project,
         }
         num_digits = max(_FEWEST_DIGITS, len(str(num_items)))
         cells = {name.casefold(): cell for name, cell in item.columns.items()}
@@ -100,6 +105,8 @@ class NamePattern:
             name = field.casefold()
             if name == "index" or (name == _ID and not cells.get(_ID)):
                 return str(item.index).zfill(int(spec or num_digits))
+            if name == "chapter_number":
+                return str(item.chapter.number).zfill(int(spec or _CHAPTER_DIGITS))
             return _shortened(values[name] if name in values else cells.get(name, ""), int(spec or _TEXT_CHARACTERS))
 
         names = ("".join(literal + value(field, spec) for literal, field, spec in part) for part in self._parts)

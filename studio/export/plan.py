@@ -10,11 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
+from studio.audio.m4b import M4B_SUFFIX
 from studio.errors import NothingToSpeak, UnusableSetting
+from studio.export.book import BookDetails, PlannedChapter, chapters_of
 from studio.export.mastering import LoudnessTarget
-from studio.export.names import DEFAULT_PATTERN, NamePattern, UniqueNamer, sanitize_filename, sanitize_path
+from studio.export.names import (
+    DEFAULT_CHAPTER_PATTERN,
+    DEFAULT_PATTERN,
+    NamePattern,
+    UniqueNamer,
+    sanitize_filename,
+    sanitize_path,
+)
 from studio.export.provenance import Provenance
-from studio.export.speech_source import ExportItem
+from studio.export.speech_source import ExportItem, ScriptChapter
 from studio.export.subtitles import LineTiming, SubtitleFormat
 from studio.export.target_folder import Origin
 
@@ -33,6 +42,8 @@ class ExportSettings:
     Attributes:
         has_line_files: Whether to export each line to its own file.
         joined_name: The name of the file with all lines, without suffix, or None for no such file.
+        has_chapter_files: Whether to export each chapter to its own file.
+        has_audiobook: Whether to export all lines to an M4B file with chapters.
         pause_seconds: The pause after each line, or None for the pause that the line has.
         replaces_files: Whether to overwrite files that were not exported from ``origin``.
         allows_missing: Whether to make a joined file although lines are missing from it.
@@ -43,6 +54,10 @@ class ExportSettings:
     has_line_files: bool = True
     joined_name: str | None = None
     pattern: str = DEFAULT_PATTERN
+    has_chapter_files: bool = False
+    chapter_pattern: str = DEFAULT_CHAPTER_PATTERN
+    has_audiobook: bool = False
+    book: BookDetails = BookDetails()
     pause_seconds: float | None = None
     loudness: LoudnessTarget | None = None
     is_trimmed: bool = False
@@ -55,9 +70,10 @@ class ExportSettings:
     origin: Origin = Origin()
 
     def __post_init__(self) -> None:
-        if not (self.has_line_files or self.joined_name is not None):
+        if not (self.has_line_files or self.joined_name is not None or self.is_by_chapter):
             raise UnusableSetting(
-                "The export would create no file.", remedy="Choose a file per line, a joined file, or both."
+                "The export would create no file.",
+                remedy="Choose a file per line or per chapter, a joined file, or an audiobook.",
             )
         if self.sample_rate not in SAMPLE_RATES:
             raise UnusableSetting(
@@ -83,6 +99,11 @@ class ExportSettings:
                 longest=LONGEST_PAUSE_SECONDS,
             )
 
+    @property
+    def is_by_chapter(self) -> bool:
+        """Whether the audio is divided into chapters."""
+        return self.has_chapter_files or self.has_audiobook
+
     def pause_after(self, item: ExportItem) -> float:
         return item.pause_after_seconds if self.pause_seconds is None else self.pause_seconds
 
@@ -106,7 +127,8 @@ class ExportPlan:
 
     Attributes:
         line_files: The files of ``items`` in the same order, or empty.
-        script_stem: The name of the joined audio, subtitles and manifest, without suffix.
+        chapters: The chapters of ``items``, or one for all of them if the export is not by chapter.
+        script_stem: The name of the joined audio, audiobook, subtitles and manifest, without suffix.
         renumbered: The positions of the lines whose file names got a number, because an earlier one is the same.
     """
 
@@ -114,6 +136,7 @@ class ExportPlan:
     settings: ExportSettings
     items: tuple[ExportItem, ...]
     line_files: tuple[PurePosixPath, ...]
+    chapters: tuple[PlannedChapter, ...]
     script_stem: PurePosixPath
     renumbered: tuple[int, ...] = ()
 
@@ -137,7 +160,7 @@ class ExportPlan:
         names = UniqueNamer()
         stem = names.unique(
             PurePosixPath(sanitize_filename(settings.joined_name or settings.project or "script")),
-            [suffix, MANIFEST_SUFFIX, *(each.value for each in SubtitleFormat)],
+            [suffix, M4B_SUFFIX, MANIFEST_SUFFIX, *(each.value for each in SubtitleFormat)],
         )
         line_files: list[PurePosixPath] = []
         renumbered: list[int] = []
@@ -155,11 +178,20 @@ class ExportPlan:
                 if unique != short:
                     renumbered.append(position)
                 line_files.append(unique.with_name(unique.name + suffix))
-        return cls(folder, settings, tuple(items), tuple(line_files), stem, tuple(renumbered))
+        chapters = _chapters(items, folder, settings, names)
+        return cls(folder, settings, tuple(items), tuple(line_files), chapters, stem, tuple(renumbered))
+
+    @property
+    def chapter_files(self) -> tuple[PurePosixPath, ...]:
+        return tuple(each.file for each in self.chapters if each.file is not None)
 
     @property
     def joined_file(self) -> PurePosixPath | None:
         return self._of_script(self.settings.encoding.suffix) if self.settings.joined_name is not None else None
+
+    @property
+    def audiobook_file(self) -> PurePosixPath | None:
+        return self._of_script(M4B_SUFFIX) if self.settings.has_audiobook else None
 
     @property
     def subtitle_files(self) -> dict[SubtitleFormat, PurePosixPath]:
@@ -173,25 +205,53 @@ class ExportPlan:
     @property
     def files(self) -> tuple[PurePosixPath, ...]:
         """All files, in the order in which they are written."""
-        of_script = (self.joined_file, *self.subtitle_files.values(), self.manifest_file)
-        return (*self.line_files, *(file for file in of_script if file is not None))
+        return (*self.line_files, *self.chapter_files, *self.script_files)
+
+    @property
+    def script_files(self) -> tuple[PurePosixPath, ...]:
+        """The files that depend on all lines: joined audio, audiobook, subtitles and manifest."""
+        of_script = (self.joined_file, self.audiobook_file, *self.subtitle_files.values(), self.manifest_file)
+        return tuple(file for file in of_script if file is not None)
+
+    def file_with(self, position: int) -> PurePosixPath | None:
+        """Return the smallest file that contains the audio of a line."""
+        if self.line_files:
+            return self.line_files[position]
+        of_chapter = next((each.file for each in self.chapters if position in each.positions), None)
+        return of_chapter or self.joined_file or self.audiobook_file
 
     def origin_of(self, file: PurePosixPath) -> Origin:
         """Return the origin of ``file``. For the file of a line, it does not depend on which other lines are exported."""
-        is_of_script = file.parent == self.script_stem.parent and file.stem == self.script_stem.name
-        return self.settings.origin if is_of_script else replace(self.settings.origin, part="")
+        is_of_line = file not in self.script_files and file not in self.chapter_files
+        return replace(self.settings.origin, part="") if is_of_line else self.settings.origin
 
     def line_recipe(self, item: ExportItem) -> str:
         """Return a digest of everything that affects the file of a line."""
         return _digest(item.key, item.text, item.voice, item.model, *self._audio_options())
 
+    def chapter_recipe(self, chapter: PlannedChapter) -> str:
+        """Return a digest of everything that affects the file of a chapter."""
+        lines = self._lines_digest(chapter.positions)
+        return _digest("chapter", chapter.chapter.number, chapter.title, lines, *self._audio_options())
+
     def script_recipe(self, file: PurePosixPath) -> str:
-        """Return a digest of everything that affects the joined audio, subtitles or manifest."""
-        lines = [[item.key, item.text, item.voice, self.settings.pause_after(item)] for item in self.items]
+        """Return a digest of everything that affects the joined audio, audiobook, subtitles or manifest."""
+        lines = self._lines_digest(range(len(self.items)))
+        if file == self.audiobook_file:
+            chapters = [[each.title, each.first] for each in self.chapters]
+            cover = hashlib.sha256(self.settings.book.cover or b"").hexdigest()
+            return _digest("audiobook", chapters, cover, lines, *self._audio_options())
         if file == self.joined_file:
             return _digest(lines, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
-        return _digest(lines, rows, [str(file) for file in self.line_files], *self._audio_options())
+        return _digest(lines, rows, [str(file) for file in self._files_with_lines()], *self._audio_options())
+
+    def _files_with_lines(self) -> tuple[PurePosixPath, ...]:
+        return self.line_files or self.chapter_files
+
+    def _lines_digest(self, positions: range) -> list[object]:
+        items = (self.items[position] for position in positions)
+        return [[item.key, item.text, item.voice, self.settings.pause_after(item)] for item in items]
 
     def _audio_options(self) -> list[object]:
         settings = self.settings
@@ -204,10 +264,32 @@ class ExportPlan:
             [loudness.lufs, loudness.true_peak_dbtp] if loudness else None,
             settings.project,
             [settings.provenance.model, settings.provenance.licence],
+            # Absent in exports without these options, so that their digests are those of earlier versions.
+            *(["by chapter"] if settings.is_by_chapter else []),
+            *settings.book.digest(),
         ]
 
     def _of_script(self, suffix: str) -> PurePosixPath:
         return self.script_stem.with_name(self.script_stem.name + suffix)
+
+
+def _chapters(
+    items: Sequence[ExportItem], folder: Path, settings: ExportSettings, names: UniqueNamer
+) -> tuple[PlannedChapter, ...]:
+    work = settings.book.title or settings.project
+    if not settings.is_by_chapter:
+        return (PlannedChapter(ScriptChapter(), work, 0, len(items)),)
+    chapters = chapters_of(items, work)
+    if not settings.has_chapter_files:
+        return chapters
+    pattern = NamePattern(settings.chapter_pattern, columns_of(items))
+    suffix = settings.encoding.suffix
+    named: list[PlannedChapter] = []
+    for each in chapters:
+        wanted = pattern.stem(items[each.first], num_items=len(items), project=work)
+        unique = names.unique(_short_enough(wanted, folder, suffix), [suffix])
+        named.append(replace(each, file=unique.with_name(unique.name + suffix)))
+    return tuple(named)
 
 
 def columns_of(items: Iterable[ExportItem]) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from studio.audio.edits import AudioEdits
 from studio.audio.waveform import Waveform
 from studio.errors import TakeNotFound
-from studio.export.speech_source import ExportItem, SpeechSource
+from studio.export.book import lines_with_chapters
+from studio.export.speech_source import ExportItem, ScriptChapter, SpeechSource
 from studio.export.target_folder import Origin
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
@@ -54,7 +55,7 @@ def lines_of_project(
     items: list[ExportItem] = []
     take_of_key: dict[str, Take] = {}
     edits_of_key: dict[str, AudioEdits] = {}
-    for index, line in enumerate(project.lines, 1):
+    for index, (line, chapter) in enumerate(lines_with_chapters(project.lines), 1):
         if not line.text.strip() or not line.is_spoken or (wanted is not None and line.id not in wanted):
             continue
         take = fresh_take(project, line.id)
@@ -62,9 +63,9 @@ def lines_of_project(
             edits = edits_of(take, line)
             key = key_of_take(take, edits)
             take_of_key[key], edits_of_key[key] = take, edits
-            items.append(item_of_line(line, index, key, take))
+            items.append(item_of_line(line, index, key, take, chapter=chapter))
         elif key_of_unspoken is not None:
-            items.append(item_of_line(line, index, key_of_unspoken(line), None))
+            items.append(item_of_line(line, index, key_of_unspoken(line), chapter=chapter))
     return ProjectLines(tuple(items), take_of_key, edits_of_key)
 
 
@@ -72,7 +73,9 @@ def key_of_take(take: Take, edits: AudioEdits) -> str:
     return f"take:{take.id}" if edits == AudioEdits() else f"take:{take.id}:{astuple(edits)}"
 
 
-def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> ExportItem:
+def item_of_line(
+    line: Line, index: int, key: str, take: Take | None = None, *, chapter: ScriptChapter | None = None
+) -> ExportItem:
     return ExportItem(
         key=key,
         index=index,
@@ -85,6 +88,7 @@ def item_of_line(line: Line, index: int, key: str, take: Take | None = None) -> 
         seed=take.seed if take else line.seed,
         character=line.character or "",
         columns=line.columns,
+        chapter=chapter or ScriptChapter(),
     )
 
 

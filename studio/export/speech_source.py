@@ -10,6 +10,14 @@ from studio.audio.waveform import Waveform
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptChapter:
+    """A chapter of the script: its number from 1, or 0 for the lines before the first heading, and its title."""
+
+    number: int = 0
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ExportItem:
     """One line to export.
 
@@ -33,6 +41,7 @@ class ExportItem:
     seed: int | None = None
     character: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
+    chapter: ScriptChapter = ScriptChapter()
 
 
 class SpeechSource(Protocol):

@@ -20,10 +20,11 @@ from typing import Self
 from studio import paths
 from studio.audio.encoding import SoundEncoding
 from studio.audio.files import AudioWriter
+from studio.audio.m4b import AudiobookWriter, BookFacts, write_m4b
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, FolderBusy
 from studio.messages import wording
-from studio.storage.atomic_file import atomic_path, new_part
+from studio.storage.atomic_file import atomic_path, commit, new_part
 from studio.storage.disk import disk_errors
 from studio.storage.file_lock import FileLock
 from studio.storage.json_input import parse_json
@@ -248,6 +249,35 @@ class TargetFolder:
             yield SoundFile(file, writer, sample_rate, self._journal, origin)
         finally:
             writer.discard()
+
+    @contextlib.contextmanager
+    def audiobook(
+        self, file: PurePosixPath, sample_rate: int, facts: BookFacts, recipe: str, origin: Origin
+    ) -> Iterator[AudiobookWriter]:
+        """Yield a writer. The audiobook appears at the end of the block, complete, and not at all if the block raises."""
+        path = self._folder / file
+        part = new_part(path.parent)
+        try:
+            with writing(path):
+                with write_m4b(part, sample_rate, facts) as book:
+                    yield book
+                found = part.stat()
+                num_samples = facts.chapters[-1].end_samples
+                self._journal.append(
+                    FileRecord(
+                        str(file),
+                        recipe,
+                        found.st_size,
+                        found.st_mtime_ns,
+                        num_samples,
+                        sample_rate,
+                        script=origin.script,
+                        part=origin.part,
+                    )
+                )
+                commit(part, path)
+        finally:
+            part.unlink(missing_ok=True)
 
     def write_text(
         self, file: PurePosixPath, text: str, recipe: str, origin: Origin, *, encoding: str = "utf-8"

@@ -95,7 +95,7 @@ def test_by_default_samples_are_unchanged(export: Export) -> None:
 @pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
 def test_every_format_has_the_exact_length_and_tags(export: Export, encoding: SoundEncoding, rate: int) -> None:
     if rate not in encoding.sample_rates:
-        with pytest.raises(UnusableSetting, match="does not support 44100 Hz"):
+        with pytest.raises(UnusableSetting, match=f"does not support {rate} Hz"):
             export(encoding=encoding, sample_rate=rate)
         return
     sounds = {TEXTS[0]: hum(1.0, 120)[:23_457], TEXTS[1]: hum(1.0, 150)[:20_011]}
@@ -127,7 +127,7 @@ def test_every_format_has_the_exact_length_and_tags(export: Export, encoding: So
 @pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
 def test_tags_may_be_chinese(export: Export, encoding: SoundEncoding) -> None:
     export.items = [replace(export.items[3], voice="安娜")]
-    export(encoding=encoding, project="故事")
+    export(encoding=encoding, sample_rate=48_000, project="故事")
     (path,) = export.target.iterdir()
     assert path.stem == "004 安娜 今天天气很好"
     with soundfile.SoundFile(path) as file:
@@ -137,7 +137,7 @@ def test_tags_may_be_chinese(export: Export, encoding: SoundEncoding) -> None:
 def test_audio_round_trips_through_every_format(export: Export) -> None:
     export.items = items_of(["Hello"])
     sound = hum(1.0, 120, level=0.2)
-    for encoding in ENCODINGS.values():
+    for encoding in (each for each in ENCODINGS.values() if RATE in each.sample_rates):
         export(FakeSpeechSource({"Hello": sound}), encoding=encoding, replaces_files=True)
         read = export.read(f"001 Anna Hello{encoding.suffix}")
         tolerance = 1e-4 if encoding.compression_level is None else 0.06

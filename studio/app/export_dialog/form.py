@@ -177,6 +177,8 @@ class ExportForm(QWidget):
             "project": self.tr("Script name"),
             "character": self.tr("Character"),
             "id": self.tr("ID of the imported line"),
+            "chapter_number": self.tr("Chapter number"),
+            "chapter": self.tr("Chapter title"),
         }
         for name in FIELDS:
             action = menu.addAction(f"{titles[name]}\t{{{name}}}")

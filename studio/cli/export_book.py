@@ -1,0 +1,28 @@
+"""Options of `timbre export` for audiobooks: chapter files, M4B, and the details of the work."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from studio.export.book import BookDetails, read_cover
+
+
+def add_book_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("audiobooks", "chapters are the headings of the document or project")
+    group.add_argument("--chapters", action="store_true", help="write one file per chapter instead of one per line")
+    group.add_argument(
+        "--m4b", action="store_true", help="write an audiobook (M4B) with chapters instead of one file per line"
+    )
+    group.add_argument("--title", metavar="TEXT", help="title of the work (default: that of the document)")
+    group.add_argument("--author", metavar="TEXT", help="author of the work (default: that of the document)")
+    group.add_argument("--narrator", metavar="TEXT", help="who reads the work")
+    group.add_argument("--cover", type=Path, metavar="IMAGE", help="cover of the M4B file, JPEG or PNG")
+
+
+def book_details(arguments: argparse.Namespace, found: BookDetails) -> BookDetails:
+    """Return the details that were ``found`` in the script, replaced by those of the options."""
+    named = {name: value for name in ("title", "author", "narrator") if (value := getattr(arguments, name)) is not None}
+    cover = found.cover if arguments.cover is None else read_cover(arguments.cover)
+    return replace(found, **named, cover=cover)
