@@ -1,4 +1,4 @@
-"""Languages that a model has not learned: it does not fail on their text, it speaks it unintelligibly."""
+"""Languages that a model has not learned. It does not fail on such text, but speaks it unintelligibly."""
 
 from __future__ import annotations
 

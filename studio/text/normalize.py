@@ -30,7 +30,7 @@ _CHINESE_ZERO = regex.compile(r"(?<=[\p{Han}○])○|○(?=[\p{Han}○])")
 # Zero-width joiners, which some scripts need, stay.
 _CONTROLS = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}]|(?![\u200c\u200d])\p{Cf}|[\ufe00-\ufe0f\u20e3]")
 _BLANKS = regex.compile(r"\s+")
-# Of a typed <|endofprompt|>, only the brackets are removed. wetext would confuse a backslash with its escapes.
+# Only the brackets of a typed <|endofprompt|> are removed. wetext would confuse a backslash with its escapes.
 _MARKUP = regex.compile(r"<\||\|>|[\\`|]")
 
 _ASIDE = "\ue010"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -40,10 +41,13 @@ def switch(bench: Bench, language: str) -> None:
     gc.collect()  # on the GUI thread, see Bench.close
 
 
+_TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(?: [AP]M)?")
+
+
 def texts_of(window: QWidget) -> list[str]:
-    """Return the texts of all widgets in ``window`` with their places."""
+    """Return the texts of all widgets in ``window`` with their places, and without the time of day."""
     return [
-        f"{type(part).__name__} {part.objectName()} {what}: {text}"
+        f"{type(part).__name__} {part.objectName()} {what}: {_TIME_OF_DAY.sub('-', text)}"
         for part in (window, *window.findChildren(QObject))
         if isinstance(part, QWidget | QAction)
         for what, text in _texts_of(part)

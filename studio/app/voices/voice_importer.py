@@ -84,7 +84,7 @@ class VoiceImporter(QObject):
     def import_paths(self, paths: list[Path], *, then: Then = None) -> None:
         """Import files and folders.
 
-        ``then`` receives the voice of a single audio file. What it does is undone together with the import.
+        ``then`` receives the voice of a single audio file. Its changes are undone together with the import.
         """
         done = partial(self._on_classified, then)
         run_in_background(self, partial(classify_paths, paths), done=done, failed=self.failed.emit)

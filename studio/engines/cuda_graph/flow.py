@@ -96,7 +96,7 @@ class SolverMemory:
 
     @torch.inference_mode()
     def continue_from(self, other: SolverMemory, num_frames: int) -> None:
-        """Copy the state of a line that no longer fits in ``other``."""
+        """Copy the state of a line from ``other``, in which it no longer fits."""
         with other._order.turn(), self._order.turn():
             self._clear_not_finite()
             for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):

@@ -57,7 +57,7 @@ class ContinuousBatch:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the batch has no line."""
+        """Whether the batch contains no lines."""
         return not self._lines
 
     def add(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:

@@ -109,7 +109,7 @@ class StaticStep:
 class GpuSampler:
     """Sampling state of several lines, one per row, in fixed memory; does not synchronise with the GPU.
 
-    A row's line may not end, with an id from ``first_end`` on, before it has ``min_tokens`` tokens.
+    An id from ``first_end`` on ends a line. It is not drawn before the line has ``min_tokens`` tokens.
     """
 
     def __init__(

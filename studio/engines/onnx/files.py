@@ -1,4 +1,4 @@
-"""Write the graphs of flow and vocoder into a folder, and open the stages from their graphs on any runtime."""
+"""Write the graphs of flow and vocoder into a folder, and open stages that run such graphs on any runtime."""
 
 from __future__ import annotations
 
