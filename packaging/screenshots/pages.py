@@ -184,6 +184,9 @@ class Stage:
         window.status.show_meters(PlaybackStats())
         window.waveform_panel.show_position(1.2)
         yield "main", window
+        window.inspector.show_takes_page()
+        yield "takes", window
+        window.inspector.tabs.setCurrentIndex(0)
         yield "compare", self._comparison()
         dialog = self._comparison()
         dialog._prefer.click()

@@ -68,10 +68,10 @@
 <context>
     <name>Inspector</name>
     <message numerus="yes">
-        <source>%n take(s)</source>
+        <source>%n line(s)</source>
         <translation>
-            <numerusform>%n take</numerusform>
-            <numerusform>%n takes</numerusform>
+            <numerusform>%n line</numerusform>
+            <numerusform>%n lines</numerusform>
         </translation>
     </message>
 </context>

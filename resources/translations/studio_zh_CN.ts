@@ -698,14 +698,6 @@ Reads texts aloud in any voice, on your own computer.</source>
 
 在本机上用任意音色朗读文本。</translation>
     </message>
-    <message>
-        <source>Take {number}, {seconds:.1f} s</source>
-        <translation>版本 {number}，{seconds:.1f} 秒</translation>
-    </message>
-    <message>
-        <source>Restore removed take</source>
-        <translation>恢复已删除的版本</translation>
-    </message>
 </context>
 <context>
     <name>DictionaryDialog</name>
@@ -5056,11 +5048,27 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Takes</source>
         <translation>版本</translation>
     </message>
+    <message>
+        <source>Inspector</source>
+        <translation>检查器</translation>
+    </message>
+    <message>
+        <source>This line has not been spoken yet.</source>
+        <translation>此行尚未合成。</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
     <message numerus="yes">
-        <source>%n take(s)</source>
+        <source>%n line(s)</source>
         <translation>
-            <numerusform>%n 个版本</numerusform>
+            <numerusform>%n 行</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Takes {count}</source>
+        <translation>版本 {count}</translation>
     </message>
 </context>
 <context>
@@ -7171,6 +7179,140 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
 </context>
 <context>
+    <name>TakeFiles</name>
+    <message>
+        <source>Export take</source>
+        <translation>导出版本</translation>
+    </message>
+    <message>
+        <source>Audio files ({patterns})</source>
+        <translation>音频文件 ({patterns})</translation>
+    </message>
+    <message>
+        <source>Saved {path}</source>
+        <translation>已保存 {path}</translation>
+    </message>
+</context>
+<context>
+    <name>Takes</name>
+    <message>
+        <source>Restore removed take</source>
+        <translation>恢复已删除的版本</translation>
+    </message>
+    <message>
+        <source>Take {number}, {seconds:.1f} s</source>
+        <translation>版本 {number}，{seconds:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>Play or stop</source>
+        <translation>播放或停止</translation>
+    </message>
+    <message>
+        <source>Use this take</source>
+        <translation>选用此版本</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>Export this take…</source>
+        <translation>导出此版本…</translation>
+    </message>
+    <message>
+        <source>Copy seed</source>
+        <translation>复制种子</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Older text</source>
+        <translation>旧文本</translation>
+    </message>
+    <message>
+        <source>Other settings</source>
+        <translation>设置不同</translation>
+    </message>
+    <message>
+        <source>Too long</source>
+        <translation>过长</translation>
+    </message>
+    <message>
+        <source>Too short</source>
+        <translation>过短</translation>
+    </message>
+    <message>
+        <source>Take {number}</source>
+        <translation>版本 {number}</translation>
+    </message>
+    <message>
+        <source>yesterday</source>
+        <translation>昨天</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>已中止</translation>
+    </message>
+    <message>
+        <source>Cannot be stretched</source>
+        <translation>无法变速</translation>
+    </message>
+    <message>
+        <source>seed {seed}</source>
+        <translation>种子 {seed}</translation>
+    </message>
+    <message>
+        <source>chosen</source>
+        <translation>已选用</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <translation>已保留</translation>
+    </message>
+    <message>
+        <source>Length: {seconds:.1f} s</source>
+        <translation>时长：{seconds:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>Seed: {seed}</source>
+        <translation>种子：{seed}</translation>
+    </message>
+    <message>
+        <source>Voice: {voice}</source>
+        <translation>音色：{voice}</translation>
+    </message>
+    <message>
+        <source>Model: {model}</source>
+        <translation>模型：{model}</translation>
+    </message>
+    <message>
+        <source>Spoken: {when}</source>
+        <translation>合成时间：{when}</translation>
+    </message>
+    <message>
+        <source>Text: {text}</source>
+        <translation>文本：{text}</translation>
+    </message>
+    <message>
+        <source>Spoken at {speed:.2f}×, which cannot be stretched to the speed of the line. Speak again.</source>
+        <translation>合成时的语速为 {speed:.2f}×，无法变速到此行的语速。请重新合成。</translation>
+    </message>
+    <message>
+        <source>Latency: {seconds:.2f} s</source>
+        <translation>首音延迟：{seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>Real-time factor: {factor:.2f}</source>
+        <translation>实时率：{factor:.2f}</translation>
+    </message>
+    <message>
+        <source>Dropouts: {count}</source>
+        <translation>卡顿：{count} 次</translation>
+    </message>
+</context>
+<context>
     <name>TakesController</name>
     <message>
         <source>Choose take</source>
@@ -7206,50 +7348,6 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Takes of the line</source>
         <translation>此行的版本</translation>
-    </message>
-    <message>
-        <source>Take {number}</source>
-        <translation>版本 {number}</translation>
-    </message>
-    <message>
-        <source>kept</source>
-        <translation>已保留</translation>
-    </message>
-    <message>
-        <source>stopped</source>
-        <translation>已停止</translation>
-    </message>
-    <message>
-        <source>Length: {seconds:.1f} s</source>
-        <translation>时长：{seconds:.1f} 秒</translation>
-    </message>
-    <message>
-        <source>Seed: {seed}</source>
-        <translation>种子：{seed}</translation>
-    </message>
-    <message>
-        <source>Voice: {voice}</source>
-        <translation>音色：{voice}</translation>
-    </message>
-    <message>
-        <source>Model: {model}</source>
-        <translation>模型：{model}</translation>
-    </message>
-    <message>
-        <source>Spoken: {when}</source>
-        <translation>生成于：{when}</translation>
-    </message>
-    <message>
-        <source>Real-time factor: {factor:.2f}</source>
-        <translation>实时率：{factor:.2f}</translation>
-    </message>
-    <message>
-        <source>Latency: {seconds:.2f} s</source>
-        <translation>首音延迟：{seconds:.2f} 秒</translation>
-    </message>
-    <message>
-        <source>Dropouts: {count}</source>
-        <translation>卡顿：{count} 次</translation>
     </message>
 </context>
 <context>

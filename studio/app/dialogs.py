@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt
-from PySide6.QtWidgets import QMenu, QMessageBox, QWidget
+from PySide6.QtCore import QObject, QPoint
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 import studio
 from studio.app.actions import Actions
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.session import Session
-from studio.app.theme.icons import icon
 from studio.setting_kinds import Page
 from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
 
 if TYPE_CHECKING:
+    from studio.app.inspector.take_files import TakeFiles
     from studio.app.playback.comparison import Comparison
-
-_MOST_REMOVED_SHOWN = 20
 
 
 class Dialogs(QObject):
@@ -125,15 +124,23 @@ class Dialogs(QObject):
             ),
         )
 
-    def open_take_menu(self, takes_controller: TakesController, place: QPoint) -> None:
-        menu = QMenu(self._window)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for name in ("play.toggle", "play.compare", "play.compare_takes", "play.keep", "play.remove_take"):
-            menu.addAction(self._actions[name])
-        menu.addSeparator()
-        removed = menu.addMenu(icon("undo"), self.tr("Restore removed take"))
-        removed.setEnabled(bool(takes_controller.removed_takes))
-        for take in takes_controller.removed_takes[:_MOST_REMOVED_SHOWN]:
-            words = self.tr("Take {number}, {seconds:.1f} s").format(number=take.number, seconds=take.audio_seconds)
-            removed.addAction(words).triggered.connect(lambda _=False, wanted=take: takes_controller.restore(wanted))
+    @cached_property
+    def take_files(self) -> TakeFiles:
+        """Export and dragging of single takes."""
+        from studio.app.inspector.take_files import TakeFiles  # noqa: PLC0415
+
+        files = TakeFiles(self._session.editor, self._window)
+        files.failed.connect(self._session.failed)
+        return files
+
+    def open_take_menu(self, takes_controller: TakesController, take_id: str | None, place: QPoint) -> None:
+        """Open the menu of a take, and of the removed takes of the current line."""
+        from studio.app.inspector.take_menu import take_menu  # noqa: PLC0415
+
+        menu = take_menu(takes_controller, take_id, self.take_files, self._actions, self._window)
         menu.popup(place)
+
+    def drag_take(self, takes_controller: TakesController, take_id: str, source: QWidget) -> None:
+        take = takes_controller.take(take_id)
+        if take is not None:
+            self.take_files.start_drag(take, source)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio import paths
 from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
-from studio.app.inspector.takes_list import WaveformThumbnails
+from studio.app.inspector.thumbnails import WaveformThumbnails
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
 from studio.app.script.line_statuses import LineStatusStore

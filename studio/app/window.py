@@ -13,6 +13,7 @@ from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
 from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
+from studio.app.inspector.take_rows import take_rows
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.layout import LINE_ACTIONS, Docks, PanelStack, make_toolbar, restore_layout, save_layout
 from studio.app.log_panel import LogHandler, LogPanel
@@ -181,7 +182,13 @@ class MainWindow(QMainWindow):
         self.inspector.form.field_changed.connect(script.edit_lines)
         self.inspector.takes.take_chosen.connect(self.takes.choose)
         self.inspector.takes.play_requested.connect(session.play_take)
-        self.inspector.takes.menu_requested.connect(lambda place: self.dialogs.open_take_menu(self.takes, place))
+        self.inspector.takes.play_toggled.connect(self.takes.toggle_play)
+        self.inspector.takes.menu_requested.connect(
+            lambda place: self.dialogs.open_take_menu(self.takes, self.inspector.takes.current_take, place)
+        )
+        self.inspector.takes.drag_requested.connect(
+            lambda take: self.dialogs.drag_take(self.takes, take, self.inspector.takes)
+        )
         self.normalized_text.ready.connect(self.inspector.show_normalized_text)
         session.thumbnails.ready.connect(self.inspector.takes.update_thumbnails)
         # voices
@@ -269,7 +276,7 @@ class MainWindow(QMainWindow):
     def _show_form(self) -> None:
         self.inspector.form.leave(self.script.selected_line_ids)
         line = self.script.current_line
-        takes = self.session.editor.project.takes_of(line.id) if line else ()
+        takes = take_rows(self.session.editor.project, line.id) if line else ()
         key = name_key(line.voice or "") if line else ""
         voice = next((voice for voice in self.voices.voices if name_key(voice.name) == key), None)
         selected = self.script.selected_lines

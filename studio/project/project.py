@@ -195,8 +195,12 @@ class Project:
                 self._fingerprints[line_id] = known
             return known[1]
 
+    def is_current(self, take: Take) -> bool:
+        """Whether line and voice are as when ``take`` was recorded, except for what editing the audio provides."""
+        line = self._script.line(take.line_id)
+        return self._is_of_text(take) and voice_matches(line, take.parameters, self.voice_keys)
+
     def _is_of_text(self, take: Take) -> bool:
-        """Whether the line has not changed since ``take`` was recorded, except for what editing the audio provides."""
         line = self._script.line(take.line_id)
         if line.speed == take.parameters.speed:
             return take.parameters.line_fingerprint == self.fingerprint_of(line.id)
@@ -212,8 +216,7 @@ class Project:
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
-        is_fresh = self._is_of_text(take) and voice_matches(self.line(line_id), take.parameters, self.voice_keys)
-        if not (is_fresh and take.is_complete):
+        if not (self.is_current(take) and take.is_complete):
             return LineState.OUTDATED
         is_accepted = take.parameters.odd_length is None or take.is_kept or self.line(line_id).is_locked
         return LineState.READY if is_accepted else LineState.CHECK

@@ -246,9 +246,9 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
         "Script",
         "Search voices",
         "Voices",
+        "Inspector",
         "Voice",
         "Speed",
-        "Takes of the line",
         "Take, queue and log",
         "Model",
     ]

@@ -1,4 +1,4 @@
-"""Inspector: settings, normalized text and takes of the current line."""
+"""Inspector of the current line, with two pages: its settings and normalized text, and its takes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QScrollArea,
-    QSplitter,
+    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.app.inspector.line_settings_form import LineSettingsForm
+from studio.app.inspector.take_rows import TakeRow
 from studio.app.inspector.takes_list import TakesList
 from studio.app.script.style_list import StyleList
+from studio.app.theme.sizes import GRID
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.errors import StudioError
 from studio.project.lines import Line
-from studio.project.takes import Take
 
 
 class Inspector(QWidget):
@@ -49,9 +50,22 @@ class Inspector(QWidget):
         self._hint.hide()
         self._problem = ErrorLine()
         self._problem.setContentsMargins(10, 0, 10, 8)
-        self._takes_title = _title(self.tr("Takes"))
-        upper = QWidget()
-        column = QVBoxLayout(upper)
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.tabBar().setAccessibleName(self.tr("Inspector"))
+        self.tabs.tabBar().setExpanding(True)
+        self._takes_head = QHBoxLayout()
+        self._no_takes = QLabel(self.tr("This line has not been spoken yet."), wordWrap=True)
+        self._no_takes.setProperty("role", "quiet")
+        self._no_takes.setContentsMargins(GRID, GRID, GRID, GRID)
+        self.tabs.addTab(self._line_page(), self.tr("Line"))
+        self.tabs.addTab(self._takes_page(), self.tr("Takes"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tabs)
+
+    def _line_page(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         column.addWidget(self.form)
@@ -63,41 +77,45 @@ class Inspector(QWidget):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(upper)
+        scroll.setWidget(page)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused field anyway
         # As there is no horizontal scrolling, controls that are cut off at the side could not be reached.
-        scroll.setMinimumWidth(upper.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
-        lower = QWidget()
-        rows = QVBoxLayout(lower)
+        scroll.setMinimumWidth(page.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
+        return scroll
+
+    def _takes_page(self) -> QWidget:
+        page = QWidget()
+        self.takes.setFrameShape(QFrame.Shape.NoFrame)
+        rows = QVBoxLayout(page)
         rows.setContentsMargins(0, 0, 0, 0)
-        self._takes_head = QHBoxLayout()
-        self._takes_head.addWidget(self._takes_title, 1)
+        rows.setSpacing(0)
+        self._takes_head.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        self._takes_head.addStretch(1)
         rows.addLayout(self._takes_head)
+        rows.addWidget(self._no_takes)
         rows.addWidget(self.takes, 1)
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.addWidget(scroll)
-        splitter.addWidget(lower)
-        splitter.setStretchFactor(0, 3)
-        splitter.setStretchFactor(1, 2)
-        splitter.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(splitter)
+        return page
+
+    def show_takes_page(self) -> None:
+        self.tabs.setCurrentIndex(1)
 
     def add_takes_action(self, action: QAction) -> None:
-        """Add a button next to the number of takes."""
+        """Add a button above the takes."""
         button = QToolButton(autoRaise=True)
         button.setDefaultAction(action)
         button.setAccessibleName(action.text())
         self._takes_head.addWidget(button)
 
     def show_line(
-        self, line: Line | None, selected: Sequence[Line], takes: tuple[Take, ...], *, has_transcript: bool
+        self, line: Line | None, selected: Sequence[Line], takes: Sequence[TakeRow], *, has_transcript: bool
     ) -> None:
         """Show the current ``line`` and its takes; the form edits the ``selected`` lines."""
         self.form.show_lines(line, selected, has_transcript=has_transcript)
         self.takes.show_takes(takes, line.chosen_take if line else None)
-        self._takes_title.setText(self.tr("Takes") if not takes else self.tr("%n take(s)", "", len(takes)))
+        self._no_takes.setVisible(not takes)
+        num_lines = len(selected)
+        self.tabs.setTabText(0, self.tr("%n line(s)", "", num_lines) if num_lines > 1 else self.tr("Line"))
+        self.tabs.setTabText(1, self.tr("Takes") if not takes else self.tr("Takes {count}").format(count=len(takes)))
 
     def show_normalized_text(self, text: str | StudioError, hint: str = "") -> None:
         """Show the normalized text or its error; ``hint`` is a warning to show before the line is spoken."""

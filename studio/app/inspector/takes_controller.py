@@ -51,6 +51,10 @@ class TakesController(QObject):
         wanted = self._line.chosen_take if self._line else None
         return next((take for take in self.takes if take.id == wanted), None)
 
+    def take(self, take_id: str) -> Take | None:
+        """Return a take of the current line."""
+        return next((take for take in self.takes if take.id == take_id), None)
+
     @property
     def is_kept(self) -> bool:
         return self.chosen is not None and self.chosen.is_kept
@@ -114,7 +118,8 @@ class TakesController(QObject):
             return
         if line.chosen_take is not None:
             self._chosen_before[line.id] = line.chosen_take
-        was_now_playing = self._session.transport.is_playing and self._session.queue.current is None
+        is_playing_other = self._now_playing is not None and self._now_playing.take_id != take_id
+        was_now_playing = is_playing_other and self._session.queue.current is None
         self._session.editor.push(ChooseTake(line.id, take_id), self.tr("Choose take"))
         if was_now_playing:
             self._session.play_take(take_id)
@@ -145,14 +150,29 @@ class TakesController(QObject):
         chosen = [take for take in self.takes if take.id in selected]
         return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
 
+    def toggle_play(self, take_id: str) -> None:
+        """Play a take, or stop if it is playing."""
+        is_playing = self._now_playing is not None and self._now_playing.take_id == take_id
+        if is_playing:
+            self._session.stop()
+        else:
+            self._session.play_take(take_id)
+
     def toggle_kept(self) -> None:
-        take = self.chosen
-        if take is not None:
-            title = self.tr("Release take") if take.is_kept else self.tr("Keep take")
-            self._session.editor.push(SetTakesKept({take.id: not take.is_kept}), title)
+        if self.chosen is not None:
+            self.set_kept(self.chosen.id, is_kept=not self.chosen.is_kept)
+
+    def set_kept(self, take_id: str, *, is_kept: bool) -> None:
+        title = self.tr("Keep take") if is_kept else self.tr("Release take")
+        self._session.editor.push(SetTakesKept({take_id: is_kept}), title)
 
     def remove_chosen(self) -> None:
-        take = self.chosen
+        if self.chosen is not None:
+            self.remove(self.chosen.id)
+
+    def remove(self, take_id: str) -> None:
+        """Remove a take of the current line, unless the line is locked."""
+        take = self.take(take_id)
         if take is not None and self._line is not None and not self._is_locked(self._line):
             self._session.transport.stop()
             self._session.editor.push(RemoveTakes((take.id,)), self.tr("Remove take"))

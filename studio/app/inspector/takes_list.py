@@ -1,16 +1,12 @@
-"""List of the takes of the current line, and the cache of their waveform thumbnails."""
+"""List of the takes of the current line."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
-    QLocale,
+    QEvent,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     QPoint,
     QRect,
@@ -18,13 +14,11 @@ from PySide6.QtCore import (
     QSignalBlocker,
     QSize,
     Qt,
-    QTimer,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QListWidget,
     QListWidgetItem,
     QStyle,
@@ -33,31 +27,35 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.background import in_background
-from studio.app.script.project_editor import ProjectEditor
-from studio.app.theme.colors import theme_colors
+from studio.app.inspector.take_rows import TakeRow, accessible_text, details_text, mark_texts, take_name, tool_tip
+from studio.app.theme.colors import ThemeColors, theme_colors
+from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.icons import icon
+from studio.app.theme.sizes import GRID, SELECTION_BAR
 from studio.app.widgets.painting_guard import paints_safely
-from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
+from studio.app.widgets.peaks import WaveformPeaks
 from studio.app.widgets.waveform_painting import paint_outline
-from studio.errors import StudioError
-from studio.project.takes import Take
 
-_log = logging.getLogger(__name__)
-
-Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
-
-_TAKE_ROLE = Qt.ItemDataRole.UserRole
-_MARGIN = 8
-_WAVEFORM_HEIGHT = 30
+_ROW_ROLE = Qt.ItemDataRole.UserRole
+_CHOSEN_ROLE = Qt.ItemDataRole.UserRole + 1
+_WAVE_WIDTH, _WAVE_HEIGHT = 72, 20
+_MARK_PIXELS = 14  # diameter of the mark of the chosen take
+_TEXT_LEFT = GRID + _MARK_PIXELS + GRID
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class TakesList(QListWidget):
-    """``outline_of`` returns the thumbnail of a take, or None until it is computed. Then call ``update_thumbnails``."""
+    """A click plays a take; a double click, Enter or a click on its mark chooses it.
+
+    ``outline_of`` returns the thumbnail of a take, or None until it is computed. Then call ``update_thumbnails``.
+    """
 
     take_chosen = Signal(str)
     play_requested = Signal(str)
+    play_toggled = Signal(str)  # Space: play the take, or stop
     menu_requested = Signal(QPoint)  # screen position; for the selected and the removed takes
+    drag_requested = Signal(str)  # the user starts to drag a take out of the window
 
     def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,61 +65,112 @@ class TakesList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.itemSelectionChanged.connect(self._on_selection_changed)
-        self.itemDoubleClicked.connect(lambda item: self.play_requested.emit(item.data(_TAKE_ROLE).id))
+        self.setDragEnabled(True)
         self.customContextMenuRequested.connect(self._on_menu)
+        self._rows: tuple[TakeRow, ...] = ()
         self._chosen: str | None = None
+        self._is_double_click = False
 
     @property
     def selected_takes(self) -> list[str]:
         """The selected takes, the newest first."""
-        return [item.data(_TAKE_ROLE).id for item in sorted(self.selectedItems(), key=self.row)]
+        return [self._take_of(item) for item in sorted(self.selectedItems(), key=self.row)]
 
-    def show_takes(self, takes: tuple[Take, ...], chosen: str | None) -> None:
-        """Show takes, the newest on top."""
-        newest_first = list(reversed(takes))
-        shown = [self.item(row).data(_TAKE_ROLE) for row in range(self.count())]
-        if shown == newest_first and chosen == self._chosen:
-            return  # several takes may be selected to compare them
-        self._chosen = chosen
+    @property
+    def current_take(self) -> str | None:
+        item = self.currentItem()
+        return self._take_of(item) if item is not None else None
+
+    def show_takes(self, rows: Sequence[TakeRow], chosen: str | None) -> None:
+        """Show takes, the newest on top. The chosen one is selected when the takes or the choice change."""
+        newest_first = tuple(reversed(rows))
+        if newest_first == self._rows and chosen == self._chosen:
+            return
+        is_same = [row.take.id for row in newest_first] == [row.take.id for row in self._rows]
+        selects_chosen = not is_same or chosen != self._chosen
+        self._rows, self._chosen = newest_first, chosen
         with QSignalBlocker(self):
-            if shown != newest_first:
+            if not is_same:
                 self.clear()
-                for take in newest_first:
-                    item = QListWidgetItem(self._title(take))
-                    item.setData(_TAKE_ROLE, take)
-                    item.setToolTip(self._details(take))
-                    self.addItem(item)
-            self._select_chosen()
+                for _ in newest_first:
+                    self.addItem(QListWidgetItem())
+            for number, row in enumerate(newest_first):
+                self._fill(self.item(number), row)
+            if selects_chosen:
+                self._select(chosen)
+        self.viewport().update()
 
     def update_thumbnails(self) -> None:
         self.viewport().update()
 
-    def _select_chosen(self) -> None:
-        with QSignalBlocker(self):
-            for row in range(self.count()):
-                if self.item(row).data(_TAKE_ROLE).id == self._chosen:
-                    self.setCurrentRow(row)
+    def _fill(self, item: QListWidgetItem, row: TakeRow) -> None:
+        is_chosen = row.take.id == self._chosen
+        item.setData(_ROW_ROLE, row)
+        item.setData(_CHOSEN_ROLE, is_chosen)
+        item.setText(take_name(row.take))
+        item.setToolTip(tool_tip(row))
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, accessible_text(row, is_chosen=is_chosen))
+
+    def _select(self, take_id: str | None) -> None:
+        for number, row in enumerate(self._rows):
+            if row.take.id == take_id:
+                self.setCurrentRow(number)
+
+    @staticmethod
+    def _take_of(item: QListWidgetItem) -> str:
+        row: TakeRow = item.data(_ROW_ROLE)
+        return row.take.id
+
+    # Keys and mouse.
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Space for the selected take; in the window it plays the chosen one."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_space(event):
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """1 to 9 play the take with that number."""
-        number = event.text()
-        if number.isdigit() and number != "0" and not event.modifiers():
-            for row in range(self.count()):
-                take: Take = self.item(row).data(_TAKE_ROLE)
-                if take.number == int(number):
-                    self.setCurrentRow(row)
-                    self.play_requested.emit(take.id)
-            return
-        super().keyPressEvent(event)
+        """Space plays the current take, Enter chooses it, and 1 to 9 play the take with that number."""
+        number, current = event.text(), self.current_take
+        if _is_space(event) and current is not None:
+            self.play_toggled.emit(current)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers() and current is not None:
+            self.take_chosen.emit(current)
+        elif number.isdigit() and number != "0" and not event.modifiers():
+            self._play_number(int(number))
+        else:
+            super().keyPressEvent(event)
 
-    def _on_selection_changed(self) -> None:
-        """Choose the selected take. Several takes are selected to compare them."""
-        selected = self.selected_takes
-        if len(selected) == 1:
-            self.take_chosen.emit(selected[0])
-            if self._chosen != selected[0]:  # the line is locked and keeps its take
-                QTimer.singleShot(0, self, self._select_chosen)  # after Qt has handled the click
+    def _play_number(self, number: int) -> None:
+        for position, row in enumerate(self._rows):
+            if row.take.number == number:
+                self.setCurrentRow(position)
+                self.play_requested.emit(row.take.id)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        self._is_double_click = True  # its release is not another click
+        item = self.itemAt(event.position().toPoint())
+        if item is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.take_chosen.emit(self._take_of(item))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        was_double_click, self._is_double_click = self._is_double_click, False
+        was_dragging = self.state() in (self.State.DraggingState, self.State.DragSelectingState)
+        super().mouseReleaseEvent(event)
+        place = event.position().toPoint()
+        item = self.itemAt(place)
+        is_plain = event.button() == Qt.MouseButton.LeftButton and not event.modifiers()
+        if item is None or not is_plain or was_dragging or was_double_click:
+            return
+        if place.x() - self.visualItemRect(item).left() < _TEXT_LEFT:
+            self.take_chosen.emit(self._take_of(item))
+        else:
+            self.play_requested.emit(self._take_of(item))
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802
+        if self.current_take is not None:
+            self.drag_requested.emit(self.current_take)
 
     def _on_menu(self, position: QPoint) -> None:
         """Open the menu, even if no take is below the mouse, because it also restores removed takes."""
@@ -130,106 +179,82 @@ class TakesList(QListWidget):
             self.setCurrentItem(item)
         self.menu_requested.emit(self.viewport().mapToGlobal(position))
 
-    def _title(self, take: Take) -> str:
-        words = self.tr("Take {number}").format(number=take.number)
-        if take.is_kept:
-            words += ", " + self.tr("kept")
-        if not take.is_complete:
-            words += ", " + self.tr("stopped")
-        return words
 
-    def _details(self, take: Take) -> str:
-        """Return the tool tip of a take."""
-        created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
-        rows = [
-            self.tr("Length: {seconds:.1f} s").format(seconds=take.audio_seconds),
-            self.tr("Seed: {seed}").format(seed=take.seed),
-            self.tr("Voice: {voice}").format(voice=take.parameters.voice_name),
-            self.tr("Model: {model}").format(model=take.parameters.model_name),
-            self.tr("Spoken: {when}").format(when=created),
-        ]
-        if take.first_audio_seconds is not None:
-            rows.append(self.tr("Latency: {seconds:.2f} s").format(seconds=take.first_audio_seconds))
-        if take.real_time_factor is not None:
-            rows.append(self.tr("Real-time factor: {factor:.2f}").format(factor=take.real_time_factor))
-        if take.num_underruns is not None:
-            rows.append(self.tr("Dropouts: {count}").format(count=take.num_underruns))
-        return "\n".join(rows)
+def _is_space(event: QKeyEvent) -> bool:
+    return event.key() == Qt.Key.Key_Space and not event.modifiers()
 
 
 @paints_safely
 class _TakeDelegate(QStyledItemDelegate):
-    """Paints number and length above the waveform, with a mark for kept takes."""
+    """Paints the mark of the chosen take, name, marks and length, and below them the waveform and details."""
 
     def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QListWidget) -> None:
         super().__init__(parent)
         self._outline_of = outline_of
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: ARG002, N802
-        return QSize(160, option.fontMetrics.lineSpacing() + _WAVEFORM_HEIGHT + 2 * _MARGIN)
+        meta = QFontMetrics(text_font(TextSize.META)).lineSpacing()
+        return QSize(160, option.fontMetrics.lineSpacing() + max(_WAVE_HEIGHT, meta) + 2 * GRID + GRID // 2)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        cell = QStyleOptionViewItem(option)
-        self.initStyleOption(cell, index)
-        words, cell.text = cell.text, ""
-        style = cell.widget.style() if cell.widget else QApplication.style()
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
-        take: Take = index.data(_TAKE_ROLE)
-        is_selected = bool(cell.state & QStyle.StateFlag.State_Selected)
-        palette: QPalette = cell.palette
-        ink = palette.color(QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text)
-        quiet = ink if is_selected else QColor(theme_colors(palette).quiet)
-        area: QRect = cell.rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
-        head = QRect(area.left(), area.top(), area.width(), cell.fontMetrics.lineSpacing())
+        row: TakeRow = index.data(_ROW_ROLE)
+        colors, rect = theme_colors(option.palette), option.rect
+        state: QStyle.StateFlag = option.state
         painter.save()
-        if take.is_kept:
-            icon("kept", ink.name()).paint(painter, QRect(head.left(), head.top(), head.height(), head.height()))
-            head.setLeft(head.left() + head.height() + 4)
-        painter.setPen(ink)
-        painter.drawText(head, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), words)
-        painter.setPen(quiet)
-        length = f"{take.audio_seconds:.1f} s"
-        painter.drawText(head, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), length)
-        outline = self._outline_of(take.id)
-        if outline is not None:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            wave = QRectF(area.left(), head.bottom() + 4, area.width(), _WAVEFORM_HEIGHT)
-            paint_outline(painter, wave, outline, ink if is_selected else theme_colors(palette).accent)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, QColor(colors.selection))
+            painter.fillRect(QRect(rect.left(), rect.top(), SELECTION_BAR, rect.height()), QColor(colors.accent))
+        area = rect.adjusted(_TEXT_LEFT, GRID, -GRID, -GRID)
+        head = QRect(area.left(), area.top(), area.width(), option.fontMetrics.lineSpacing())
+        _paint_mark(painter, rect.left() + GRID, head.center().y(), colors, is_chosen=bool(index.data(_CHOSEN_ROLE)))
+        self._paint_head(painter, head, row, colors)
+        foot = QRect(area.left(), head.bottom() + GRID // 2, area.width(), area.bottom() - head.bottom() - GRID // 2)
+        self._paint_foot(painter, foot, row, colors)
         painter.restore()
 
+    def _paint_head(self, painter: QPainter, area: QRect, row: TakeRow, colors: ThemeColors) -> None:
+        meta = text_font(TextSize.META)
+        painter.setFont(meta)
+        painter.setPen(QColor(colors.quiet))
+        length = f"{row.seconds:.1f} s"
+        painter.drawText(area, _RIGHT, length)
+        rest = area.adjusted(0, 0, -QFontMetrics(meta).horizontalAdvance(length) - GRID, 0)
+        bold = text_font(weight=QFont.Weight.DemiBold)
+        painter.setFont(bold)
+        painter.setPen(QColor(colors.ink))
+        name = take_name(row.take)
+        painter.drawText(rest, _LEFT, name)
+        rest.setLeft(rest.left() + QFontMetrics(bold).horizontalAdvance(name) + GRID)
+        if row.take.is_kept:
+            icon("kept", colors.quiet).paint(painter, QRect(rest.left(), rest.top(), rest.height(), rest.height()))
+            rest.setLeft(rest.left() + rest.height() + GRID // 2)
+        marks = " · ".join(mark_texts(row))
+        painter.setFont(meta)
+        painter.setPen(QColor(colors.warn))
+        painter.drawText(rest, _LEFT, QFontMetrics(meta).elidedText(marks, Qt.TextElideMode.ElideRight, rest.width()))
 
-class WaveformThumbnails(QObject):
-    """Thumbnails by take. ``outline`` computes a missing one on another thread, and ``ready`` reports it."""
+    def _paint_foot(self, painter: QPainter, area: QRect, row: TakeRow, colors: ThemeColors) -> None:
+        outline = self._outline_of(row.take.id)
+        if outline is not None:
+            wave = QRectF(area.left(), area.top(), _WAVE_WIDTH, area.height())
+            paint_outline(painter, wave, outline, QColor(colors.faint))
+        words_area = area.adjusted(_WAVE_WIDTH + GRID, 0, 0, 0)
+        metrics = QFontMetrics(text_font(TextSize.META))
+        painter.setFont(text_font(TextSize.META))
+        painter.setPen(QColor(colors.quiet))
+        words = metrics.elidedText(details_text(row), Qt.TextElideMode.ElideRight, words_area.width())
+        painter.drawText(words_area, _LEFT, words)
 
-    ready = Signal(str)  # take id
 
-    def __init__(self, editor: ProjectEditor, run: Run, parent: QObject | None = None) -> None:
-        """``run`` starts a coroutine (``WorkerBridge.run``)."""
-        super().__init__(parent)
-        self._run = run
-        self._editor = editor
-        self._outlines: dict[str, WaveformPeaks] = {}
-        self._requested: set[str] = set()
-        editor.project_replaced.connect(self._forget)
-
-    def outline(self, take_id: str) -> WaveformPeaks | None:
-        if take_id not in self._outlines and take_id not in self._requested:
-            self._requested.add(take_id)
-            self._run(self._compute(take_id))
-        return self._outlines.get(take_id)
-
-    async def _compute(self, take_id: str) -> None:
-        project = self._editor.project
-        try:
-            outline = await in_background(lambda: outline_of(project.samples_of(take_id), THUMBNAIL_COLUMNS))
-        except StudioError as error:
-            _log.info("no thumbnail of take %s: %s", take_id, error)
-            return
-        self._outlines[take_id] = outline
-        self.ready.emit(take_id)
-
-    def _forget(self) -> None:
-        self._outlines.clear()
-        self._requested.clear()
+def _paint_mark(painter: QPainter, left: int, middle: int, colors: ThemeColors, *, is_chosen: bool) -> None:
+    circle = QRectF(left + 1, middle - _MARK_PIXELS / 2 + 1, _MARK_PIXELS - 2, _MARK_PIXELS - 2)
+    painter.setPen(QPen(QColor(colors.accent if is_chosen else colors.faint), 1.5))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(circle)
+    if is_chosen:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colors.accent))
+        painter.drawEllipse(circle.adjusted(3, 3, -3, -3))

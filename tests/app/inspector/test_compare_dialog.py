@@ -164,34 +164,6 @@ def test_selecting_two_takes_compares_them_and_chooses_none(bench: Bench, window
     leave(bench, dialog)
 
 
-def test_a_click_chooses_a_take(bench: Bench, window: MainWindow) -> None:
-    takes = window.inspector.takes
-    place = takes.visualItemRect(takes.item(2)).center()
-    bench.loop.call_soon(lambda: QTest.mouseClick(takes.viewport(), Qt.MouseButton.LeftButton, pos=place))
-    bench.live(0.05)
-    (first, *_) = bench.session.editor.project.takes_of(bench.lines[0].id)
-    assert bench.lines[0].chosen_take == first.id
-
-
-def test_a_click_on_a_take_of_a_locked_line_explains_the_lock(bench: Bench, window: MainWindow) -> None:
-    window.script.toggle_lock()
-    before, steps = bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()
-    told: list[str] = []
-    window.takes.status_message.connect(told.append)
-    takes = window.inspector.takes
-    place = takes.visualItemRect(takes.item(2)).center()
-    for button in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
-        bench.loop.call_soon(lambda button=button: QTest.mouseClick(takes.viewport(), button, pos=place))
-        bench.live(0.05)
-    assert (bench.lines[0].chosen_take, bench.session.editor.undo_stack.count()) == (before, steps)
-    assert "Ctrl+L" in told[0]
-    bench.until(lambda: window.inspector.takes.selected_takes == [before])
-    for action in ("play.next_take", "play.remove_take"):
-        bench.trigger(action)
-        assert bench.lines[0].chosen_take == before
-    assert len(window.takes.takes) == 3
-
-
 def test_a_take_of_a_locked_line_can_be_played(bench: Bench, window: MainWindow) -> None:
     window.script.toggle_lock()
     first = window.takes.takes[0]

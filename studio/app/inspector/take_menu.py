@@ -1,0 +1,60 @@
+"""Context menu of a take."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from studio.app.actions import Actions
+from studio.app.inspector.take_files import TakeFiles
+from studio.app.inspector.takes_controller import TakesController
+from studio.app.theme.icons import icon
+from studio.project.takes import Take
+
+_MOST_REMOVED_SHOWN = 20
+
+
+def take_menu(
+    takes: TakesController, take_id: str | None, files: TakeFiles, actions: Actions, window: QWidget
+) -> QMenu:
+    """Return the menu of the take, if any, and of the removed takes of the current line."""
+    translate = QCoreApplication.translate
+    menu = QMenu(window)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    take = None if take_id is None else takes.take(take_id)
+    if take is not None:
+        _add_take(menu, takes, take, files)
+        menu.addSeparator()
+    menu.addAction(actions["play.compare_takes"])
+    removed = menu.addMenu(icon("undo"), translate("Takes", "Restore removed take"))
+    removed.setEnabled(bool(takes.removed_takes))
+    for each in takes.removed_takes[:_MOST_REMOVED_SHOWN]:
+        words = translate("Takes", "Take {number}, {seconds:.1f} s")
+        text = words.format(number=each.number, seconds=each.audio_seconds)
+        removed.addAction(text).triggered.connect(lambda _=False, wanted=each: takes.restore(wanted))
+    return menu
+
+
+def _add_take(menu: QMenu, takes: TakesController, take: Take, files: TakeFiles) -> None:
+    translate = QCoreApplication.translate
+    is_chosen = takes.chosen is not None and takes.chosen.id == take.id
+    menu.addAction(icon("play"), translate("Takes", "Play or stop")).triggered.connect(
+        lambda: takes.toggle_play(take.id)
+    )
+    choose = menu.addAction(icon("state-ready"), translate("Takes", "Use this take"))
+    choose.setEnabled(not is_chosen)
+    choose.triggered.connect(lambda: takes.choose(take.id))
+    keep = menu.addAction(icon("keep"), translate("Takes", "Keep"))
+    keep.setCheckable(True)
+    keep.setChecked(take.is_kept)
+    keep.triggered.connect(lambda is_kept: takes.set_kept(take.id, is_kept=is_kept))
+    menu.addSeparator()
+    menu.addAction(icon("export"), translate("Takes", "Export this take…")).triggered.connect(
+        lambda: files.choose_file(take)
+    )
+    menu.addAction(icon("duplicate"), translate("Takes", "Copy seed")).triggered.connect(
+        lambda: QGuiApplication.clipboard().setText(str(take.seed))
+    )
+    menu.addSeparator()
+    menu.addAction(icon("remove"), translate("Takes", "Remove")).triggered.connect(lambda: takes.remove(take.id))

@@ -1,0 +1,139 @@
+"""What the list of takes shows of each take, as texts in the interface language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import QCoreApplication, QDate, QLocale
+
+from studio.app.script.line_statuses import odd_length_warning
+from studio.app.translation import QT_TRANSLATE_NOOP as _T
+from studio.app.translation import join_phrases
+from studio.pipeline.request import LengthVerdict
+from studio.project.project import Project
+from studio.project.take_match import TakeMatch, match_of
+from studio.project.takes import Take, can_stretch
+
+translate = QCoreApplication.translate
+
+_TEXT_LETTERS = 200  # of the text in the tool tip
+_SEED_DIGITS = 6  # of the seed in the row
+_MATCH_NAMES = {
+    TakeMatch.OLDER_TEXT: _T("Takes", "Older text"),
+    TakeMatch.OTHER_SETTINGS: _T("Takes", "Other settings"),
+}
+_VERDICT_NAMES = {LengthVerdict.TOO_LONG: _T("Takes", "Too long"), LengthVerdict.TOO_SHORT: _T("Takes", "Too short")}
+
+
+@dataclass(frozen=True, slots=True)
+class TakeRow:
+    """A take, and how it is played in its line.
+
+    Attributes:
+        seconds: The length with its edits.
+        speed: The speaking rate at which it is played.
+        has_line_speed: False if it cannot be stretched to the speed of the line.
+    """
+
+    take: Take
+    seconds: float
+    speed: float
+    has_line_speed: bool
+    match: TakeMatch
+
+
+def take_rows(project: Project, line_id: str) -> tuple[TakeRow, ...]:
+    """Return the takes of a line in order of number."""
+    line = project.line(line_id)
+    return tuple(
+        TakeRow(
+            take,
+            project.seconds_of(take),
+            take.parameters.speed * project.edits_of(take).speed,
+            can_stretch(take, line),
+            match_of(project, take),
+        )
+        for take in project.takes_of(line_id)
+    )
+
+
+def take_name(take: Take) -> str:
+    return translate("Takes", "Take {number}").format(number=take.number)
+
+
+def age_text(created: datetime, now: datetime | None = None) -> str:
+    """Return the time of a take of today, "yesterday", or the date."""
+    local = created.astimezone()
+    today = (now or datetime.now().astimezone()).date()
+    if local.date() == today:
+        return f"{local:%H:%M}"
+    if local.date() == today - timedelta(days=1):
+        return translate("Takes", "yesterday")
+    date = QDate(local.year, local.month, local.day)
+    return QLocale().toString(date, QLocale.FormatType.ShortFormat)
+
+
+def mark_texts(row: TakeRow) -> list[str]:
+    """Return what is unusual about a take, the most important first."""
+    marks = []
+    if row.match in _MATCH_NAMES:
+        marks.append(translate("Takes", _MATCH_NAMES[row.match]))
+    if not row.take.is_complete:
+        marks.append(translate("Takes", "Stopped"))
+    elif row.take.parameters.odd_length is not None:
+        marks.append(translate("Takes", _VERDICT_NAMES[row.take.parameters.odd_length]))
+    if not row.has_line_speed:
+        marks.append(translate("Takes", "Cannot be stretched"))
+    return marks
+
+
+def details_text(row: TakeRow) -> str:
+    """Return the second line of a row: speed, age and the end of the seed, if it is long."""
+    seed = str(row.take.seed)
+    shown = seed if len(seed) <= _SEED_DIGITS else f"…{seed[-_SEED_DIGITS:]}"
+    return " · ".join(
+        [f"{row.speed:.2f}×", age_text(row.take.created), translate("Takes", "seed {seed}").format(seed=shown)]
+    )
+
+
+def accessible_text(row: TakeRow, *, is_chosen: bool) -> str:
+    take = row.take
+    return join_phrases(
+        [
+            take_name(take),
+            *([translate("Takes", "chosen")] if is_chosen else []),
+            *([translate("Takes", "kept")] if take.is_kept else []),
+            *mark_texts(row),
+            f"{row.seconds:.1f} s",
+            details_text(row),
+        ]
+    )
+
+
+def tool_tip(row: TakeRow) -> str:
+    take, parameters = row.take, row.take.parameters
+    created = QLocale().toString(take.created.astimezone(), QLocale.FormatType.ShortFormat)  # type: ignore[call-overload]
+    spoken = parameters.text if len(parameters.text) <= _TEXT_LETTERS else parameters.text[:_TEXT_LETTERS] + "…"
+    rows = [
+        translate("Takes", "Length: {seconds:.1f} s").format(seconds=row.seconds),
+        translate("Takes", "Seed: {seed}").format(seed=take.seed),
+        translate("Takes", "Voice: {voice}").format(voice=parameters.voice_name),
+        translate("Takes", "Model: {model}").format(model=parameters.model_name),
+        translate("Takes", "Spoken: {when}").format(when=created),
+        translate("Takes", "Text: {text}").format(text=spoken),
+    ]
+    if not row.has_line_speed:
+        words = translate(
+            "Takes", "Spoken at {speed:.2f}×, which cannot be stretched to the speed of the line. Speak again."
+        )
+        rows.append(words.format(speed=parameters.speed))
+    if parameters.odd_length is not None:
+        rows.append(odd_length_warning(take))
+    if take.first_audio_seconds is not None:
+        rows.append(translate("Takes", "Latency: {seconds:.2f} s").format(seconds=take.first_audio_seconds))
+    if take.real_time_factor is not None:
+        rows.append(translate("Takes", "Real-time factor: {factor:.2f}").format(factor=take.real_time_factor))
+    if take.num_underruns is not None:
+        rows.append(translate("Takes", "Dropouts: {count}").format(count=take.num_underruns))
+    return "\n".join(rows)
