@@ -13,6 +13,15 @@ from pathlib import Path
 from studio import paths
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
 from studio.cli.command_context import CommandContext
+from studio.cli.dubbing import (
+    add_dubbing_options,
+    fit_options,
+    fit_takes,
+    resolve_output,
+    time_warnings,
+    times_as_json,
+    with_times,
+)
 from studio.cli.export_book import add_book_options, book_details
 from studio.cli.export_script import (
     READABLE_SUFFIXES,
@@ -45,12 +54,14 @@ from studio.errors import StudioError
 from studio.export.cached_source import CachedSource
 from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges
 from studio.export.exporter import Exporter, ExportResult
+from studio.export.fitting import FittingSource, fitted_items
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_CHAPTER_PATTERN, DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
 from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project, seconds_in_project
 from studio.export.provenance import Provenance, licence_of_model
+from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
@@ -66,6 +77,7 @@ examples:
   timbre export book.docx --voice narrator.wav --out book --joined --lufs -19 --subtitles srt vtt --manifest
   timbre export book.epub --voice Anna --out book --chapters --m4b --narrator Anna --cover cover.jpg
   timbre export interview.timbre --out interview --joined-only --format mp3
+  timbre export film.srt --voice Anna --at-times --fit --out dub.wav
 
 Scripts: {", ".join(READABLE_SUFFIXES)}. A table (.csv) may have the columns text, voice, style, file name,
 speed and pause. Lines of a project that have a take are exported from it.
@@ -87,7 +99,12 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument("script", type=Path, metavar="SCRIPT", help="a text, table, subtitle file, document or project")
     parser.add_argument(
-        "-o", "--out", type=Path, required=True, metavar="DIR", help="the folder for the files; created if needed"
+        "-o",
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="the folder for the files, created if needed; with --at-times it may be an audio file",
     )
     parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
     parser.add_argument(
@@ -100,6 +117,7 @@ def add_parser(commands: Commands) -> None:
     _add_file_options(parser)
     add_book_options(parser)
     _add_sound_options(parser)
+    add_dubbing_options(parser)
     add_voice_options(parser)
     style = parser.add_mutually_exclusive_group()
     style.add_argument("--instruct", metavar="WORDS", help="speaking style of lines without a style, in your own words")
@@ -161,6 +179,7 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    resolve_output(arguments)
     folder = model_folder(arguments.model)
     with open_script(arguments.script, arguments.lines, command_context.open_library(), arguments.split) as script:
         if script.project is not None and script.project.notice is not None:
@@ -172,6 +191,9 @@ async def _export(
     arguments: argparse.Namespace, command_context: CommandContext, script: OpenScript, folder: Path
 ) -> None:
     options = engine_options(arguments)
+    fitting = fit_options(arguments)
+    if fitting is not None:
+        script = fit_takes(script, fitting)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     items, requests, taken, not_speakable = speaking.items()
     _print_findings(group_errors(not_speakable))
@@ -184,7 +206,9 @@ async def _export(
     )
     book = book_details(arguments, script.book)
     settings = replace(_settings(arguments, script.name, provenance), origin=origin, book=book)
-    plan = ExportPlan.make(items, arguments.out, settings)
+    settings = with_times(settings, arguments)
+    exported, originals = fitted_items(items, requests, fitting) if fitting else (items, {})
+    plan = ExportPlan.make(exported, arguments.out, settings)
     check_space(
         plan,
         seconds_of=lambda item: seconds_in_project(script.project, taken, item),
@@ -199,13 +223,16 @@ async def _export(
         worker = WorkerSource(
             client, asyncio.get_running_loop(), requests, control, on_loaded=messages.loaded, on_spoken=messages.spoken
         )
-        kept = CachedSource(worker)
-        source = TakeSource(script.project, taken, others=kept) if script.project else kept
+        source: SpeechSource = CachedSource(worker)
+        if script.project:
+            source = TakeSource(script.project, taken, others=source)
+        if fitting is not None:
+            source = FittingSource(source, originals, fitting)
         exporter = Exporter(plan, source, control=control, on_progress=messages.progress)
         result = await _run(exporter, control, messages)
         await save_voices(client, messages.line)
-    warnings = _length_warnings(plan, worker.odd_lengths)
-    for warning in warnings:
+    warnings = [*_length_warnings(items, worker.odd_lengths), *(time_warnings(result) if settings.at_times else ())]
+    for _, warning in warnings:
         messages.line.say(warning)
     messages.result(result, plan)
     if arguments.json:
@@ -307,16 +334,19 @@ def _summary_error(errors: Mapping[int, StudioError], num_lines: int) -> StudioE
     )
 
 
-def _length_warnings(plan: ExportPlan, odd_lengths: Mapping[str, tuple[LengthFinding, ...]]) -> list[str]:
+def _length_warnings(
+    items: Sequence[ExportItem], odd_lengths: Mapping[str, tuple[LengthFinding, ...]]
+) -> list[tuple[str, str]]:
+    """Return codes and sentences."""
     return [
-        f"line {item.index}: {odd_length_text(finding)}"
-        for item in plan.items
+        (IMPLAUSIBLE_LENGTH, f"line {item.index}: {odd_length_text(finding)}")
+        for item in items
         for finding in odd_lengths.get(item.key, ())
     ]
 
 
 def _as_json(
-    result: ExportResult, plan: ExportPlan, warnings: Sequence[str], not_speakable: dict[int, StudioError]
+    result: ExportResult, plan: ExportPlan, warnings: Sequence[tuple[str, str]], not_speakable: dict[int, StudioError]
 ) -> str:
     """Return one JSON object. Keys are never removed or renamed."""
     failed = not_speakable | {failure.item.index: failure.error for failure in result.failures}
@@ -331,7 +361,8 @@ def _as_json(
         "failures": [
             {"line": number, "code": error.code, "message": str(error)} for number, error in sorted(failed.items())
         ],
-        "warnings": [f"{IMPLAUSIBLE_LENGTH}: {warning}" for warning in warnings],
+        "warnings": [f"{code}: {warning}" for code, warning in warnings],
+        **(times_as_json(result) if plan.settings.at_times else {}),
     }
     return json.dumps(values, ensure_ascii=False)
 

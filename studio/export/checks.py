@@ -162,9 +162,8 @@ def check_space(
             needed[plan.folder] += length * _bytes_per_second(plan) + _HEADER_BYTES
         if known is None and takes_folder is not None:
             needed[takes_folder] = needed.get(takes_folder, 0.0) + length * _TAKE_BYTES_PER_SECOND
-    if plan.joined_file is not None and not (plan.folder / plan.joined_file).exists():
-        pauses = sum(plan.settings.pause_after(item) for item in plan.items)
-        needed[plan.folder] += (sum(seconds) + pauses) * _bytes_per_second(plan)
+    num_joined = sum(not (plan.folder / joined.file).exists() for joined in plan.joined_files)
+    needed[plan.folder] += num_joined * _joined_seconds(plan, sum(seconds)) * _bytes_per_second(plan)
     for folders in _by_disk(needed):
         total, available = sum(needed[folder] for folder in folders), free(folders[0])
         if total > available:
@@ -175,6 +174,14 @@ def check_space(
                 free=available / _MEGABYTE,
                 folder=folders[0],
             )
+
+
+def _joined_seconds(plan: ExportPlan, spoken_seconds: float) -> float:
+    """Return the length of a joined file, roughly."""
+    if plan.settings.at_times:
+        last = max(item.slot.end_seconds for item in plan.items if item.slot is not None)
+        return max(last, spoken_seconds)
+    return spoken_seconds + sum(plan.settings.pause_after(item) for item in plan.items)
 
 
 def expected_seconds(text: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -12,9 +13,11 @@ from studio.audio.m4b import BookFacts
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.export.book import PlannedChapter, audiobook_chapters
+from studio.export.joined_files import JoinedFile
 from studio.export.loudness import LoudnessMeter, TruePeakMeter, loudness_lufs, true_peak_dbtp
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
-from studio.export.mastering import apply_loudness, resample_and_trim, soften_ends
+from studio.export.mastering import apply_loudness, limit_mix, resample_and_trim, soften_ends
+from studio.export.original_times import in_order_of_time, mix_lines
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
 from studio.export.speech_source import ExportItem, SpeechSource
@@ -46,6 +49,7 @@ class ExportResult:
         num_made: The number of files that this export created.
         audio_seconds: The length of the lines that this export processed.
         spoken_seconds: The length of those that had to be spoken.
+        timings: When each line is heard in the joined audio, for the lines whose length is known.
     """
 
     files: tuple[Path, ...]
@@ -54,6 +58,7 @@ class ExportResult:
     audio_seconds: float
     elapsed_seconds: float
     spoken_seconds: float = 0.0
+    timings: tuple[LineTiming, ...] = ()
 
     @property
     def speed(self) -> float:
@@ -128,7 +133,7 @@ class Exporter:
                 if chapter in self._missing_chapters:
                     self._write_chapter(chapter)
             self._report(len(plan.items), None)
-            is_whole = plan.joined_file is not None or plan.audiobook_file is not None
+            is_whole = bool(plan.joined_files) or plan.audiobook_file is not None
             has_gap = bool(self._failures) and is_whole and not self._settings.allows_missing
             if self._missing_of_script and self._num_samples and not has_gap:
                 self._make_script_files()
@@ -140,6 +145,7 @@ class Exporter:
             audio_seconds=self._audio_seconds,
             elapsed_seconds=self._pace.elapsed_seconds,
             spoken_seconds=self._spoken_seconds,
+            timings=self._timings(),
         )
 
     def _find_existing(self, journal: Journal) -> None:
@@ -156,17 +162,18 @@ class Exporter:
             for each in plan.chapters
             if each.file and not journal.current_record(each.file, plan.chapter_recipe(each))
         ]
-        self._must_join = plan.joined_file in self._missing_of_script
+        self._to_join = [joined for joined in plan.joined_files if joined.file in self._missing_of_script]
         self._must_bind = plan.audiobook_file in self._missing_of_script
         self._positions_of_chapters = {position for each in self._missing_chapters for position in each.positions}
         loudness = self._settings.loudness
-        self._script_meter = LoudnessMeter(self._settings.sample_rate) if loudness and self._must_join else None
+        self._script_meter = LoudnessMeter(self._settings.sample_rate) if loudness and self._to_join else None
         waiting = [item for position, item in enumerate(plan.items) if self._needs_sound(position)]
         self._pace = Pace(
             letters_to_speak=sum(len(item.text) for item in waiting if self._source.needs_speaking(item)),
             lines_to_write=len(waiting)
             + len(self._positions_of_chapters)
-            + len(plan.items) * (self._must_join + self._must_bind),
+            + sum(len(joined.positions) for joined in self._to_join)
+            + len(plan.items) * self._must_bind,
         )
         self._source.expect(waiting)
 
@@ -174,7 +181,7 @@ class Exporter:
         has_file_to_make = bool(self._plan.line_files) and position not in self._records
         needs_length = bool(self._missing_of_script) and position not in self._num_samples
         is_in_chapter = position in self._positions_of_chapters
-        return has_file_to_make or needs_length or is_in_chapter or self._must_join or self._must_bind
+        return has_file_to_make or needs_length or is_in_chapter or bool(self._to_join) or self._must_bind
 
     # Lines.
 
@@ -237,13 +244,13 @@ class Exporter:
     def _make_script_files(self) -> None:
         plan = self._plan
         timings = self._timings()
-        if self._must_join:
-            self._join(timings)
-            timings = self._timings()
+        for joined in self._to_join:
+            self._join(joined, timings)
+        timings = self._timings()
         if self._must_bind:
             self._write_audiobook(timings)
         for subtitle_format, file in plan.subtitle_files.items():
-            self._write_text(file, subtitle_format.write(timings))
+            self._write_text(file, subtitle_format.write(in_order_of_time(timings)))
         if plan.manifest_file:
             rows = (
                 ManifestRow(
@@ -318,17 +325,22 @@ class Exporter:
             )
             self._num_made += 1
 
-    def _join(self, timings: tuple[LineTiming, ...]) -> None:
-        settings, file = self._settings, self._plan.joined_file
-        assert file is not None
-        tags = settings.provenance.tags(title=settings.project or file.stem, album=settings.project)
-        self._write_sound(
-            file,
-            self._audio_of(sorted(self._num_samples), timings, extra_gain_db=self._correction_db()),
-            timings[-1].end_samples,
-            settings.book.tags(tags),
-            self._script_recipe(file),
-        )
+    def _join(self, joined: JoinedFile, timings: tuple[LineTiming, ...]) -> None:
+        settings, file, gain_db = self._settings, joined.file, self._correction_db()
+        title = settings.project if settings.project and joined.character is None else file.stem
+        tags = settings.provenance.tags(title=title, album=settings.project)
+        wanted, num_samples = set(joined.positions), max(timing.end_samples for timing in timings)
+        lines = [each for each in zip(sorted(self._num_samples), timings, strict=True) if each[0] in wanted]
+        if settings.at_times:
+            lines.sort(key=lambda line: line[1].start_samples)
+        chosen = [timing for _, timing in lines]
+        audio = self._audio_of([position for position, _ in lines], chosen, extra_gain_db=gain_db)
+        if settings.at_times:
+            limited = partial(
+                limit_mix, rate=settings.sample_rate, target=settings.loudness, encoding=settings.encoding
+            )
+            audio = mix_lines(chosen, audio, num_samples, limited)
+        self._write_sound(file, audio, num_samples, settings.book.tags(tags), self._script_recipe(file))
 
     def _write_sound(
         self, file: PurePosixPath, audio: Iterator[Samples], num_samples: int, tags: dict[str, str], recipe: str

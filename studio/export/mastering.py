@@ -125,3 +125,10 @@ def apply_loudness(
             break
         gain_db = min(_LARGEST_GAIN_DB, gain_db + aim - reached)
     return result
+
+
+def limit_mix(samples: Samples, *, rate: int, target: LoudnessTarget | None, encoding: SoundEncoding) -> Samples:
+    """Return the sum of several lines with the true peak of ``target`` or, if there is none, limited to full scale."""
+    if target is not None:
+        return limit(samples, rate, target.true_peak_dbtp)
+    return apply_loudness(samples, rate, None, encoding)

@@ -13,6 +13,7 @@ from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.audio.m4b import M4B_SUFFIX
 from studio.errors import NothingToSpeak, UnusableSetting
 from studio.export.book import BookDetails, PlannedChapter, chapters_of
+from studio.export.joined_files import JoinedFile, joined_files
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import (
     DEFAULT_CHAPTER_PATTERN,
@@ -22,6 +23,7 @@ from studio.export.names import (
     sanitize_filename,
     sanitize_path,
 )
+from studio.export.original_times import timings_at_slots
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem, ScriptChapter
 from studio.export.subtitles import LineTiming, SubtitleFormat
@@ -45,6 +47,8 @@ class ExportSettings:
         has_chapter_files: Whether to export each chapter to its own file.
         has_audiobook: Whether to export all lines to an M4B file with chapters.
         pause_seconds: The pause after each line, or None for the pause that the line has.
+        at_times: Whether each line of the joined audio begins at its time in the video.
+        per_character: Whether there is a joined file for each character, instead of one for all. Needs ``at_times``.
         replaces_files: Whether to overwrite files that were not exported from ``origin``.
         allows_missing: Whether to make a joined file although lines are missing from it.
     """
@@ -59,6 +63,8 @@ class ExportSettings:
     has_audiobook: bool = False
     book: BookDetails = BookDetails()
     pause_seconds: float | None = None
+    at_times: bool = False
+    per_character: bool = False
     loudness: LoudnessTarget | None = None
     is_trimmed: bool = False
     subtitles: frozenset[SubtitleFormat] = frozenset()
@@ -99,6 +105,15 @@ class ExportSettings:
                 longest=LONGEST_PAUSE_SECONDS,
             )
 
+        if self.per_character and not self.at_times:
+            raise UnusableSetting(
+                "A file per character needs the original times.", remedy="Export at the original times, or one file."
+            )
+        if self.at_times and self.is_by_chapter:
+            raise UnusableSetting(
+                "Chapters cannot be exported at the original times.", remedy="Export the chapters on their own."
+            )
+
     @property
     def is_by_chapter(self) -> bool:
         """Whether the audio is divided into chapters."""
@@ -112,6 +127,8 @@ class ExportSettings:
 
     def timings(self, lines: Sequence[tuple[ExportItem, int]]) -> tuple[LineTiming, ...]:
         """Return the timing of ``lines`` (item, number of samples) in the joined audio. No pause follows the last."""
+        if self.at_times:
+            return timings_at_slots(lines, self.sample_rate, self.pause_samples_after)
         timings: list[LineTiming] = []
         for position, (item, num_samples) in enumerate(lines):
             start = timings[-1].end_samples if timings else 0
@@ -129,6 +146,7 @@ class ExportPlan:
         line_files: The files of ``items`` in the same order, or empty.
         chapters: The chapters of ``items``, or one for all of them if the export is not by chapter.
         script_stem: The name of the joined audio, audiobook, subtitles and manifest, without suffix.
+        joined_files: The files that join lines: none, one, or one for each character.
         renumbered: The positions of the lines whose file names got a number, because an earlier one is the same.
     """
 
@@ -138,6 +156,7 @@ class ExportPlan:
     line_files: tuple[PurePosixPath, ...]
     chapters: tuple[PlannedChapter, ...]
     script_stem: PurePosixPath
+    joined_files: tuple[JoinedFile, ...] = ()
     renumbered: tuple[int, ...] = ()
 
     @classmethod
@@ -155,6 +174,10 @@ class ExportPlan:
         """
         if not items:
             raise NothingToSpeak("There are no lines to export.", remedy="Add or select lines first.")
+        if settings.at_times and all(item.slot is None for item in items):
+            raise UnusableSetting(
+                "No line has a time in a video.", remedy="Import subtitles (SRT or VTT), or set the times of the lines."
+            )
         folder = folder.expanduser().absolute()
         suffix = settings.encoding.suffix
         names = UniqueNamer()
@@ -179,15 +202,14 @@ class ExportPlan:
                     renumbered.append(position)
                 line_files.append(unique.with_name(unique.name + suffix))
         chapters = _chapters(items, folder, settings, names)
-        return cls(folder, settings, tuple(items), tuple(line_files), chapters, stem, tuple(renumbered))
+        joined: tuple[JoinedFile, ...] = ()
+        if settings.joined_name is not None:
+            joined = joined_files(items, stem, suffix, names, per_character=settings.per_character)
+        return cls(folder, settings, tuple(items), tuple(line_files), chapters, stem, joined, tuple(renumbered))
 
     @property
     def chapter_files(self) -> tuple[PurePosixPath, ...]:
         return tuple(each.file for each in self.chapters if each.file is not None)
-
-    @property
-    def joined_file(self) -> PurePosixPath | None:
-        return self._of_script(self.settings.encoding.suffix) if self.settings.joined_name is not None else None
 
     @property
     def audiobook_file(self) -> PurePosixPath | None:
@@ -210,7 +232,8 @@ class ExportPlan:
     @property
     def script_files(self) -> tuple[PurePosixPath, ...]:
         """The files that depend on all lines: joined audio, audiobook, subtitles and manifest."""
-        of_script = (self.joined_file, self.audiobook_file, *self.subtitle_files.values(), self.manifest_file)
+        joined = (each.file for each in self.joined_files)
+        of_script = (*joined, self.audiobook_file, *self.subtitle_files.values(), self.manifest_file)
         return tuple(file for file in of_script if file is not None)
 
     def file_with(self, position: int) -> PurePosixPath | None:
@@ -218,7 +241,8 @@ class ExportPlan:
         if self.line_files:
             return self.line_files[position]
         of_chapter = next((each.file for each in self.chapters if position in each.positions), None)
-        return of_chapter or self.joined_file or self.audiobook_file
+        joined = next((each.file for each in self.joined_files if position in each.positions), None)
+        return of_chapter or joined or self.audiobook_file
 
     def origin_of(self, file: PurePosixPath) -> Origin:
         """Return the origin of ``file``. For the file of a line, it does not depend on which other lines are exported."""
@@ -241,10 +265,14 @@ class ExportPlan:
             chapters = [[each.title, each.first] for each in self.chapters]
             cover = hashlib.sha256(self.settings.book.cover or b"").hexdigest()
             return _digest("audiobook", chapters, cover, lines, *self._audio_options())
-        if file == self.joined_file:
-            return _digest(lines, *self._audio_options())
+        times = [item.slot and [item.slot.start_seconds] for item in self.items] if self.settings.at_times else []
+        joined = next((each for each in self.joined_files if each.file == file), None)
+        if joined is not None:
+            # All lines count: with original times, the file ends with the last line of the whole script.
+            of_character = joined.positions if joined.character is not None else ()
+            return _digest(lines, *times, *of_character, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
-        return _digest(lines, rows, [str(file) for file in self._files_with_lines()], *self._audio_options())
+        return _digest(lines, rows, *times, [str(file) for file in self._files_with_lines()], *self._audio_options())
 
     def _files_with_lines(self) -> tuple[PurePosixPath, ...]:
         return self.line_files or self.chapter_files

@@ -89,6 +89,7 @@ def item_of_line(
         character=line.character or "",
         columns=line.columns,
         chapter=chapter or ScriptChapter(),
+        slot=line.slot,
     )
 
 

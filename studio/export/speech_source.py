@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from studio.audio.waveform import Waveform
+from studio.project.lines import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class ExportItem:
             folders, separated by ``/``.
         model, seed: Values for the manifest.
         columns: The cells of the imported table, by column name.
+        slot: The time of the line in a video.
     """
 
     key: str
@@ -42,6 +44,7 @@ class ExportItem:
     character: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     chapter: ScriptChapter = ScriptChapter()
+    slot: Slot | None = None
 
 
 class SpeechSource(Protocol):

@@ -56,10 +56,10 @@ def test_pauses_and_order_affect_only_the_joined_file() -> None:
     options = {"joined_name": "all", "has_manifest": True}
     one, other = plan(**options), plan(**options, pause_seconds=2.0)
     assert one.line_recipe(ITEMS[0]) == other.line_recipe(ITEMS[0])
-    assert one.joined_file is not None
-    assert one.script_recipe(one.joined_file) != other.script_recipe(other.joined_file)  # type: ignore[arg-type]
+    (joined,) = one.joined_files
+    assert one.script_recipe(joined.file) != other.script_recipe(joined.file)
     renamed = plan(**options, pattern="{index}")
-    assert one.script_recipe(one.joined_file) == renamed.script_recipe(one.joined_file)
+    assert one.script_recipe(joined.file) == renamed.script_recipe(joined.file)
     assert one.script_recipe(one.manifest_file) != renamed.script_recipe(one.manifest_file)  # type: ignore[arg-type]
 
 

@@ -90,7 +90,7 @@ def test_speech_for_a_joined_file_is_cached(tmp_path: Path) -> None:
     first = FakeSpeechSource()
     target, journals, cache = tmp_path / "target", tmp_path / "journals", tmp_path / "cache"
     interrupted = Exporter(plan(target, is_joined=True), CachedSource(first, folder=cache), journals=journals)
-    interrupted._join = lambda spans: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
+    interrupted._join = lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         interrupted.run()
     assert len(first.spoken_texts) == len(TEXTS)

@@ -1,0 +1,108 @@
+"""`timbre export` of subtitles at their original times."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+RATE, WORD_SAMPLES = 24_000, 2_400
+
+
+def time_of(seconds: float) -> str:
+    return f"00:{int(seconds // 60):02}:{seconds % 60:06.3f}".replace(".", ",")
+
+
+def cue(number: int, start: float, seconds: float, text: str) -> str:
+    return f"{number}\n{time_of(start)} --> {time_of(start + seconds)}\n{text}\n\n"
+
+
+@pytest.fixture
+def film(timbre, clip: Path):  # type: ignore[no-untyped-def]
+    """Return a function that exports subtitles with a model that needs a tenth of a second per word."""
+    timbre.library.add(clip, "Anna", "What is said.")
+
+    def export(cues: str, *arguments: str, out: str = "dub.wav"):  # type: ignore[no-untyped-def]
+        Path("film.srt").write_text(cues, "utf-8")
+        return timbre("export", "film.srt", "-o", out, "--model", "quiet", "--voice", "Anna", "--at-times", *arguments)
+
+    return export
+
+
+def test_one_file_with_every_line_at_its_time(film) -> None:  # type: ignore[no-untyped-def]
+    cues = cue(1, 1.25, 1.0, "One two three.") + cue(2, 4.0, 1.0, "Four five.")
+    ran = film(cues, "--subtitles", "srt")
+    assert ran.status == 0, ran.err
+    assert sorted(path.name for path in Path().glob("dub.*")) == ["dub.srt", "dub.wav"]
+    assert int(soundfile.info("dub.wav").frames) == 4 * RATE + 2 * WORD_SAMPLES
+    assert Path("dub.srt").read_text("utf-8").startswith("1\n00:00:01,250 --> 00:00:01,550\nOne two three.")
+
+
+def test_the_format_follows_the_name_of_the_file(film) -> None:  # type: ignore[no-untyped-def]
+    assert film(cue(1, 1.0, 1.0, "One two three."), out="dub.flac").status == 0
+    assert soundfile.info("dub.flac").format == "FLAC"
+
+
+def test_60_cues_of_which_20_are_too_long(film) -> None:  # type: ignore[no-untyped-def]
+    """After fitting, no line is more than 0.1 s too long, or it is reported."""
+    cues = ""
+    for number in range(60):
+        num_words = 4 if number % 3 else 6 + number // 4
+        cues += cue(number + 1, 0.5 + 4 * number, 0.5, " ".join(["word"] * num_words) + ".")
+    ran = film(cues, "--json")
+    assert ran.status == 0, ran.err
+    assert len(json.loads(ran.out)["overruns"]) == 20
+    ran = film(cues, "--fit", "--fit-limits", "0.85", "1.3", "--json", "--replace")
+    values = json.loads(ran.out)
+    reported = {overrun["line"] for overrun in values["overruns"]}
+    assert 0 < len(reported) < 20
+    assert {code.partition(":")[0] for code in values["warnings"]} == {"overrun"}
+    for timing in values["timings"]:
+        assert timing["start_samples"] == round((0.5 + 4 * (timing["line"] - 1)) * RATE)
+        assert timing["num_samples"] <= 0.6 * RATE or timing["line"] in reported
+    line = min(reported)
+    assert f"line {line}: " in ran.err
+    again = json.loads(film(cues, "--fit", "--fit-limits", "0.85", "1.3", "--json", "--replace").out)
+    assert again["num_made"] == 0
+
+
+def test_a_repeated_export_fits_cached_speech(film) -> None:  # type: ignore[no-untyped-def]
+    cues = cue(1, 1.0, 0.5, "One two three four five six.")
+    assert film(cues).status == 0
+    assert film(cues, "--fit", "--replace").status == 0
+    assert int(soundfile.info("dub.wav").frames) == RATE + round(0.5 * RATE)
+
+
+def test_short_lines_are_lengthened_if_wanted(film) -> None:  # type: ignore[no-untyped-def]
+    cues = cue(1, 1.0, 1.0, "One two three four five.")
+    assert film(cues, "--fit").status == 0
+    assert int(soundfile.info("dub.wav").frames) == RATE + 5 * WORD_SAMPLES
+    assert film(cues, "--fit", "--fit-short", "--replace").status == 0
+    assert int(soundfile.info("dub.wav").frames) == RATE + round(5 * WORD_SAMPLES / 0.85)
+
+
+def test_one_file_per_character(film) -> None:  # type: ignore[no-untyped-def]
+    cues = cue(1, 1.0, 1.0, "MARTHA: One two.") + cue(2, 3.0, 1.0, "JOHN: Three.")
+    ran = film(cues, "--per", "character")
+    assert ran.status == 0, ran.err
+    assert sorted(path.name for path in Path().glob("*.wav")) == ["dub JOHN.wav", "dub MARTHA.wav"]
+    john, _ = soundfile.read("dub JOHN.wav", dtype="float32")
+    assert len(john) == 3 * RATE + WORD_SAMPLES
+    assert not np.any(john[: 3 * RATE])
+
+
+def test_limits_out_of_range_are_an_error(film) -> None:  # type: ignore[no-untyped-def]
+    ran = film(cue(1, 1.0, 1.0, "One."), "--fit", "--fit-limits", "0.1", "3")
+    assert ran.status != 0
+    assert "out of range" in ran.err
+
+
+def test_a_script_without_times_is_an_error(timbre, clip: Path) -> None:  # type: ignore[no-untyped-def]
+    timbre.library.add(clip, "Anna", "What is said.")
+    Path("story.txt").write_text("One.", "utf-8")
+    ran = timbre("export", "story.txt", "-o", "out", "--model", "quiet", "--voice", "Anna", "--at-times")
+    assert ran.status != 0
+    assert "No line has a time" in ran.err
