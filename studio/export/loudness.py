@@ -53,6 +53,8 @@ class LoudnessMeter:
     def add(self, samples: Samples) -> None:
         from scipy.signal import lfilter  # noqa: PLC0415 - slow to import
 
+        if not len(samples):  # lfilter would return an undefined state
+            return
         weighted = samples.astype(np.float64)
         for number, each in enumerate(self._filters):
             weighted, self._states[number] = lfilter(each.b, each.a, weighted, zi=self._states[number])

@@ -149,3 +149,13 @@ def test_resampled_audio_has_the_exact_length(rate: int, num_samples: int) -> No
     assert (
         len(resample_and_trim(Waveform(hum(1.0, 120)[:1].repeat(24_001), RATE), rate, is_trimmed=False)) == num_samples
     )
+
+
+def test_pauses_of_no_length_do_not_affect_the_loudness() -> None:
+    """SciPy's filter returns an undefined state for empty audio."""
+    meter, whole = LoudnessMeter(RATE), LoudnessMeter(RATE)
+    for part in np.array_split(hum(2.0, 110.0), 40):
+        meter.add(part)
+        meter.add_silence(0)
+        whole.add(part)
+    assert meter.integrated_lufs == whole.integrated_lufs
