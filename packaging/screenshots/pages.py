@@ -23,6 +23,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from screenshots.engine_scenes import engine_scenes
+from screenshots.import_scenes import import_scenes
 from screenshots.model_scenes import model_scenes
 from studio import paths
 from studio.app.background import end_background_threads
@@ -203,6 +204,7 @@ class Stage:
         window.script.find_bar.close_bar()
         yield from model_scenes(self.parts.models, self.session.models, window)
         yield from engine_scenes(self.parts.engines, window)
+        yield from import_scenes(window, self.language, self._wait_for)
         yield from self._drops()
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)

@@ -2,6 +2,23 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>CastingController</name>
+    <message numerus="yes">
+        <source>%n character(s) cast</source>
+        <translation>
+            <numerusform>%n character cast</numerusform>
+            <numerusform>%n characters cast</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) selected</source>
+        <translation>
+            <numerusform>%n line selected</numerusform>
+            <numerusform>%n lines selected</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>DiagnosticsDialog</name>
     <message numerus="yes">
         <source>Speech works. %n item(s) can be improved.</source>

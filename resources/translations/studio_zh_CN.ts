@@ -251,6 +251,30 @@
         <source>Insert the lines of a text, table, document or subtitles</source>
         <translation>插入文本、表格、文档或字幕中的台词</translation>
     </message>
+    <message>
+        <source>Select lines of this character</source>
+        <translation>选择该角色的所有行</translation>
+    </message>
+    <message>
+        <source>Select all lines of the current line&apos;s character</source>
+        <translation>选择与当前行同一角色的所有行</translation>
+    </message>
+    <message>
+        <source>Select lines of this voice</source>
+        <translation>选择该音色的所有行</translation>
+    </message>
+    <message>
+        <source>Select all lines with the current line&apos;s voice</source>
+        <translation>选择与当前行同一音色的所有行</translation>
+    </message>
+    <message>
+        <source>Cast…</source>
+        <translation>角色配音…</translation>
+    </message>
+    <message>
+        <source>Choose the voice and style of each character</source>
+        <translation>为每个角色选择音色和风格</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -276,6 +300,100 @@
     <message>
         <source>{seconds:.1f} s</source>
         <translation>{seconds:.1f} 秒</translation>
+    </message>
+</context>
+<context>
+    <name>CastDialog</name>
+    <message>
+        <source>Cast</source>
+        <translation>角色配音</translation>
+    </message>
+    <message>
+        <source>Keep as is</source>
+        <translation>保持不变</translation>
+    </message>
+    <message>
+        <source>Default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>Voice of {character}</source>
+        <translation>{character} 的音色</translation>
+    </message>
+    <message>
+        <source>Style of {character}</source>
+        <translation>{character} 的风格</translation>
+    </message>
+    <message>
+        <source>Play voice (F5)</source>
+        <translation>试听音色 (F5)</translation>
+    </message>
+    <message>
+        <source>Play voice of {character}</source>
+        <translation>试听 {character} 的音色</translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Lines</source>
+        <translation>台词数</translation>
+    </message>
+    <message>
+        <source>Sample</source>
+        <translation>示例</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Style</source>
+        <translation>风格</translation>
+    </message>
+    <message>
+        <source>Choose a voice for each character. Lines with a style of their own keep it.</source>
+        <translation>为每个角色选择音色。已有风格的台词保持原风格。</translation>
+    </message>
+    <message>
+        <source>Apply</source>
+        <translation>应用</translation>
+    </message>
+    <message>
+        <source>This script has no characters.
+
+Import a script with names, such as a table with a character column or a dialogue like “Mira: Hello.”</source>
+        <translation>此脚本中没有角色。
+
+请导入带有角色名的脚本，例如含“角色”列的表格，或“小美：你好。”这样的对白。</translation>
+    </message>
+</context>
+<context>
+    <name>CastingController</name>
+    <message>
+        <source>Cast</source>
+        <translation>角色配音</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s) cast</source>
+        <translation>
+            <numerusform>已为 %n 个角色分配音色</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>This line has no character.</source>
+        <translation>此行没有角色。</translation>
+    </message>
+    <message>
+        <source>This line has no voice.</source>
+        <translation>此行没有音色。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) selected</source>
+        <translation>
+            <numerusform>已选择 %n 行</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -72,6 +72,12 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Protect the line from edits and new takes"), is_checkable=True),
     ActionSpec("edit.find", _T("Actions", "Find…"), ("Ctrl+F",), "find"),
     ActionSpec("edit.replace", _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
+    ActionSpec("edit.select_character", _T("Actions", "Select lines of this character"), (), "",
+               _T("Actions", "Select all lines of the current line's character")),
+    ActionSpec("edit.select_voice", _T("Actions", "Select lines of this voice"), (), "",
+               _T("Actions", "Select all lines with the current line's voice")),
+    ActionSpec("edit.cast", _T("Actions", "Cast…"), ("Ctrl+Shift+C",), "voice",
+               _T("Actions", "Choose the voice and style of each character")),
     ActionSpec("edit.pronunciation", _T("Actions", "Pronunciation…"), ("Ctrl+Shift+P",), "",
                _T("Actions", "Fix mispronounced words")),
     ActionSpec("speak.line", _T("Actions", "Speak line"), ("Ctrl+Return", "Ctrl+Enter"), "speak",
@@ -110,7 +116,7 @@ SPECS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
     "file.save_as", "file.export", "file.settings", "edit.redo", "edit.remove", "edit.move_down", "edit.lock",
-    "edit.replace", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
+    "edit.replace", "edit.select_voice", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 

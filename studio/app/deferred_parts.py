@@ -14,6 +14,7 @@ from studio.app.background import run_in_background
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_page import EnginesController
+from studio.app.importing.casting import CastingController
 from studio.app.models.models_page import ModelsController
 from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.task_reporter import LengthNotices
@@ -29,7 +30,7 @@ _FIRST_USE_MODULES = (
 
 
 class DeferredParts(QObject):
-    """Models, engines, pronunciation, voice conversion and dropped files. A child of ``window``."""
+    """Models, engines, pronunciation, casting, voice conversion and dropped files. A child of ``window``."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -41,6 +42,7 @@ class DeferredParts(QObject):
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
+        self.casting = CastingController(session, script, window)
         self.drops = DropHandler(window.documents, window.voices.voice_importer, script, self.recordings, window)
         window.add_panels(self.models.panel, self.engines.panel)
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
@@ -50,6 +52,11 @@ class DeferredParts(QObject):
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)
         actions["speak.recording"].triggered.connect(self.recordings.choose_file)
+        actions["edit.cast"].triggered.connect(self.casting.open)
+        actions["edit.select_character"].triggered.connect(self.casting.select_character)
+        actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
+        self.casting.message.connect(window.tasks.show_message)
+        window.documents.cast_wanted.connect(self.casting.offer)
         self.recordings.failed.connect(notices.show_error)
         self.pronunciation.failed.connect(notices.show_error)
         run_in_background(self, _import_for_first_use, done=lambda _: None, failed=lambda _: None)

@@ -56,6 +56,7 @@ class Documents(QObject):
     title_changed = Signal()
     task_changed = Signal(object)  # text for the status bar, or None
     script_read = Signal(list, list)  # lines of an imported text, and changes that belong to the same undo step
+    cast_wanted = Signal(object)  # keys of imported characters without a voice
     failed = Signal(object)  # StudioError
     noticed = Signal(str)  # a notice about the opened script
     file_used = Signal(object)  # Path that was opened, imported or saved
@@ -173,7 +174,7 @@ class Documents(QObject):
         self.file_used.emit(path)
         project = self._session.editor.project
         is_new = project.path is None and not project.name and not self.has_unsaved_changes
-        self._importer.insert(imported, name=path.stem if is_new else None)
+        await self._importer.insert(imported, name=path.stem if is_new else None)
 
     async def _make_room(self) -> bool:
         """Replace the open script by an empty one, unless it is new. Return False if the user cancels."""
@@ -191,6 +192,7 @@ class Documents(QObject):
         importer = ScriptImporter(self._session, self._window)
         importer.script_read.connect(self.script_read)
         importer.noticed.connect(self.noticed)
+        importer.cast_wanted.connect(self.cast_wanted)
         return importer
 
     def offer_recovery(self) -> None:

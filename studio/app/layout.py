@@ -34,7 +34,7 @@ _TOOLBAR = (
 # Context menu of a line.
 LINE_ACTIONS = (
     "speak.line", "speak.takes", "play.toggle", "play.from_here", "edit.new_line", "edit.duplicate", "edit.merge",
-    "edit.lock", "edit.remove",
+    "edit.lock", "edit.remove", "edit.select_character", "edit.select_voice",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QProgressBar, Q
 from studio.app.background import in_background
 from studio.app.error_text import words_of
 from studio.app.session import Session
+from studio.project.casting import VoiceNames, cast_lines, uncast_characters
 from studio.project.changes import Change, EditDetails, RenameProject
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.merging import merged_details
@@ -26,6 +27,7 @@ class ScriptImporter(QObject):
 
     script_read = Signal(list, list)  # the lines, and the changes that belong to the same undo step
     noticed = Signal(str)
+    cast_wanted = Signal(object)  # keys of imported characters without a voice
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -40,18 +42,25 @@ class ScriptImporter(QObject):
         options = ImportOptions(SplitMode(self._session.settings[TEXT_SPLITTING]))
         return await in_background(file.script, options)
 
-    def insert(self, imported: ImportedScript, *, name: str | None) -> None:
-        """Insert the lines as one undo step. If ``name`` is given, the project takes it."""
+    async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
+        """Insert the lines as one undo step, known characters with their voices.
+
+        If ``name`` is given, the project takes it.
+        """
+        voices = VoiceNames(voice.name for voice in await in_background(self._session.library.voices))
         script = self._session.editor.script
+        lines = cast_lines(imported.lines, script.details.cast, voices)
         changes: list[Change] = []
         details = merged_details(script.details, imported)
         if details != script.details:
             changes.append(EditDetails(details))
         if name is not None:
             changes.append(RenameProject(name))
-        self.script_read.emit(list(imported.lines), changes)
+        self.script_read.emit(list(lines), changes)
         if imported.notices:
             self.noticed.emit("\n".join(map(words_of, imported.notices)))
+        if uncast := uncast_characters(lines, voices):
+            self.cast_wanted.emit(uncast)
 
     async def _read_file(self, path: Path) -> ScriptFile | None:
         """Read a file in the background, and show a dialog with a cancel button if it takes long."""

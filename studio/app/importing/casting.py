@@ -1,0 +1,94 @@
+"""Casting in the window: opens the table of characters and applies it, and selects the lines of a character or voice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from studio.app.background import in_background
+from studio.app.importing.cast_dialog import CastDialog
+from studio.app.script.script_page import ScriptPage
+from studio.app.session import Session
+from studio.project.casting import Cast, Role, VoiceNames, casting_change, roles_of, with_suggestions
+from studio.project.lines import Line
+from studio.voices.library import Voice
+from studio.voices.voice import name_key
+
+
+class CastingController(QObject):
+    """Casts the characters of the open script."""
+
+    message = Signal(str)  # for the status bar
+
+    def __init__(self, session: Session, script: ScriptPage, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._script = script
+        self._window = window
+        self._uncast: frozenset[str] = frozenset()
+        self.dialog: CastDialog | None = None
+        session.editor.project_replaced.connect(self.close)
+
+    def open(self) -> None:
+        """Show the table of all characters."""
+        self.offer(())
+
+    def offer(self, uncast: Collection[str]) -> None:
+        """Show the table, with suggested voices for the ``uncast`` characters, by key."""
+        # Several imported files share one table.
+        self._uncast = frozenset(uncast) | (self._uncast if self.dialog is not None else frozenset())
+        self._session.bridge.run(self._open())
+
+    def close(self) -> None:
+        if self.dialog is not None:
+            self.dialog.reject()
+
+    async def _open(self) -> None:
+        voices = await in_background(self._session.library.voices)
+        names, script = VoiceNames(voice.name for voice in voices), self._session.editor.script
+        roles = with_suggestions(roles_of(script.lines, script.details.cast, names), self._uncast, names)
+        self.close()
+        self._show(roles, voices)
+
+    def _show(self, roles: tuple[Role, ...], voices: list[Voice]) -> None:
+        player = self._session.voice_sources().make_player(self)
+        dialog = self.dialog = CastDialog(roles, voices, self._session.styles, player, self._window)
+        dialog.applied.connect(lambda members: self._apply(roles, members))
+        dialog.finished.connect(self._on_finished)
+        dialog.finished.connect(player.deleteLater)
+        dialog.open()
+
+    def _on_finished(self) -> None:
+        self.dialog = None
+
+    def _apply(self, roles: tuple[Role, ...], members: Cast) -> None:
+        change = casting_change(self._session.editor.script, roles, members)
+        if change is not None:
+            self._session.editor.push(change, self.tr("Cast"))
+            self.message.emit(self.tr("%n character(s) cast", "", len(roles)))
+
+    def select_character(self) -> None:
+        """Select all lines of the current line's character."""
+        line = self._script.current_line
+        if line is None or not line.character:
+            self.message.emit(self.tr("This line has no character."))
+        else:
+            key = name_key(line.character)
+            self._select(lambda other: name_key(other.character or "") == key)
+
+    def select_voice(self) -> None:
+        """Select all lines with the current line's voice."""
+        line = self._script.current_line
+        if line is None or not line.voice:
+            self.message.emit(self.tr("This line has no voice."))
+        else:
+            key = name_key(line.voice)
+            self._select(lambda other: name_key(other.voice or "") == key)
+
+    def _select(self, is_wanted: Callable[[Line], bool]) -> None:
+        ids = [line.id for line in self._session.editor.script.lines if is_wanted(line)]
+        self._script.view.commit_text()
+        self._script.view.select_lines(ids)
+        self.message.emit(self.tr("%n line(s) selected", "", len(ids)))

@@ -1,0 +1,161 @@
+"""Casting: the voice and style of each character of a script.
+
+Names are compared as the library compares the names of voices. A voice that a line names and the library does not have
+is treated as a character.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from studio.project.changes import Change, CompositeChange, EditDetails, EditLines
+from studio.project.details import CastMember
+from studio.project.lines import Line, LineStyle
+from studio.project.script import Script
+from studio.voices.voice import name_key
+
+_FEWEST_SAMPLE_CHARACTERS = 20
+
+Cast = Mapping[str, CastMember]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A character of a script.
+
+    Attributes:
+        line_ids: The character's lines that are spoken, in order.
+        sample: One of these lines.
+        member: The voice and style of the character, or of its lines if they agree.
+    """
+
+    name: str
+    line_ids: tuple[str, ...]
+    sample: str
+    member: CastMember
+
+    @property
+    def key(self) -> str:
+        return name_key(self.name)
+
+
+class VoiceNames:
+    """The names of the voices in the library, found by any spelling."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        self._by_key = {name_key(name): name for name in self.names}
+
+    def find(self, name: str | None) -> str | None:
+        """Return the name as the library spells it, None for an unknown voice."""
+        return self._by_key.get(name_key(name)) if name else None
+
+
+def character_of(line: Line, voices: VoiceNames) -> str | None:
+    """Return the character of a line: the one named, or else a voice that the library does not have."""
+    if line.character:
+        return line.character
+    return line.voice if line.voice and voices.find(line.voice) is None else None
+
+
+def cast_lines(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Line, ...]:
+    """Return imported lines with the voices of known characters.
+
+    A line keeps its own voice. A character with the name of a voice has that voice.
+    """
+    return tuple(_cast_line(line, cast, voices) for line in lines)
+
+
+def _cast_line(line: Line, cast: Cast, voices: VoiceNames) -> Line:
+    own = voices.find(line.voice)
+    if own is not None:
+        return line if own == line.voice else replace(line, voice=own)
+    name = line.character or line.voice
+    if name is None:
+        return line
+    member = cast.get(name_key(name), CastMember(voices.find(name)))
+    voice = voices.find(member.voice)
+    if voice is None:
+        return line
+    style = member.style if line.style.is_plain else line.style
+    return replace(line, character=name, voice=voice, style=style)
+
+
+def uncast_characters(lines: Iterable[Line], voices: VoiceNames) -> frozenset[str]:
+    """Return the keys of the characters with spoken lines that have no voice of the library."""
+    return frozenset(
+        name_key(name)
+        for line in lines
+        if line.is_spoken and voices.find(line.voice) is None and (name := character_of(line, voices))
+    )
+
+
+def roles_of(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Role, ...]:
+    """Return the characters of ``lines``, those with the most lines first."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        name = character_of(line, voices)
+        if name and line.is_spoken and line.text.strip():
+            groups.setdefault(name_key(name), []).append(line)
+    roles = [_role(group, cast.get(key), voices) for key, group in groups.items()]
+    return tuple(sorted(roles, key=lambda role: -len(role.line_ids)))
+
+
+def _role(lines: Sequence[Line], member: CastMember | None, voices: VoiceNames) -> Role:
+    name = character_of(lines[0], voices) or ""
+    texts = [line.text for line in lines]
+    sample = next((text for text in texts if len(text) >= _FEWEST_SAMPLE_CHARACTERS), max(texts, key=len))
+    found = {voices.find(line.voice) for line in lines}
+    common = next(iter(found)) if len(found) == 1 else None
+    if member is None or voices.find(member.voice) is None:
+        member = CastMember(common, member.style if member is not None else LineStyle())
+    return Role(name, tuple(line.id for line in lines), sample, replace(member, voice=voices.find(member.voice)))
+
+
+def with_suggestions(roles: Sequence[Role], uncast: Collection[str], voices: VoiceNames) -> tuple[Role, ...]:
+    """Return ``roles`` with a voice for each of the ``uncast``, of which no other character has it where possible."""
+    used = Counter(role.member.voice for role in roles if role.key not in uncast)
+    suggested: list[Role] = []
+    for role in roles:
+        if role.key in uncast and voices.names:
+            voice = voices.find(role.name) or min(voices.names, key=lambda name: used[name])
+            used[voice] += 1
+            role = replace(role, member=replace(role.member, voice=voice))  # noqa: PLW2901
+        suggested.append(role)
+    return tuple(suggested)
+
+
+def casting_change(script: Script, roles: Iterable[Role], members: Cast) -> Change | None:
+    """Return the change that gives ``members``, by character, to the project and to the lines of ``roles``.
+
+    Locked lines do not change. A line with a style of its own keeps it. A member without voice leaves the voices as they
+    are. Return None if nothing changes.
+    """
+    edits: dict[str, dict[str, object]] = {}
+    cast = dict(script.details.cast)
+    for role in roles:
+        member = members.get(role.key)
+        if member is None:
+            continue
+        former = cast.get(role.key, CastMember()).style
+        if member != CastMember():
+            cast[role.key] = member
+        else:
+            cast.pop(role.key, None)
+        for line in (script.line(line_id) for line_id in role.line_ids if line_id in script.index_of):
+            if line.is_locked:
+                continue
+            wanted: dict[str, object] = {}
+            if member.voice is not None:
+                wanted |= {"character": line.character or role.name, "voice": member.voice}
+            if line.style.is_plain or line.style == former:
+                wanted["style"] = member.style
+            changed = {name: value for name, value in wanted.items() if getattr(line, name) != value}
+            if changed:
+                edits[line.id] = changed
+    details = replace(script.details, cast=cast)
+    if not edits and details == script.details:
+        return None
+    return CompositeChange((EditLines(edits), EditDetails(details)))
