@@ -65,6 +65,8 @@ RECENT_FILES = StringsSetting(key="recent-files", most=10)
 
 # The script.
 
+SCRIPT_IS_COMPACT = BoolSetting(key="script-is-compact", default=False)
+
 TEXT_SPLITTING = Choice(
     key="text-splitting",
     page=Page.SCRIPT,

@@ -29,6 +29,16 @@
     </message>
 </context>
 <context>
+    <name>DraggingView</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n line</numerusform>
+            <numerusform>%n lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ExportDialog</name>
     <message numerus="yes">
         <source>%n line(s) could not be spoken, so nothing was exported.</source>
@@ -99,6 +109,16 @@
         <translation>
             <numerusform>%n line not spoken.</numerusform>
             <numerusform>%n lines not spoken.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LineModel</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n line</numerusform>
+            <numerusform>%n lines</numerusform>
         </translation>
     </message>
 </context>
@@ -228,16 +248,6 @@
         <translation>
             <numerusform>%n line removed</numerusform>
             <numerusform>%n lines removed</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ScriptView</name>
-    <message numerus="yes">
-        <source>%n line(s)</source>
-        <translation>
-            <numerusform>%n line</numerusform>
-            <numerusform>%n lines</numerusform>
         </translation>
     </message>
 </context>

@@ -275,6 +275,14 @@
         <source>Choose the voice and style of each character</source>
         <translation>为每个角色选择音色和风格</translation>
     </message>
+    <message>
+        <source>Compact table</source>
+        <translation>紧凑表格</translation>
+    </message>
+    <message>
+        <source>Show the script as a table with one row per line</source>
+        <translation>以每行一条的表格显示脚本</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -917,6 +925,15 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Scripts and texts ({patterns})</source>
         <translation>脚本和文本 ({patterns})</translation>
+    </message>
+</context>
+<context>
+    <name>DraggingView</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -5424,6 +5441,48 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>The chosen take matches the text.</source>
         <translation>选用的版本与文本一致。</translation>
     </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Change character</source>
+        <translation>更改角色</translation>
+    </message>
+    <message>
+        <source>Change file name</source>
+        <translation>更改文件名</translation>
+    </message>
+    <message>
+        <source>Edit note</source>
+        <translation>编辑备注</translation>
+    </message>
+    <message>
+        <source>Chapter</source>
+        <translation>章</translation>
+    </message>
+    <message>
+        <source>Scene</source>
+        <translation>场</translation>
+    </message>
+    <message>
+        <source>Locked</source>
+        <translation>已锁定</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>LineSettingsForm</name>
@@ -5606,6 +5665,21 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Queue cleared.</source>
         <translation>队列已清空。</translation>
+    </message>
+</context>
+<context>
+    <name>ManuscriptDelegate</name>
+    <message>
+        <source>No voice</source>
+        <translation>未选择音色</translation>
+    </message>
+    <message>
+        <source>This line is locked.</source>
+        <translation>此行已锁定。</translation>
+    </message>
+    <message>
+        <source>{style}: not supported by this model</source>
+        <translation>{style}：此模型不支持</translation>
     </message>
 </context>
 <context>
@@ -6476,6 +6550,17 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>RowWords</name>
+    <message>
+        <source>slot {slot:.1f} s</source>
+        <translation>时段 {slot:.1f} 秒</translation>
+    </message>
+    <message>
+        <source>{take:.1f} / {slot:.1f} s</source>
+        <translation>{take:.1f} / {slot:.1f} 秒</translation>
+    </message>
+</context>
+<context>
     <name>SamplingOptionsBox</name>
     <message>
         <source>Custom sampling</source>
@@ -6600,12 +6685,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Script</source>
         <translation>脚本</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s)</source>
-        <translation>
-            <numerusform>%n 行</numerusform>
-        </translation>
     </message>
     <message>
         <source>Write a line and press Ctrl+Enter to hear it.
@@ -7578,10 +7657,6 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
 <context>
     <name>VoiceDelegate</name>
     <message>
-        <source>There is no voice named {name}. Choose another voice, or add one with this name.</source>
-        <translation>找不到名为 {name} 的音色。请选择其他音色，或添加同名音色。</translation>
-    </message>
-    <message>
         <source>Line voice</source>
         <translation>此行的音色</translation>
     </message>
@@ -7752,6 +7827,13 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Ctrl+{number}: use for selected lines</source>
         <translation>Ctrl+{number}：用于选中的行</translation>
+    </message>
+</context>
+<context>
+    <name>VoiceNames</name>
+    <message>
+        <source>There is no voice named {name}. Choose another voice, or add one with this name.</source>
+        <translation>没有名为“{name}”的音色。请选择其他音色，或添加同名音色。</translation>
     </message>
 </context>
 <context>

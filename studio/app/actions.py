@@ -107,6 +107,8 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Restore the last take removed from this line")),
     ActionSpec("voices.new", _T("Actions", "New voice from files…"), ("Ctrl+Shift+I",), "voice"),
     ActionSpec("voices.record", _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
+    ActionSpec("view.compact", _T("Actions", "Compact table"), ("Ctrl+Shift+T",), "",
+               _T("Actions", "Show the script as a table with one row per line"), is_checkable=True),
     ActionSpec("view.reset", _T("Actions", "Reset layout")),
     ActionSpec("help.guide", _T("Actions", "Guide"), ("F1",), "help"),
     ActionSpec("help.shortcuts", _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),

@@ -22,6 +22,7 @@ from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.waveform_panel import WaveformPanel
 from studio.app.recent_files import RecentFiles
 from studio.app.script.project_editor import LineVoiceUpdater
+from studio.app.script.script_actions import connect_script_actions, remember_compact_table
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
@@ -51,7 +52,13 @@ class MainWindow(QMainWindow):
         self.notices = NotificationBar()
         self._unwritten = UnwrittenBar(session.editor, self.documents.save_as)
         self._device_notices = AudioDeviceNotifier(session.transport, self.notices, self)
-        self.script = ScriptPage(session.editor, session.line_statuses, session.styles, self._split_text)
+        self.script = ScriptPage(
+            session.editor,
+            session.line_statuses,
+            session.styles,
+            self._split_text,
+            outline_of=session.thumbnails.outline,
+        )
         self.inspector = Inspector(session.styles, session.thumbnails.outline)
         self.normalized_text = NormalizedTextPreview(session.bridge, self)
         self.waveform_panel = WaveformPanel()
@@ -113,6 +120,7 @@ class MainWindow(QMainWindow):
             self.inspector.add_takes_action(self.actions_by_id[name])
         self.statusBar().addPermanentWidget(self.status, 1)
         self.statusBar().setSizeGripEnabled(False)
+        remember_compact_table(self.actions_by_id["view.compact"], self.script.view, self.session.settings)
         restore_layout(self, self.docks, self.session.settings)
 
     def _connect_signals(self) -> None:  # noqa: PLR0915 - one list of all connections
@@ -133,17 +141,7 @@ class MainWindow(QMainWindow):
         self.recent_files.open_requested.connect(self.documents.open_anew)
         self.recent_files.failed.connect(self.notices.show_error)
         # editing
-        actions["edit.new_line"].triggered.connect(script.new_line)
-        actions["edit.paste_lines"].triggered.connect(script.paste_lines)
-        actions["edit.duplicate"].triggered.connect(script.duplicate)
-        actions["edit.remove"].triggered.connect(script.remove)
-        actions["edit.split"].triggered.connect(script.split)
-        actions["edit.merge"].triggered.connect(script.merge)
-        actions["edit.move_up"].triggered.connect(lambda: script.move_lines(-1))
-        actions["edit.move_down"].triggered.connect(lambda: script.move_lines(1))
-        actions["edit.lock"].triggered.connect(script.toggle_lock)
-        actions["edit.find"].triggered.connect(lambda: script.find_bar.open(replaces=False))
-        actions["edit.replace"].triggered.connect(lambda: script.find_bar.open(replaces=True))
+        connect_script_actions(actions, script)
         self._undo_actions.status_message.connect(self.tasks.show_message)
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
@@ -190,6 +188,7 @@ class MainWindow(QMainWindow):
             lambda take: self.dialogs.drag_take(self.takes, take, self.inspector.takes)
         )
         self.normalized_text.ready.connect(self.inspector.show_normalized_text)
+        session.thumbnails.ready.connect(script.view.viewport().update)
         session.thumbnails.ready.connect(self.inspector.takes.update_thumbnails)
         # voices
         actions["voices.new"].triggered.connect(self.voices.voice_importer.choose_files)

@@ -1,22 +1,19 @@
-"""Item delegates of the script table."""
+"""Item delegates of the compact table: number, state, voice and style."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import (
     QAbstractItemModel,
     QCoreApplication,
     QEvent,
     QObject,
-    QPersistentModelIndex,
     QRect,
     QRectF,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QPainter, QPalette, QTextCursor
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -28,13 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.script.edits import Match
-from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, Index, LineModel
+from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, Index
 from studio.app.script.style_list import StyleList
-from studio.app.script.text_field import TextField
-from studio.app.script.text_painting import paint_highlighted
+from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
+from studio.app.theme.sizes import SELECTION_BAR
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line, LineState, LineStyle
 from studio.voices.voice import name_key
@@ -44,7 +40,7 @@ _ICON_SIDE = 16
 CUSTOM_INSTRUCTION = "custom"  # data of the style box entry for an instruction in the user's words
 
 
-def _state_colour(state: LineState, colors: ThemeColors) -> str:
+def state_colour(state: LineState, colors: ThemeColors) -> str:
     return {
         LineState.DRAFT: colors.quiet,
         LineState.OUTDATED: colors.warn,
@@ -69,7 +65,7 @@ class CellDelegate(QStyledItemDelegate):
         cell = QStyleOptionViewItem(option)
         self.initStyleOption(cell, index)
         cell.text = ""
-        _style_of(cell).drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+        style_of(cell).drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
         return cell
 
     def commit_and_close(self, editor: QWidget) -> None:
@@ -79,15 +75,16 @@ class CellDelegate(QStyledItemDelegate):
 
 @paints_safely
 class NumberDelegate(CellDelegate):
-    """Line number, with a lock icon for locked lines."""
+    """Line number, with a lock icon for locked lines, and the bar of a selected row."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
+        paint_selection_bar(painter, option)
         line: Line = index.data(LINE_ROLE)
         if line.is_locked:
             rect: QRect = option.rect
             place = QRect(rect.left() + 3, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
-            icon("lock", _text_color(option, theme_colors(option.palette).quiet)).paint(painter, place)
+            icon("lock", theme_colors(option.palette).quiet).paint(painter, place)
 
 
 @paints_safely
@@ -98,7 +95,7 @@ class StateDelegate(CellDelegate):
         self.paint_background(painter, option, index)
         state: LineState = index.data(STATE_ROLE)
         rect: QRect = option.rect
-        colour = _text_color(option, _state_colour(state, theme_colors(option.palette)))
+        colour = state_colour(state, theme_colors(option.palette))
         place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
         icon(f"state-{state.value}", colour).paint(painter, place)
         painter.save()
@@ -115,14 +112,9 @@ class StateDelegate(CellDelegate):
 class VoiceDelegate(CellDelegate):
     """Voice name, edited with a list of all voices."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, voices: VoiceNames, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._voices: tuple[str, ...] = ()
-        self._keys: frozenset[str] | None = None  # None until the library has been read
-
-    def set_voices(self, names: tuple[str, ...]) -> None:
-        self._voices = names
-        self._keys = frozenset(map(name_key, names))
+        self._voices = voices
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell = QStyleOptionViewItem(option)
@@ -131,34 +123,26 @@ class VoiceDelegate(CellDelegate):
         warn = theme_colors(cell.palette).warn
         if line.voice is None:
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
-        elif self._is_missing(line):
+        elif self._voices.is_missing(line):
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
-            cell.icon = icon("warning", _text_color(option, warn))
+            cell.icon = icon("warning", warn)
             cell.decorationSize = QSize(_ICON_SIDE, _ICON_SIDE)
             cell.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
-        _style_of(cell).drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
+        style_of(cell).drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
 
     def helpEvent(  # noqa: N802
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
     ) -> bool:
         line: Line | None = index.data(LINE_ROLE)
-        if event.type() == QEvent.Type.ToolTip and line is not None and self._is_missing(line):
-            QToolTip.showText(event.globalPos(), self.missing_words(line), view)
+        if event.type() == QEvent.Type.ToolTip and line is not None and self._voices.is_missing(line):
+            QToolTip.showText(event.globalPos(), self._voices.missing_words(line), view)
             return True
         return super().helpEvent(event, view, option, index)
-
-    def missing_words(self, line: Line) -> str:
-        words = self.tr("There is no voice named {name}. Choose another voice, or add one with this name.")
-        return words.format(name=line.voice)
-
-    def _is_missing(self, line: Line) -> bool:
-        """Return whether the voice of ``line`` is not in the library, for example after it was deleted."""
-        return line.voice is not None and self._keys is not None and name_key(line.voice) not in self._keys
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
         box.setAccessibleName(self.tr("Line voice"))
-        box.addItems(list(self._voices))
+        box.addItems(list(self._voices.names))
         box.activated.connect(lambda _: self.commit_and_close(box))
         return box
 
@@ -193,7 +177,7 @@ class StyleDelegate(CellDelegate):
         rect: QRect = option.rect
         colors = theme_colors(option.palette)
         line: Line = index.data(LINE_ROLE)
-        colour = QColor(_text_color(option, colors.accent if self._styles.supports(line.style) else colors.warn))
+        colour = QColor(colors.accent if self._styles.supports(line.style) else colors.warn)
         metrics = option.fontMetrics
         available = rect.width() - 4 * _MARGIN
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, available)
@@ -232,116 +216,14 @@ class StyleDelegate(CellDelegate):
             self.instruction_requested.emit()
 
 
-@paints_safely
-class TextDelegate(CellDelegate):
-    """Text on two lines, edited in a field that grows with it."""
-
-    line_finished = Signal()
-    texts_pasted = Signal(str)
-
-    def __init__(self, styles: StyleList, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._styles = styles
-        self.stop_playback: Callable[[], bool] = lambda: False  # called on Esc; returns whether playback was stopped
-        self._matches: dict[str, list[Match]] = {}  # by line id
-        self._current_match: Match | None = None
-
-    def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
-        self._matches = {}
-        for match in matches:
-            self._matches.setdefault(match.line_id, []).append(match)
-        self._current_match = current
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        line: Line = index.data(LINE_ROLE)
-        matches = self._matches.get(line.id)
-        if matches is None:
-            super().paint(painter, option, index)
-            return
-        cell = self.paint_background(painter, option, index)
-        cell.text = line.text
-        style = _style_of(cell)
-        area = QRectF(style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget))
-        # The same margin as in QStyledItemDelegate.
-        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, cell, cell.widget) + 1
-        current = self._current_match
-        paint_highlighted(
-            painter,
-            area.adjusted(margin, 0, -margin, 0),
-            line.text,
-            matches,
-            current if current is not None and current.line_id == line.id else None,
-            font=cell.font,
-            palette=cell.palette,
-            is_selected=bool(cell.state & QStyle.StateFlag.State_Selected),
-        )
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002, N802
-        return QSize(200, 2 * option.fontMetrics.lineSpacing() + 2 * _MARGIN)
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
-        field = TextField(self._styles, parent)
-        place = QPersistentModelIndex(index)  # rows above may be inserted or removed
-        field.begin_undo_step(index.data(Qt.ItemDataRole.EditRole))
-        field.autosave_due.connect(lambda: self._autosave(field, place))
-        field.cancelled.connect(lambda: self._cancel(field, place))
-        field.line_finished.connect(lambda: self._finish(field))
-        field.texts_pasted.connect(self.texts_pasted)
-        return field
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
-        assert isinstance(editor, TextField)
-        # Rows change while lines are spoken. Keep the cursor, and text that is being typed or composed.
-        text: str = index.data(Qt.ItemDataRole.EditRole)
-        if not editor.document().isModified() and editor.toPlainText() != text:
-            editor.setPlainText(text)
-            editor.moveCursor(QTextCursor.MoveOperation.End)
-            editor.mark_saved()
-            editor.begin_undo_step(text)
-
-    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
-        assert isinstance(editor, TextField)
-        assert isinstance(model, LineModel)
-        model.write_text(index, editor.toPlainText(), editor.merge_key)
-        editor.mark_saved()
-        editor.document().clearUndoRedoStacks()  # from now on, the undo stack of the script handles undo
-        editor.begin_undo_step(editor.toPlainText())
-
-    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: ARG002, N802
-        assert isinstance(editor, TextField)
-        editor.fit(option.rect)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        """While the tag list is open, leave all keys to it; otherwise Esc stops playback or cancels editing."""
-        if isinstance(event, QKeyEvent) and isinstance(watched, TextField):
-            if watched.is_completing:
-                return False
-            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
-                if self.stop_playback():
-                    return True
-                watched.cancelled.emit()
-        return super().eventFilter(watched, event)
-
-    def _autosave(self, field: TextField, place: QPersistentModelIndex) -> None:
-        """Save the typed text; the field keeps its cursor and undo steps."""
-        model = place.model()
-        if not place.isValid() or not isinstance(model, LineModel) or not field.document().isModified():
-            return
-        if model.autosave_text(place, field.toPlainText(), field.merge_key):
-            field.mark_saved()  # otherwise the next key tries again
-
-    def _cancel(self, field: TextField, place: QPersistentModelIndex) -> None:
-        model = place.model()
-        field.mark_saved()
-        if place.isValid() and isinstance(model, LineModel):
-            model.restore_text(place, field.text_before, field.merge_key)
-
-    def _finish(self, editor: QWidget) -> None:
-        self.commit_and_close(editor)
-        self.line_finished.emit()
+def paint_selection_bar(painter: QPainter, option: QStyleOptionViewItem) -> None:
+    """Paint the bar at the left edge of a selected row."""
+    if option.state & QStyle.StateFlag.State_Selected:
+        bar = QRect(option.rect.topLeft(), QSize(SELECTION_BAR, option.rect.height()))
+        painter.fillRect(bar, QColor(theme_colors(option.palette).accent))
 
 
-def _style_of(cell: QStyleOptionViewItem) -> QStyle:
+def style_of(cell: QStyleOptionViewItem) -> QStyle:
     return cell.widget.style() if cell.widget else QApplication.style()
 
 
@@ -369,11 +251,3 @@ def show_style(box: QComboBox, styles: StyleList, style: LineStyle) -> None:
         box.insertItem(1, words.format(style=styles.label(style)), wanted)
         place = 1
     box.setCurrentIndex(place)
-
-
-def _text_color(option: QStyleOptionViewItem, colour: str) -> str:
-    """Return ``colour``, or the colour of selected text on a selected row."""
-    if option.state & QStyle.StateFlag.State_Selected:
-        palette: QPalette = option.palette
-        return palette.color(QPalette.ColorRole.HighlightedText).name()
-    return colour

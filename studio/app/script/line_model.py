@@ -1,4 +1,4 @@
-"""Table model of the script with one row per line.
+"""Model of the script with one row per line, for the manuscript and the compact table.
 
 Edits go to the project editor, which emits a signal for every change.
 """
@@ -15,12 +15,13 @@ from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject,
 from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
 from studio.app.script.line_statuses import LineStatusStore, odd_length_warning
+from studio.app.script.outline import Section, seconds_of, sections_of
 from studio.app.script.project_editor import ProjectEditor
+from studio.app.script.row_words import slot_fit, time_text
 from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
-from studio.project.lines import Line, LineState, LineStyle
+from studio.project.lines import Heading, Line, LineState, LineStyle
 from studio.project.script import Script
-from studio.project.takes import edits_of
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -33,11 +34,25 @@ class Column(IntEnum):
     STYLE = 4
     DURATION = 5
     TAKE = 6
+    CHARACTER = 7
+    FILE_NAME = 8
+    NOTE = 9
 
 
 LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
 STATE_ROLE = Qt.ItemDataRole.UserRole + 1  # LineState
 PROGRESS_ROLE = Qt.ItemDataRole.UserRole + 2  # progress of a line being spoken, 0..1
+SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 3  # number of lines and length below a heading
+SLOT_ROLE = Qt.ItemDataRole.UserRole + 4  # SlotFit, or None without a slot
+# Fields of a line by the column in which they are edited.
+_EDITED_FIELDS = {
+    Column.TEXT: "text",
+    Column.VOICE: "voice",
+    Column.STYLE: "style",
+    Column.CHARACTER: "character",
+    Column.FILE_NAME: "file_name",
+    Column.NOTE: "note",
+}
 _NUMERIC_COLUMNS = (Column.NUMBER, Column.DURATION, Column.TAKE)
 _ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
@@ -60,6 +75,7 @@ class LineModel(QAbstractTableModel):
         self._editor = editor
         # The script that the view shows. While the editor emits a change, the editor's script is already newer.
         self._script = editor.script
+        self._sections: tuple[Script, list[Section]] | None = None  # of this script
         self._statuses = line_statuses
         self._style_text = style_text
         editor.script_changed.connect(self._on_script_changed)
@@ -74,6 +90,22 @@ class LineModel(QAbstractTableModel):
 
     def row_of(self, line_id: str) -> int | None:
         return self._script.index_of.get(line_id)
+
+    @property
+    def script(self) -> Script:
+        """The script that is shown."""
+        return self._script
+
+    @property
+    def sections(self) -> list[Section]:
+        """Chapters and scenes in their order."""
+        if self._sections is None or self._sections[0] is not self._script:
+            self._sections = (self._script, sections_of(self._script))
+        return self._sections[1]
+
+    @property
+    def has_slots(self) -> bool:
+        return any(line.slot is not None for line in self._script.lines)
 
     def state_of(self, line: Line) -> LineState:
         status = self._statuses.of(line.id)
@@ -104,14 +136,16 @@ class LineModel(QAbstractTableModel):
             Column.STYLE: self.tr("Style"),
             Column.DURATION: self.tr("Length"),
             Column.TAKE: self.tr("Take"),
+            Column.CHARACTER: self.tr("Character"),
+            Column.FILE_NAME: self.tr("File"),
+            Column.NOTE: self.tr("Note"),
         }[Column(section)]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.ItemIsDropEnabled  # between two lines
         flags = super().flags(index) | Qt.ItemFlag.ItemNeverHasChildren | Qt.ItemFlag.ItemIsDragEnabled
-        is_editable = index.column() in (Column.TEXT, Column.VOICE, Column.STYLE)
-        if is_editable and not self.line_at(index.row()).is_locked:
+        if index.column() in _EDITED_FIELDS and not self.line_at(index.row()).is_locked:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
@@ -138,29 +172,39 @@ class LineModel(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self._display_text(line, column, index.row())
             case Qt.ItemDataRole.EditRole:
-                return {Column.TEXT: line.text, Column.VOICE: line.voice, Column.STYLE: line.style}.get(column)
+                return getattr(line, _EDITED_FIELDS[column]) if column in _EDITED_FIELDS else None
             case Qt.ItemDataRole.ToolTipRole:
                 return self._tool_tip(line, column)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._display_text(line, column, index.row()) or self.tr("Empty")
+                words = self._row_text(line, index.row()) if column is Column.TEXT else ""
+                return words or self._display_text(line, column, index.row()) or self.tr("Empty")
             case Qt.ItemDataRole.TextAlignmentRole if column in _NUMERIC_COLUMNS:
                 return _ALIGN_RIGHT
         if role == LINE_ROLE:
             return line
         if role == STATE_ROLE:
             return self.state_of(line)
+        if role == SUMMARY_ROLE:
+            return self._summary(index.row())
+        if role == SLOT_ROLE:
+            return slot_fit(self._script, line)
         return self._progress(line) if role == PROGRESS_ROLE else None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
         if role != Qt.ItemDataRole.EditRole:
             return False
-        line = self.line_at(index.row())
-        field, title = {
-            Column.TEXT: ("text", self.tr("Edit text")),
-            Column.VOICE: ("voice", self.tr("Change voice")),
-            Column.STYLE: ("style", self.tr("Change style")),
-        }[Column(index.column())]
-        change = set_field(self._editor.script, [line.id], field, value)
+        line, column = self.line_at(index.row()), Column(index.column())
+        title = {
+            Column.TEXT: self.tr("Edit text"),
+            Column.VOICE: self.tr("Change voice"),
+            Column.STYLE: self.tr("Change style"),
+            Column.CHARACTER: self.tr("Change character"),
+            Column.FILE_NAME: self.tr("Change file name"),
+            Column.NOTE: self.tr("Edit note"),
+        }[column]
+        if column in (Column.CHARACTER, Column.FILE_NAME):
+            value = value.strip() or None
+        change = set_field(self._editor.script, [line.id], _EDITED_FIELDS[column], value)
         if change is not None:
             self._editor.push(change, title)
         return True
@@ -215,6 +259,31 @@ class LineModel(QAbstractTableModel):
                 return self._duration(line)
             case Column.TAKE:
                 return self._take_text(line)
+            case Column.CHARACTER:
+                return line.character or ""
+            case Column.FILE_NAME:
+                return line.file_name or ""
+            case Column.NOTE:
+                return line.note
+
+    def _row_text(self, line: Line, row: int) -> str:
+        """Return number, voice, text and state of a line for screen readers."""
+        text = line.text or self.tr("Empty")
+        if line.heading is not Heading.NONE:
+            kind = self.tr("Chapter") if line.heading is Heading.CHAPTER else self.tr("Scene")
+            return f"{row + 1}, {kind}: {text}. {self._summary(row)}"
+        if not line.is_spoken:
+            return f"{row + 1}, {self.tr('Note')}: {text}"
+        state = self._display_text(line, Column.STATE, row)
+        words = f"{row + 1}, {line.voice or self.tr('No voice')}: {text}. {state}"
+        return words + (". " + self.tr("Locked") if line.is_locked else "")
+
+    def _summary(self, row: int) -> str:
+        section = next((each for each in self.sections if each.row == row), None)
+        if section is None:
+            return ""
+        words = self.tr("%n line(s)", "", section.num_lines)
+        return f"{words} · {time_text(section.seconds)}" if section.seconds else words
 
     def _progress(self, line: Line) -> float:
         """Return the progress of a line being spoken, 0..1; 0 in other states."""
@@ -248,9 +317,7 @@ class LineModel(QAbstractTableModel):
     def _duration(self, line: Line) -> str:
         if line.chosen_take is None:
             return ""
-        take = self._script.take(line.chosen_take)
-        seconds = edits_of(take, line).seconds(take.audio_seconds)
-        return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
+        return time_text(seconds_of(self._script, line))
 
     def _take_text(self, line: Line) -> str:
         takes = self._script.takes_of(line.id)

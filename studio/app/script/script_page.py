@@ -1,4 +1,4 @@
-"""Central page of the window: the table of lines with the find bar."""
+"""Central page of the window: the script with its bars for finding and filtering."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.script.style_list import StyleList
+from studio.app.widgets.peaks import WaveformPeaks
 from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
 from studio.project.lines import Line
 from studio.project.script import Script
@@ -33,13 +34,16 @@ class ScriptPage(QWidget):
         styles: StyleList,
         split_text: Callable[[str], list[str]],
         parent: QWidget | None = None,
+        *,
+        outline_of: Callable[[str], WaveformPeaks | None] = lambda _: None,
     ) -> None:
-        """``split_text`` splits pasted text into the texts of lines."""
+        """``split_text`` splits pasted text into the texts of lines; ``outline_of`` returns the thumbnail of a take."""
         super().__init__(parent)
         self._editor = editor
         self._split_text = split_text
         self._model = LineModel(editor, line_statuses, styles.label, self)
         self.view = ScriptView(self._model, styles, self)
+        self.view.text_delegate.outline_of = outline_of
         self.find_bar = FindBar(editor, self.view, self)
         self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
         layout = QVBoxLayout(self)

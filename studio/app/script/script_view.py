@@ -1,4 +1,4 @@
-"""Table view of the script: selecting, editing and dragging lines."""
+"""View of the script, as a manuscript or a compact table: selecting and editing lines."""
 
 from __future__ import annotations
 
@@ -17,48 +17,40 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
-    QDrag,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
     QFocusEvent,
     QInputMethodEvent,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from studio.app.script.delegates import (
     CellDelegate,
     NumberDelegate,
     StateDelegate,
     StyleDelegate,
-    TextDelegate,
     VoiceDelegate,
 )
+from studio.app.script.dragging_view import DraggingView
 from studio.app.script.edits import Match
+from studio.app.script.hidden_rows import HiddenRows
 from studio.app.script.line_model import Column, Index, LineModel
+from studio.app.script.manuscript_delegate import ManuscriptDelegate
+from studio.app.script.row_heights import RowHeights
 from studio.app.script.style_list import StyleList
+from studio.app.script.table_columns import TableColumns
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
-from studio.app.script.text_painting import drag_pixmap
+from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import theme_colors
+from studio.app.theme.sizes import GRID
 from studio.app.widgets.painting_guard import paints_safely
-from studio.project.lines import Line
+from studio.project.lines import Heading, Line
 
-_GAP_PIXELS = 4
-# Column widths from wide to narrow; hidden columns leave space for the text and are shown in the inspector.
-_WIDTHS: tuple[dict[Column, int], ...] = (
-    {Column.NUMBER: 52, Column.STATE: 124, Column.VOICE: 110, Column.STYLE: 130, Column.DURATION: 72, Column.TAKE: 64},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84},
-    {Column.NUMBER: 40, Column.STATE: 112},
-)
-_LEAST_TEXT_LETTERS = 32
+# Width of the window from which the names of voices are written out.
+_NAMES_FROM = 1500
 _EDIT_TRIGGERS = (
     QAbstractItemView.EditTrigger.DoubleClicked
     | QAbstractItemView.EditTrigger.SelectedClicked
@@ -67,41 +59,62 @@ _EDIT_TRIGGERS = (
 
 
 @paints_safely
-class ScriptView(QTableView):
+class ScriptView(DraggingView):
     """One row per line; whole rows are selected."""
 
     current_line_changed = Signal(object)  # line id or None
     selection_changed = Signal()
-    lines_dragged = Signal(list, int)  # line ids, row of the line before which they are dropped
 
     def __init__(self, model: LineModel, styles: StyleList, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._lines = model
+        super().__init__(model, parent)
         self._last_line_id: str | None = None
         self._last_row = 0
-        self._widths: dict[Column, int] | None = None
-        self._gap: int | None = None  # row above which dragged lines would be dropped
-        self._voice_delegate = VoiceDelegate(self)
+        self._voices = VoiceNames()
         self.style_delegate = StyleDelegate(styles, self)
-        self.text_delegate = TextDelegate(styles, self)
+        self.text_delegate = ManuscriptDelegate(styles, self._voices, self)
         self.setModel(model)
+        self.row_heights = RowHeights(self, model, self.text_delegate)
+        self.hidden_rows = HiddenRows(self, model, self.row_heights)
+        self.text_delegate.is_folded = self.hidden_rows.is_folded
         self.setAccessibleName(self.tr("Script"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(_EDIT_TRIGGERS)
         self.setShowGrid(False)
-        self.setAlternatingRowColors(True)
         self.setTabKeyNavigation(False)
-        # Only lines are accepted here (``LineModel.mimeTypes``); the window accepts files.
-        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
-        self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        self.setDragDropOverwriteMode(False)
-        self.setDropIndicatorShown(False)  # replaced by a more visible one, see paintEvent
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._columns = TableColumns(self, model)
         self._set_up_columns()
         self._connect()
+        self.set_compact(is_compact=False)
+
+    @property
+    def is_compact(self) -> bool:
+        return self.text_delegate.is_compact
+
+    def set_compact(self, *, is_compact: bool) -> None:
+        """Show the script as a compact table or as a manuscript."""
+        self.commit_text()
+        line_id = self.current_line_id
+        self.text_delegate.is_compact = is_compact
+        self.setAlternatingRowColors(is_compact)
+        self._columns.show(is_table=is_compact)
+        if is_compact:
+            self.row_heights.stop()
+            self._set_row_height()
+            self.hidden_rows.apply()
+        else:
+            self._fit_rows()
+            self.row_heights.start()
+        if line_id is not None:
+            self.go_to(line_id)
+
+    @property
+    def dragged_line_ids(self) -> list[str]:
+        """No lines while a text field is open, where the mouse selects text."""
+        return self.selected_line_ids if self.text_field is None else []
 
     @property
     def current_line_id(self) -> str | None:
@@ -134,7 +147,7 @@ class ScriptView(QTableView):
         return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
 
     def set_voices(self, names: tuple[str, ...]) -> None:
-        self._voice_delegate.set_voices(names)
+        self._voices.use(names)
         self.viewport().update()
 
     def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
@@ -147,7 +160,9 @@ class ScriptView(QTableView):
         if row is None:
             return
         index = self._lines.index(row, Column.TEXT)
+        self.hidden_rows.reveal(line_id)
         self._choose(index)
+        self.row_heights.measure_around(row)
         self.scrollTo(index)
         if starts_editing:
             self.setFocus()
@@ -171,7 +186,10 @@ class ScriptView(QTableView):
             self.commitData(field)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Edit the text on Enter, F2 or any character, whichever cell is current."""
+        """Edit the text on Enter, F2 or any character, whichever cell is current; fold headings on Left and Right."""
+        if not self.is_compact and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and not event.modifiers():
+            self._fold(self.currentIndex(), is_folded=event.key() == Qt.Key.Key_Left)
+            return
         is_letter = types_letter(event)
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2)
         is_plain = not event.modifiers() & ~PLAIN_KEYS
@@ -183,6 +201,38 @@ class ScriptView(QTableView):
         field = self._open_field(text)
         if is_letter and field is not None:
             field.insertPlainText(event.text())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Fold or unfold a heading on a click on its arrow."""
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and event.button() == Qt.MouseButton.LeftButton and self._is_on_arrow(index, event):
+            line = self._lines.line_at(index.row())
+            self._fold(index, is_folded=not self.hidden_rows.is_folded(line.id))
+            return
+        super().mousePressEvent(event)
+
+    def _is_on_arrow(self, index: QModelIndex, event: QMouseEvent) -> bool:
+        line = self._lines.line_at(index.row())
+        if self.is_compact or line.heading is Heading.NONE:
+            return False
+        place = event.position().toPoint() - self.visualRect(index).topLeft()
+        return place.x() <= self.text_delegate.arrow_area(self.text_delegate.row_layout(line)).right() + GRID // 2
+
+    def _fold(self, index: Index, *, is_folded: bool) -> None:
+        """Fold or unfold the chapter or scene at ``index``; fold that of an ordinary line."""
+        if not index.isValid():
+            return
+        row = index.row()
+        if self._lines.line_at(row).heading is Heading.NONE:
+            above = [section.row for section in self._lines.sections if section.row < row < section.end]
+            if not is_folded or not above:
+                return
+            row = above[-1]
+        line_id = self._lines.line_at(row).id
+        self.commit_text()
+        self.hidden_rows.set_folded(line_id, is_folded=is_folded)
+        if row != index.row():
+            self.go_to(line_id)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:  # noqa: N802
         """Edit the text from the first key of a composition, such as Chinese words or accented letters."""
@@ -218,36 +268,14 @@ class ScriptView(QTableView):
             return QItemSelectionModel.SelectionFlag.NoUpdate
         return super().selectionCommand(index, event)
 
-    def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
-        """Drag lines, except while a text field is open, where the mouse selects text."""
-        ids = self.selected_line_ids
-        if self.text_field is not None or not ids:
-            return
-        drag = QDrag(self)
-        drag.setMimeData(self._lines.mimeData(self.selectedIndexes()))
-        words = self._lines.line_by_id(ids[0]).text if len(ids) == 1 else self.tr("%n line(s)", "", len(ids))
-        drag.setPixmap(drag_pixmap(words, self))
-        drag.setHotSpot(QPoint(-12, -8))  # beside the pointer, so that it does not cover the drop position
-        drag.exec(supported, Qt.DropAction.MoveAction)
-        self._show_gap(None)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802
-        super().dragMoveEvent(event)
-        self._show_gap(self._row_below(event.position().toPoint()) if event.isAccepted() else None)
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802
-        super().dragLeaveEvent(event)
-        self._show_gap(None)
-
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Also paint the position of dragged lines, and a hint while the script is empty."""
+        """Also paint a hint while the script is empty."""
+        self.row_heights.measure_visible()
         super().paintEvent(event)
-        painter = QPainter(self.viewport())
-        if self._gap is not None:
-            painter.fillRect(self._gap_area(self._gap), self.palette().color(QPalette.ColorRole.Highlight))
         num_rows = self._lines.rowCount()
         if num_rows > 1 or (num_rows and self._lines.line_at(0).text) or self.text_field is not None:
             return
+        painter = QPainter(self.viewport())
         painter.setPen(theme_colors(self.palette()).quiet)
         words = self.tr(
             "Write a line and press Ctrl+Enter to hear it.\n\n"
@@ -257,24 +285,13 @@ class ScriptView(QTableView):
         below_rows = self.viewport().rect().adjusted(0, self.rowHeight(0) if num_rows else 0, 0, 0)
         painter.drawText(below_rows, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
 
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        """Emit ``lines_dragged``; the lines are moved by an undoable change of the project."""
-        line_ids = self._lines.dragged_lines(event.mimeData())
-        if line_ids:
-            row = self._row_below(event.position().toPoint())
-            event.setDropAction(Qt.DropAction.MoveAction)
-            event.accept()
-            # Emitted after the drag, because the view keeps its rows until then.
-            QTimer.singleShot(0, self, lambda: self.lines_dragged.emit(line_ids, row))
-        else:
-            event.ignore()
-        self.stopAutoScroll()
-        self.setState(QAbstractItemView.State.NoState)
-        self._show_gap(None)
-
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        self._fit_columns()
         super().resizeEvent(event)
+        self._fit_rows()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: N802
+        super().scrollContentsBy(dx, dy)
+        self.row_heights.measure_visible()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
@@ -305,61 +322,46 @@ class ScriptView(QTableView):
         """Cancel the delayed edit that Qt starts after a click on a selected line; until then it opens no editor."""
         self.edit(index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_))  # only cancels
 
-    def _show_gap(self, row: int | None) -> None:
-        if row != self._gap:
-            self._gap = row
-            self.viewport().update()
-
-    def _gap_area(self, row: int) -> QRect:
-        below = self.rowViewportPosition(row) if row < self._lines.rowCount() else self.verticalHeader().length()
-        if row == self._lines.rowCount():
-            below -= self.verticalHeader().offset()
-        return QRect(0, max(0, below - _GAP_PIXELS // 2), self.viewport().width(), _GAP_PIXELS)
-
-    def _row_below(self, place: QPoint) -> int:
-        """Return the row below the gap between lines that is nearest to ``place``."""
-        index = self.indexAt(place)
-        if not index.isValid():
-            return self._lines.rowCount()
-        return index.row() + (1 if place.y() > self.visualRect(index).center().y() else 0)
-
     def _set_up_columns(self) -> None:
         for column, delegate in {
             Column.NUMBER: NumberDelegate(self),
             Column.STATE: StateDelegate(self),
-            Column.VOICE: self._voice_delegate,
+            Column.VOICE: VoiceDelegate(self._voices, self),
             Column.TEXT: self.text_delegate,
             Column.STYLE: self.style_delegate,
             Column.DURATION: CellDelegate(self),
             Column.TAKE: CellDelegate(self),
+            Column.CHARACTER: CellDelegate(self),
+            Column.FILE_NAME: CellDelegate(self),
+            Column.NOTE: CellDelegate(self),
         }.items():
             self.setItemDelegateForColumn(column, delegate)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
-        header.setMinimumSectionSize(40)
         self.verticalHeader().hide()
+        self.verticalHeader().setMinimumSectionSize(8)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setUpdatesEnabled(False)  # otherwise resizing a row moves all rows below at once
         self._set_row_height()
 
-    def _fit_columns(self) -> None:
-        """Use the widest columns that leave space for the text; widths set by the user stay while these fit."""
-        least = _LEAST_TEXT_LETTERS * self.fontMetrics().averageCharWidth()
-        room = self.viewport().width() - least
-        widths = next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1])
-        if widths is self._widths:
+    def _fit_rows(self) -> None:
+        """Follow the width of the view."""
+        if self.is_compact:
+            self._columns.fit()
             return
-        self._widths = widths
-        for column in Column:
-            self.setColumnHidden(column, column is not Column.TEXT and column not in widths)
-            if column in widths:
-                self.setColumnWidth(column, widths[column])
+        has_names = self.window().width() >= _NAMES_FROM and self.viewport().width() >= _NAMES_FROM // 2
+        if self.text_delegate.layouts.fit(
+            self.viewport().width(), has_names=has_names, has_slots=self._lines.has_slots
+        ):
+            self.row_heights.measure_again()
 
     def _set_row_height(self) -> None:
-        """Use one height for all rows, so that thousands of lines need not be measured."""
-        rows = self.verticalHeader()
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(2 * self.fontMetrics().lineSpacing() + 12)
+        """In the compact table, all rows have one height."""
+        self.text_delegate.layouts.use_application_font()
+        self.row_heights.measure_again()
+        if self.is_compact:
+            height = self.fontMetrics().lineSpacing() + 12
+            self.verticalHeader().setDefaultSectionSize(height)
+            for row in range(self._lines.rowCount()):
+                self.verticalHeader().resizeSection(row, height)
 
     def _connect(self) -> None:
         self.selectionModel().currentRowChanged.connect(lambda *_: self._emit_current())

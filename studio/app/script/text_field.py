@@ -1,4 +1,4 @@
-"""Editor of a line's text in the script table."""
+"""Editor of a line's text in the script."""
 
 from __future__ import annotations
 
@@ -6,11 +6,32 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QCoreApplication, QEvent, QKeyCombination, QMimeData, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QResizeEvent, QTextBlock, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QWidget
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QKeyCombination,
+    QMimeData,
+    QPoint,
+    QRect,
+    QRectF,
+    QSizeF,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import (
+    QFocusEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QTextBlock,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextDocumentLayout, QPlainTextEdit, QWidget
 
 from studio.app.script.style_list import NamedTag, StyleList
+from studio.app.script.text_painting import spread_lines
 from studio.project.lines import new_id
 
 _REDO_KEYS = (
@@ -36,8 +57,15 @@ class TextField(QPlainTextEdit):
     autosave_due = Signal()
     cancelled = Signal()  # with Esc
 
-    def __init__(self, styles: StyleList, parent: QWidget | None = None) -> None:
+    def __init__(self, styles: StyleList, parent: QWidget | None = None, *, pitch: float | None = None) -> None:
+        """``pitch`` is the height of a line of text in a field without frame; by default the field has a frame."""
         super().__init__(parent)
+        self._min_lines = _MIN_LINES
+        if pitch is not None:
+            self._min_lines = 1
+            self.document().setDocumentMargin(0)
+            self.document().setDocumentLayout(_SpreadLayout(self.document(), pitch))
+            self.setStyleSheet("QPlainTextEdit { border: 0; padding: 0; background: palette(highlight); }")
         self.setAccessibleName(self.tr("Line text"))
         self.setTabChangesFocus(True)
         self._completer = TagCompleter(self, styles)
@@ -85,7 +113,7 @@ class TextField(QPlainTextEdit):
             return
         around = 2 * (self.document().documentMargin() + self.frameWidth() + 1)
         text = sum(self.blockBoundingRect(block).height() for block in _blocks(self.document()))
-        wanted = max(_MIN_LINES * self.fontMetrics().lineSpacing(), math.ceil(text + around))
+        wanted = max(self._min_lines * self.fontMetrics().lineSpacing(), math.ceil(text + around))
         # Set explicitly: with Qt's own policy, a visible bar narrows the text, which then needs the bar.
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(
@@ -148,6 +176,24 @@ class TextField(QPlainTextEdit):
             self.texts_pasted.emit(text)
         else:
             self.textCursor().insertText(text.strip("\n"))
+
+
+class _SpreadLayout(QPlainTextDocumentLayout):
+    """Layout with lines at least ``pitch`` high."""
+
+    def __init__(self, document: QTextDocument, pitch: float) -> None:
+        super().__init__(document)
+        self._pitch = pitch
+
+    def documentSize(self) -> QSizeF:  # noqa: N802
+        """Return no width: the text is wrapped, so the field never scrolls sideways. The height is in lines."""
+        return QSizeF(0, super().documentSize().height())
+
+    def blockBoundingRect(self, block: QTextBlock) -> QRectF:  # noqa: N802
+        rect = super().blockBoundingRect(block)  # lays out the block if necessary
+        if block.isValid() and block.isVisible():
+            rect.setHeight(spread_lines(block.layout(), self._pitch))
+        return rect
 
 
 def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:

@@ -38,16 +38,16 @@ class Excerpt:
         """Return start and length of the visible part of ``match``, in UTF-16 units; length 0 if not visible."""
         first, last = max(match.start, self.start), min(match.end, self.end)
         before = self.start - len(_ELLIPSIS) if self.start else 0
-        start = _num_units(self.text[: first - before])
-        return start, _num_units(self.text[first - before : max(first, last) - before])
+        start = num_units(self.text[: first - before])
+        return start, num_units(self.text[first - before : max(first, last) - before])
 
 
 def excerpt_of(text: str, font: QFont, width: float, num_lines: int, match: Match | None) -> Excerpt:
     """Return the part of ``text`` that fits into ``num_lines`` of ``width``: its start, or the part around ``match``."""
     starts = [0]
     if match is not None:
-        whole = _lay_out(text, font, width)
-        row = whole.lineForTextPosition(_num_units(text[: match.start])).lineNumber()
+        whole = lay_out(text, font, width)
+        row = whole.lineForTextPosition(num_units(text[: match.start])).lineNumber()
         # Include one row before the match if the match still fits.
         starts += [_start_of_row(whole, text, each) for each in (row - 1, row) if each > 0]
     found = None
@@ -79,9 +79,9 @@ def paint_highlighted(
         if length:
             mark = QTextLayout.FormatRange()
             mark.start, mark.length = start, length
-            mark.format = _format(palette, is_current=match == current, is_selected=is_selected)
+            mark.format = match_format(palette, is_current=match == current, is_selected=is_selected)
             formats.append(mark)
-    layout = _lay_out(excerpt.text, font, area.width(), formats, num_lines)
+    layout = lay_out(excerpt.text, font, area.width(), formats, num_lines)
     ink = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
     height = sum(layout.lineAt(row).height() for row in range(layout.lineCount()))
     painter.save()
@@ -90,7 +90,7 @@ def paint_highlighted(
     painter.restore()
 
 
-def _format(palette: QPalette, *, is_current: bool, is_selected: bool) -> QTextCharFormat:
+def match_format(palette: QPalette, *, is_current: bool, is_selected: bool) -> QTextCharFormat:
     """Fill the current match; underline the others, so that highlighting does not depend on colour alone."""
     colors, role = theme_colors(palette), QPalette.ColorRole
     look = QTextCharFormat()
@@ -108,7 +108,7 @@ def _format(palette: QPalette, *, is_current: bool, is_selected: bool) -> QTextC
 
 def _cut(text: str, start: int, font: QFont, width: float, num_lines: int) -> Excerpt:
     shown = (_ELLIPSIS if start else "") + text[start:]
-    layout = _lay_out(shown, font, width)
+    layout = lay_out(shown, font, width)
     if layout.lineCount() <= num_lines:
         return Excerpt(shown, start, len(text))
     last = _start_of_row(layout, shown, num_lines - 1)
@@ -118,7 +118,7 @@ def _cut(text: str, start: int, font: QFont, width: float, num_lines: int) -> Ex
     return Excerpt(kept + _ELLIPSIS, start, start + len(kept) - (len(_ELLIPSIS) if start else 0))
 
 
-def _num_units(text: str) -> int:
+def num_units(text: str) -> int:
     """Return the length in UTF-16 units, as Qt counts; characters beyond the BMP, such as emoji, take two."""
     return len(text) + sum(letter > "\uffff" for letter in text)
 
@@ -128,7 +128,7 @@ def _start_of_row(layout: QTextLayout, text: str, row: int) -> int:
     return len(before.decode("utf-16-le", "surrogatepass"))
 
 
-def _lay_out(
+def lay_out(
     text: str,
     font: QFont,
     width: float,
@@ -136,7 +136,9 @@ def _lay_out(
     num_lines: int | None = None,
 ) -> QTextLayout:
     layout = QTextLayout(text.replace("\n", _LINE_SEPARATOR), font)
-    layout.setTextOption(QTextOption())
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
     layout.setFormats(list(formats))
     layout.beginLayout()
     top = 0.0
@@ -149,6 +151,31 @@ def _lay_out(
         top += line.height()
     layout.endLayout()
     return layout
+
+
+def spread_lines(layout: QTextLayout, pitch: float) -> float:
+    """Give each line of a text at least the height ``pitch``; return the height of all lines."""
+    top = 0.0
+    for number in range(layout.lineCount()):
+        line = layout.lineAt(number)
+        height = max(pitch, line.height())
+        line.setPosition(QPointF(line.x(), top + (height - line.height()) / 2))
+        top += height
+    return top
+
+
+def match_marks(
+    text: str, matches: Sequence[Match], current: Match | None, palette: QPalette, *, is_selected: bool
+) -> list[QTextLayout.FormatRange]:
+    """Return the formats of ``matches`` in a whole text."""
+    excerpt, marks = Excerpt(text, 0, len(text)), []
+    for match in matches:
+        start, length = excerpt.range_of(match)
+        mark = QTextLayout.FormatRange()
+        mark.start, mark.length = start, length
+        mark.format = match_format(palette, is_current=match == current, is_selected=is_selected)
+        marks.append(mark)
+    return marks
 
 
 _WIDEST_PIXELS = 260

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
+import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
@@ -23,6 +25,8 @@ _MARK_STEPS_SECONDS = (
 # Quiet audio is drawn larger, in steps, so that a growing waveform is rarely rescaled.
 _FULL_HEIGHTS = (0.125, 0.25, 0.5, 1.0)
 _LEAST_HEIGHT_PIXELS = 1.0
+_BAR_PIXELS = 2.0
+_BAR_STEP_PIXELS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,22 @@ def paint_outline(
         lines.append(QLineF(x, top, x, bottom))
     painter.setPen(QPen(QColor(colour), step))
     painter.drawLines(lines)
+
+
+def paint_bars(painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor | str) -> None:
+    """Draw ``outline`` as separate bars with round ends, for small waveforms."""
+    num_bars = int(area.width() // _BAR_STEP_PIXELS)
+    if not len(outline) or num_bars < 1:
+        return
+    heights = np.maximum(np.abs(outline.lows), np.abs(outline.highs))
+    edges = np.linspace(0, len(heights), num_bars + 1).astype(int)
+    scale = area.height() / _full_height(outline.loudest)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    for number, (start, end) in enumerate(pairwise(edges.tolist())):
+        height = max(_BAR_PIXELS, float(heights[start : max(end, start + 1)].max()) * scale)
+        left = area.left() + number * _BAR_STEP_PIXELS
+        painter.drawRoundedRect(QRectF(left, area.center().y() - height / 2, _BAR_PIXELS, height), 1, 1)
 
 
 def _paint_curve(

@@ -240,6 +240,6 @@ def test_voice_names_ignore_case(bench: Bench, window: MainWindow, form: LineSet
     window.script.assign_voice("anna")
     assert form._voice.currentText() == "Anna"
     assert "Zero-shot" in form._mode.text()
-    assert not window.script.view._voice_delegate._is_missing(bench.lines[0])
+    assert not window.script.view._voices.is_missing(bench.lines[0])
     window._line_voices.on_renamed("Anna", "Clara")
     assert bench.lines[0].voice == "Clara"

@@ -41,6 +41,7 @@ def count_texts(bar: FindBar) -> tuple[str, str]:
 def colours_of_text(window: MainWindow, row: int) -> set[str]:
     view = window.script.view
     area: QRect = view.visualRect(window.script._model.index(row, Column.TEXT))
+    area.setLeft(view.text_delegate.layouts.columns.text_left)
     image: QImage = view.viewport().grab(area).toImage()
     return {QColor(image.pixel(x, y)).name() for x in range(image.width()) for y in range(image.height())}
 

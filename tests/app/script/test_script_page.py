@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget
 from window_bench import Bench, write_on
 
-from studio.app.script import delegates
+from studio.app.script import delegates, manuscript_delegate
 from studio.app.script.line_model import Column
 from studio.app.script.text_field import TextField
 from studio.app.window import MainWindow
@@ -64,32 +64,41 @@ def test_undo_keys_apply_to_the_field_then_to_the_script(bench: Bench, window: M
     assert field.toPlainText() == "Before. More."
 
 
-def test_a_missing_voice_is_marked(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_compact", [False, True], ids=["manuscript", "compact table"])
+def test_a_missing_voice_is_marked(
+    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch, is_compact: bool
+) -> None:
     view = window.script.view
     window.resize(1600, 700)
     bench.live(0.01)
+    view.set_compact(is_compact=is_compact)
     view.set_voices(("Anna",))
     window.script.set_field("text", "Words.", "Edit")
-    place = view.visualRect(view.model().index(0, Column.VOICE)).center()
+    area = view.visualRect(view.model().index(0, Column.VOICE if is_compact else Column.TEXT))
+    if not is_compact:
+        area.setWidth(view.text_delegate.layouts.columns.text_left)
     tips: list[str] = []
-    monkeypatch.setattr(delegates.QToolTip, "showText", lambda _, words, *__: tips.append(words))
+    module = delegates if is_compact else manuscript_delegate
+    monkeypatch.setattr(module.QToolTip, "showText", lambda _, words, *__: tips.append(words))
 
     def image_of(voice: str) -> QImage:
         window.script.assign_voice(voice)
-        return view.viewport().grab(view.visualRect(view.model().index(0, Column.VOICE))).toImage()
+        return view.viewport().grab(area).toImage()
 
     def ask() -> None:
+        place = area.center()
         event = QHelpEvent(QEvent.Type.ToolTip, place, view.viewport().mapToGlobal(place))
         QApplication.sendEvent(view.viewport(), event)
 
     missing = image_of("Bob")
     ask()
-    assert len(tips) == 1
-    assert "no voice named Bob" in tips[0]
+    assert "no voice named Bob" in tips[-1]
     view.set_voices(("Anna", "Bob"))
+    assert not missing.isNull()
     assert image_of("Bob") != missing
+    tips.clear()
     ask()
-    assert len(tips) == 1
+    assert not any("no voice named" in words for words in tips)
 
 
 def test_a_click_below_the_lines_keeps_the_selection(bench: Bench, window: MainWindow) -> None:

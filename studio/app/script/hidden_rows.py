@@ -1,0 +1,77 @@
+"""Rows of the script that are hidden: below folded headings, or left out by a filter."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QTableView
+
+from studio.app.script.line_model import LineModel
+from studio.app.script.outline import folded_lines
+from studio.app.script.row_heights import RowHeights
+
+
+class HiddenRows(QObject):
+    """Hides rows of ``view``. A filter shows matching lines below folded headings, too."""
+
+    changed = Signal()
+
+    def __init__(self, view: QTableView, model: LineModel, heights: RowHeights) -> None:
+        super().__init__(view)
+        self._view = view
+        self._lines = model
+        self._heights = heights
+        self._folded: set[str] = set()  # ids of headings
+        self._shown: frozenset[str] | None = None  # ids of lines that the filter leaves; None without a filter
+        for changed in (model.rowsInserted, model.rowsRemoved, model.layoutChanged, model.modelReset):
+            changed.connect(self.apply)
+
+    @property
+    def has_filter(self) -> bool:
+        return self._shown is not None
+
+    def is_folded(self, line_id: str) -> bool:
+        return line_id in self._folded and self._shown is None
+
+    def set_folded(self, line_id: str, *, is_folded: bool) -> None:
+        if is_folded:
+            self._folded.add(line_id)
+        else:
+            self._folded.discard(line_id)
+        self.apply()
+
+    def filter(self, line_ids: frozenset[str] | None) -> None:
+        """Show only the lines ``line_ids``, or all lines."""
+        if line_ids != self._shown:
+            self._shown = line_ids
+            self.apply()
+
+    def reveal(self, line_id: str) -> None:
+        """Unfold the headings above a line."""
+        row = self._lines.row_of(line_id)
+        if row is None or not self._folded or self._shown is not None:
+            return
+        above = [each for each in self._lines.sections if each.row < row < each.end]
+        ids = {self._lines.line_at(section.row).id for section in above}
+        if ids & self._folded:
+            self._folded -= ids
+            self.apply()
+
+    def apply(self) -> None:
+        """Hide and show rows after a change of the script, of the folds or of the filter."""
+        script = self._lines.script
+        self._folded.intersection_update(
+            {line_id for line_id in self._folded if line_id in script.index_of and script.line(line_id).heading}
+        )
+        hidden = folded_lines(self._lines.sections, script, self._folded) if self._folded else set()
+        shown_again = []
+        for row, line in enumerate(script.lines):
+            is_hidden = line.id in hidden if self._shown is None else line.id not in self._shown
+            if is_hidden != self._view.isRowHidden(row):
+                self._view.setRowHidden(row, is_hidden)
+                if not is_hidden:
+                    shown_again.append(row)
+        if shown_again:
+            self._heights.add(shown_again)
+        self._heights.measure_visible()
+        self._view.viewport().update()
+        self.changed.emit()

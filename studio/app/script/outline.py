@@ -1,0 +1,67 @@
+"""Chapters and scenes of a script, which lines belong to them, and how long they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from studio.project.lines import Heading, Line
+from studio.project.script import Script
+from studio.project.takes import edits_of
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the lines up to the next heading of its level or of a higher one."""
+
+    row: int  # of the heading
+    end: int  # row below the last line
+    heading: Heading
+    title: str
+    num_lines: int  # spoken lines, without headings
+    seconds: float  # of the chosen takes
+
+
+def sections_of(script: Script) -> list[Section]:
+    """Return the chapters and scenes in their order."""
+    lines = script.lines
+    rows = [row for row, line in enumerate(lines) if line.heading is not Heading.NONE]
+    if not rows:
+        return []
+    num_before, seconds_before = [0], [0.0]  # sums of all lines before each row
+    for line in lines:
+        is_counted = line.is_spoken and line.heading is Heading.NONE
+        num_before.append(num_before[-1] + is_counted)
+        seconds_before.append(seconds_before[-1] + seconds_of(script, line))
+    sections = []
+    for number, row in enumerate(rows):
+        own = lines[row].heading
+        end = next((later for later in rows[number + 1 :] if lines[later].heading <= own), len(lines))
+        sections.append(
+            Section(
+                row=row,
+                end=end,
+                heading=own,
+                title=lines[row].text.strip(),
+                num_lines=num_before[end] - num_before[row],
+                seconds=seconds_before[end] - seconds_before[row],
+            )
+        )
+    return sections
+
+
+def seconds_of(script: Script, line: Line) -> float:
+    """Return the length of the chosen take as it is played; 0 without one."""
+    if line.chosen_take is None or not line.is_spoken:
+        return 0.0
+    take = script.take(line.chosen_take)
+    return edits_of(take, line).seconds(take.audio_seconds)
+
+
+def folded_lines(sections: list[Section], script: Script, folded_ids: set[str]) -> set[str]:
+    """Return the ids of the lines below folded headings."""
+    return {
+        script.lines[row].id
+        for section in sections
+        if script.lines[section.row].id in folded_ids
+        for row in range(section.row + 1, section.end)
+    }

@@ -1,0 +1,143 @@
+"""Heights of the rows of the manuscript, which are measured when they become visible and, little by little, all others.
+
+A script of thousands of lines opens with estimated heights. When rows above the visible ones are measured, the view is
+scrolled by the difference, so nothing moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QTableView
+
+from studio.app.script.line_model import Index, LineModel
+from studio.app.script.manuscript_delegate import ManuscriptDelegate
+
+_ROWS_AT_ONCE = 24
+
+
+class RowHeights(QObject):
+    """Keeps the heights of the rows of ``view`` up to date while it is active."""
+
+    def __init__(self, view: QTableView, model: LineModel, delegate: ManuscriptDelegate) -> None:
+        super().__init__(view)
+        self._view = view
+        self._lines = model
+        self._delegate = delegate
+        self._is_active = False
+        self._is_adjusting = False
+        self._pending: dict[str, None] = {}  # ids of lines whose height is an estimate, an ordered set
+        self._idle = QTimer(self)
+        self._idle.timeout.connect(self._measure_some)
+        model.dataChanged.connect(self._on_data_changed)
+        model.rowsInserted.connect(lambda _, first, last: self._estimate(range(first, last + 1)))
+        model.layoutChanged.connect(self.measure_again)
+        model.modelReset.connect(self.measure_again)
+
+    @property
+    def num_pending(self) -> int:
+        """Number of rows that have not been measured."""
+        return len(self._pending)
+
+    def start(self) -> None:
+        self._is_active = True
+        self.measure_again()
+
+    def stop(self) -> None:
+        self._is_active = False
+        self._pending.clear()
+        self._idle.stop()
+
+    def measure_again(self) -> None:
+        """Estimate all rows, for example for another width, and measure the visible ones now."""
+        if self._is_active:
+            self._pending.clear()
+            self._estimate(range(self._lines.rowCount()))
+            self.measure_visible()
+
+    def add(self, rows: Iterable[int]) -> None:
+        """Measure ``rows`` again, for example after they were shown."""
+        if self._is_active:
+            self._pending.update({self._lines.line_at(row).id: None for row in rows})
+            self._idle.start()
+
+    def measure_visible(self) -> None:
+        """Measure the visible rows. The first of them that was measured before keeps its place."""
+        if not self._pending or self._is_adjusting:
+            return
+        anchor = next((row for row in self._visible_rows() if self._lines.line_at(row).id not in self._pending), None)
+        top = self._view.rowAt(0)
+        self._keeping(top if anchor is None else anchor, self._measure_until_filled)
+
+    def _measure_until_filled(self) -> None:
+        # Measured rows may be lower than estimated, so that more rows become visible.
+        while pending := [row for row in self._visible_rows() if self._lines.line_at(row).id in self._pending]:
+            self._measure(pending)
+
+    def measure_around(self, row: int) -> None:
+        """Measure ``row`` before it is scrolled into view."""
+        if self._pending:
+            self._keeping(self._view.rowAt(0), lambda: self._measure([row]))
+
+    def _measure_some(self) -> None:
+        if self._view.verticalScrollBar().isSliderDown():
+            return
+        self.measure_visible()
+        ids = [line_id for line_id, _ in zip(self._pending, range(_ROWS_AT_ONCE), strict=False)]
+        rows = [row for line_id in ids if (row := self._lines.row_of(line_id)) is not None]
+        for line_id in ids:
+            del self._pending[line_id]
+        if rows:
+            self._keeping(self._view.rowAt(0), lambda: self._measure(rows))
+        if not self._pending:
+            self._idle.stop()
+
+    def _visible_rows(self) -> Iterator[int]:
+        """Yield the rows in the viewport from top to bottom."""
+        header, height = self._view.verticalHeader(), self._view.viewport().height()
+        visual = header.visualIndexAt(0)
+        while 0 <= visual < header.count():
+            row = header.logicalIndex(visual)
+            if not header.isSectionHidden(row):
+                if self._view.rowViewportPosition(row) >= height:
+                    return
+                yield row
+            visual += 1
+
+    def _measure(self, rows: Iterable[int]) -> None:
+        header = self._view.verticalHeader()
+        for row in rows:
+            line = self._lines.line_at(row)
+            self._pending.pop(line.id, None)
+            header.resizeSection(row, self._delegate.row_layout(line).height)
+
+    def _estimate(self, rows: Iterable[int]) -> None:
+        if not self._is_active:
+            return
+        header, layouts = self._view.verticalHeader(), self._delegate.layouts
+        for row in rows:
+            line = self._lines.line_at(row)
+            self._pending[line.id] = None
+            header.resizeSection(row, layouts.estimated_height(line))
+        self._idle.start()
+
+    def _keeping(self, anchor: int, change: Callable[[], None]) -> None:
+        """Call ``change``, and scroll so that the row ``anchor`` stays where it is."""
+        if self._is_adjusting:
+            return
+        self._is_adjusting = True
+        bar, header = self._view.verticalScrollBar(), self._view.verticalHeader()
+        try:
+            before = header.sectionPosition(anchor) if anchor >= 0 else 0
+            change()
+            self._view.updateGeometries()
+            moved = header.sectionPosition(anchor) - before if anchor >= 0 else 0
+            if moved:
+                bar.setValue(bar.value() + moved)
+        finally:
+            self._is_adjusting = False
+        self._view.viewport().update()
+
+    def _on_data_changed(self, first: Index, last: Index) -> None:
+        self.add(range(first.row(), last.row() + 1))

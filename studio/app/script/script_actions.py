@@ -1,0 +1,37 @@
+"""Connections of the actions that edit and show the script."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction
+
+from studio.app.actions import Actions
+from studio.app.script.script_page import ScriptPage
+from studio.app.script.script_view import ScriptView
+from studio.settings import SCRIPT_IS_COMPACT
+from studio.settings_store import Settings
+
+
+def connect_script_actions(actions: Actions, script: ScriptPage) -> None:
+    actions["edit.new_line"].triggered.connect(script.new_line)
+    actions["edit.paste_lines"].triggered.connect(script.paste_lines)
+    actions["edit.duplicate"].triggered.connect(script.duplicate)
+    actions["edit.remove"].triggered.connect(script.remove)
+    actions["edit.split"].triggered.connect(script.split)
+    actions["edit.merge"].triggered.connect(script.merge)
+    actions["edit.move_up"].triggered.connect(lambda: script.move_lines(-1))
+    actions["edit.move_down"].triggered.connect(lambda: script.move_lines(1))
+    actions["edit.lock"].triggered.connect(script.toggle_lock)
+    actions["edit.find"].triggered.connect(lambda: script.find_bar.open(replaces=False))
+    actions["edit.replace"].triggered.connect(lambda: script.find_bar.open(replaces=True))
+
+
+def remember_compact_table(action: QAction, view: ScriptView, settings: Settings) -> None:
+    """Show the compact table as in the last session, and remember the user's choice."""
+
+    def show(is_compact: bool) -> None:
+        settings[SCRIPT_IS_COMPACT] = is_compact
+        view.set_compact(is_compact=is_compact)
+
+    action.setChecked(settings[SCRIPT_IS_COMPACT])
+    action.toggled.connect(show)
+    view.set_compact(is_compact=action.isChecked())

@@ -1,0 +1,70 @@
+"""Columns of the compact table, and of the manuscript, which has only the text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHeaderView, QTableView
+
+from studio.app.script.line_model import Column, LineModel
+
+# Column widths from wide to narrow; hidden columns leave space for the text and are shown in the inspector.
+_WIDTHS: tuple[dict[Column, int], ...] = (
+    {Column.NUMBER: 52, Column.STATE: 124, Column.VOICE: 110, Column.STYLE: 130, Column.DURATION: 72, Column.TAKE: 64},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92},
+    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84},
+    {Column.NUMBER: 40, Column.STATE: 112},
+)
+# Shown if a line uses them, after the others have space.
+_OPTIONAL_WIDTHS = {Column.CHARACTER: 100, Column.FILE_NAME: 120, Column.NOTE: 140}
+_LEAST_TEXT_LETTERS = 32
+
+
+class TableColumns:
+    """Shows the widest columns that leave space for the text; widths set by the user stay while these fit."""
+
+    def __init__(self, view: QTableView, model: LineModel) -> None:
+        self._view = view
+        self._lines = model
+        self._widths: dict[Column, int] | None = None
+        header = view.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(40)
+        header.moveSection(header.visualIndex(Column.CHARACTER), header.visualIndex(Column.VOICE))
+
+    def show(self, *, is_table: bool) -> None:
+        """Show the table, or only the text."""
+        self._view.horizontalHeader().setVisible(is_table)
+        self._widths = None
+        if is_table:
+            self.fit()
+            return
+        for column in Column:
+            self._view.setColumnHidden(column, column is not Column.TEXT)
+
+    def fit(self) -> None:
+        least = _LEAST_TEXT_LETTERS * self._view.fontMetrics().averageCharWidth()
+        room = self._view.viewport().width() - least
+        widths = dict(next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1]))
+        for column in self._used_columns():
+            if sum(widths.values()) + _OPTIONAL_WIDTHS[column] <= room:
+                widths[column] = _OPTIONAL_WIDTHS[column]
+        if widths == self._widths:
+            return
+        self._widths = widths
+        for column in Column:
+            self._view.setColumnHidden(column, column is not Column.TEXT and column not in widths)
+            if column in widths:
+                self._view.setColumnWidth(column, widths[column])
+
+    def _used_columns(self) -> list[Column]:
+        lines = self._lines.script.lines
+        uses = {
+            Column.CHARACTER: any(line.character for line in lines),
+            Column.FILE_NAME: any(line.file_name for line in lines),
+            Column.NOTE: any(line.note for line in lines),
+        }
+        return [column for column, is_used in uses.items() if is_used]

@@ -1,0 +1,206 @@
+"""The script as a manuscript: row heights, editing in place, headings, tool tips and the compact table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from window_bench import Bench, write_on
+
+from studio.app.script.line_model import SLOT_ROLE, Column
+from studio.app.script.manuscript_layout import RowKind
+from studio.app.window import MainWindow
+from studio.project.changes import EditLines, InsertLines
+from studio.project.lines import Heading, Line, LineStyle, Slot
+from studio.settings import SCRIPT_IS_COMPACT
+
+LONG = "The ship came slowly up the river, and every window in the old town stood open to the evening air. " * 4
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    window = bench.open_window()
+    window.resize(1280, 800)
+    bench.live(0.05)
+    return window
+
+
+def heights(window: MainWindow) -> list[int]:
+    view = window.script.view
+    return [view.rowHeight(row) for row in range(view.model().rowCount())]
+
+
+def add_lines(bench: Bench, *lines: Line) -> None:
+    bench.session.editor.push(InsertLines(1, lines), "Add lines")
+    bench.live(0.05)
+
+
+def test_a_long_text_is_shown_in_full(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Short.", "Edit")
+    add_lines(bench, Line(id="long", text=LONG), Line(id="last", text="Short."))
+    short, long, last = heights(window)
+    assert short == last
+    layout = window.script.view.text_delegate.layouts.text(bench.lines[1])
+    assert layout.lineCount() > 3
+    assert long >= layout.lineCount() * window.script.view.text_delegate.layouts.pitch(RowKind.SPOKEN)
+
+
+def test_a_row_follows_its_text_and_its_width(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", LONG, "Edit")
+    bench.live(0.02)
+    (wide,) = heights(window)
+    window.resize(900, 800)
+    bench.live(0.05)
+    (narrow,) = heights(window)
+    assert narrow > wide
+    window.script.set_field("text", "Short.", "Edit")
+    bench.live(0.02)
+    assert heights(window)[0] < wide
+
+
+def test_thousands_of_lines_open_by_laying_out_the_visible_ones(bench: Bench, window: MainWindow) -> None:
+    layouts = window.script.view.text_delegate.layouts
+    before = layouts.num_laid_out
+    lines = tuple(Line(id=f"l{number}", text=f"{number} {LONG}") for number in range(3000))
+    bench.session.editor.apply(InsertLines(1, lines))
+    window.script.view.row_heights.measure_visible()
+    assert layouts.num_laid_out - before < 100
+    assert window.script.view.row_heights.num_pending > 2000
+    before = layouts.num_laid_out
+    window.script.view.go_to("l2000")
+    assert layouts.num_laid_out - before < 100
+    rect = window.script.view.visualRect(window.script._model.index(2001, Column.TEXT))
+    assert window.script.view.viewport().rect().contains(rect)
+
+
+def test_measuring_rows_above_keeps_the_visible_ones_in_place(bench: Bench, window: MainWindow) -> None:
+    view = window.script.view
+    lines = tuple(Line(id=f"l{number}", text=("iiii " * 200) if number % 2 else "Short.") for number in range(300))
+    bench.session.editor.apply(InsertLines(1, lines))
+    view.go_to("l150")
+    row = window.script._model.row_of("l150")
+    assert row is not None
+    top = view.rowViewportPosition(row)
+    bench.until(lambda: view.row_heights.num_pending == 0)
+    assert view.rowViewportPosition(row) == top
+
+
+def test_the_field_is_where_the_text_is_painted(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", LONG.strip(), "Edit")
+    bench.live(0.02)
+    delegate, line = window.script.view.text_delegate, bench.lines[0]
+    field = write_on(window)
+    bench.live(0)
+    painted, typed = delegate.layouts.text(line), field.document().firstBlock().layout()
+    rows = range(painted.lineCount())
+    assert typed.lineCount() == painted.lineCount()
+    assert [typed.lineAt(row).y() for row in rows] == pytest.approx([painted.lineAt(row).y() for row in rows])
+    assert [typed.lineAt(row).textStart() for row in rows] == [painted.lineAt(row).textStart() for row in rows]
+    origin = field.viewport().mapTo(window.script.view.viewport(), QPoint(0, 0))
+    assert origin == QPoint(delegate.layouts.columns.text_left, delegate.row_layout(line).text_top)
+    assert field.font() == delegate.layouts.fonts[RowKind.SPOKEN]
+
+
+def with_chapters(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("text", "Before.", "Edit")
+    add_lines(
+        bench,
+        Line(id="one", text="Chapter One", heading=Heading.CHAPTER),
+        Line(id="a", text="A line."),
+        Line(id="scene", text="At night", heading=Heading.SCENE),
+        Line(id="b", text="Another line."),
+        Line(id="note", text="He sits down.", is_spoken=False),
+        Line(id="two", text="Chapter Two", heading=Heading.CHAPTER),
+        Line(id="c", text="The last line."),
+    )
+
+
+def shown(bench: Bench, window: MainWindow) -> list[str]:
+    view = window.script.view
+    return [line.id for row, line in enumerate(bench.lines) if row and not view.isRowHidden(row)]
+
+
+def test_left_and_right_fold_a_chapter(bench: Bench, window: MainWindow) -> None:
+    with_chapters(bench, window)
+    view = window.script.view
+    view.go_to("b")
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert view.current_line_id == "scene"
+    assert shown(bench, window) == ["one", "a", "scene", "two", "c"]
+    view.go_to("one")
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert shown(bench, window) == ["one", "two", "c"]
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    assert view.current_line_id == "two"
+    view.go_to("one")
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    assert shown(bench, window) == ["one", "a", "scene", "two", "c"]
+
+
+def test_a_click_on_the_arrow_folds(bench: Bench, window: MainWindow) -> None:
+    with_chapters(bench, window)
+    view = window.script.view
+    row = view.visualRect(window.script._model.index(1, Column.TEXT))
+    arrow = view.text_delegate.arrow_area(view.text_delegate.row_layout(bench.lines[1])).center() + row.topLeft()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+    assert shown(bench, window) == ["one", "two", "c"]
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+    assert len(shown(bench, window)) == 7
+
+
+def test_going_to_a_folded_line_unfolds_it(bench: Bench, window: MainWindow) -> None:
+    with_chapters(bench, window)
+    view = window.script.view
+    view.go_to("one")
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    view.go_to("b")
+    assert "b" in shown(bench, window)
+    assert not view.isRowHidden(4)
+
+
+def test_a_screen_reader_gets_number_voice_text_and_state(bench: Bench, window: MainWindow) -> None:
+    with_chapters(bench, window)
+    bench.session.editor.apply(EditLines({"a": {"voice": "Anna", "is_locked": True}}))
+    model, role = window.script._model, Qt.ItemDataRole.AccessibleTextRole
+    texts = [model.index(row, Column.TEXT).data(role) for row in range(model.rowCount())]
+    assert texts[1] == "2, Chapter: Chapter One. 2 lines"
+    assert texts[2] == "3, Anna: A line.. New. Locked"
+    assert texts[5] == "6, Note: He sits down."
+
+
+def test_an_overrun_is_written_in_the_row(bench: Bench, window: MainWindow) -> None:
+    window.script.set_field("slot", Slot(1.0, 2.5), "Set slot")
+    index = window.script._model.index(0, Column.TEXT)
+    assert index.data(SLOT_ROLE).words == "slot 1.5 s"
+    bench.add_take(np.zeros(2 * 24_000, np.float32))
+    assert index.data(SLOT_ROLE).words == "2.0 / 1.5 s"
+    assert index.data(SLOT_ROLE).is_overrun
+
+
+def test_the_compact_table_has_one_height_and_is_remembered(bench: Bench, window: MainWindow) -> None:
+    add_lines(bench, Line(id="long", text=LONG, character="Guard", file_name="vo/guard_01", note="angry"))
+    bench.trigger("view.compact")
+    view = window.script.view
+    bench.live(0.02)
+    assert len(set(heights(window))) == 1
+    assert bench.settings[SCRIPT_IS_COMPACT]
+    window.resize(1900, 800)
+    bench.live(0.02)
+    assert not any(view.isColumnHidden(column) for column in (Column.CHARACTER, Column.FILE_NAME, Column.NOTE))
+    assert view.model().index(1, Column.FILE_NAME).data() == "vo/guard_01"
+    bench.trigger("view.compact")
+    bench.live(0.02)
+    assert len(set(heights(window))) == 2
+    assert not bench.settings[SCRIPT_IS_COMPACT]
+
+
+@pytest.mark.parametrize("style", [LineStyle(), LineStyle(instruct="as if it did not matter at all to anybody")])
+def test_every_kind_of_row_is_painted(bench: Bench, window: MainWindow, style: LineStyle) -> None:
+    with_chapters(bench, window)
+    bench.session.editor.apply(EditLines({"a": {"style": style, "note": "quietly", "slot": Slot(0.0, 1.0)}}))
+    for width in (500, 900, 1280, 1800):
+        window.resize(width, 800)
+        bench.live(0.02)
+        assert not window.script.view.grab().isNull()
