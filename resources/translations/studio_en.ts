@@ -39,19 +39,33 @@
     </message>
 </context>
 <context>
-    <name>ExportDialog</name>
+    <name>ExportController</name>
     <message numerus="yes">
-        <source>%n line(s) could not be spoken, so nothing was exported.</source>
+        <source>Export: %n line(s) failed</source>
         <translation>
-            <numerusform>%n line could not be spoken, so nothing was exported.</numerusform>
-            <numerusform>%n lines could not be spoken, so nothing was exported.</numerusform>
+            <numerusform>Export: %n line failed</numerusform>
+            <numerusform>Export: %n lines failed</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n line(s) changed while being spoken.</source>
+        <source>%n file(s) exported.</source>
         <translation>
-            <numerusform>%n line changed while being spoken.</numerusform>
-            <numerusform>%n lines changed while being spoken.</numerusform>
+            <numerusform>%n file exported.</numerusform>
+            <numerusform>%n files exported.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) missing.</source>
+        <translation>
+            <numerusform>%n line missing.</numerusform>
+            <numerusform>%n lines missing.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) could not be spoken.</source>
+        <translation>
+            <numerusform>%n line could not be spoken.</numerusform>
+            <numerusform>%n lines could not be spoken.</numerusform>
         </translation>
     </message>
 </context>
@@ -79,6 +93,16 @@
         <translation>
             <numerusform>%n match</numerusform>
             <numerusform>%n matches</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>FindingsList</name>
+    <message numerus="yes">
+        <source>Skip %n line(s) that would fail</source>
+        <translation>
+            <numerusform>Skip %n line that would fail</numerusform>
+            <numerusform>Skip %n lines that would fail</numerusform>
         </translation>
     </message>
 </context>
@@ -220,10 +244,17 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n line(s) could not be exported</source>
+        <source>%n line(s) could not be spoken</source>
         <translation>
-            <numerusform>%n line could not be exported</numerusform>
-            <numerusform>%n lines could not be exported</numerusform>
+            <numerusform>%n line could not be spoken</numerusform>
+            <numerusform>%n lines could not be spoken</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) missing:</source>
+        <translation>
+            <numerusform>%n line missing:</numerusform>
+            <numerusform>%n lines missing:</numerusform>
         </translation>
     </message>
 </context>

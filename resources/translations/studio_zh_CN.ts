@@ -926,6 +926,18 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Scripts and texts ({patterns})</source>
         <translation>脚本和文本 ({patterns})</translation>
     </message>
+    <message>
+        <source>Stop the running export?</source>
+        <translation>要停止正在进行的导出吗？</translation>
+    </message>
+    <message>
+        <source>Finished files are kept; the next export continues from there.</source>
+        <translation>已完成的文件会保留，下次导出将从中断处继续。</translation>
+    </message>
+    <message>
+        <source>Stop export</source>
+        <translation>停止导出</translation>
+    </message>
 </context>
 <context>
     <name>DraggingView</name>
@@ -4707,6 +4719,72 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>No line has a time in a video.</source>
         <translation>没有任何一行带有视频时间。</translation>
     </message>
+    <message>
+        <source>Choose a voice for them.</source>
+        <translation>请为它们选择音色。</translation>
+    </message>
+    <message>
+        <source>The model has not learned the language of these lines; their speech is unintelligible.</source>
+        <translation>模型不支持这些行的语言，读出来会听不懂。</translation>
+    </message>
+    <message>
+        <source>These lines have no voice.</source>
+        <translation>这些行没有音色。</translation>
+    </message>
+</context>
+<context>
+    <name>ExportController</name>
+    <message>
+        <source>Export paused</source>
+        <translation>导出已暂停</translation>
+    </message>
+    <message numerus="yes">
+        <source>Export: %n line(s) failed</source>
+        <translation>
+            <numerusform>导出：%n 行失败</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Exporting {percent} %</source>
+        <translation>正在导出 {percent} %</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) exported.</source>
+        <translation>
+            <numerusform>已导出 %n 个文件。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) missing.</source>
+        <translation>
+            <numerusform>缺少 %n 行。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>打开文件夹</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) could not be spoken.</source>
+        <translation>
+            <numerusform>%n 行未能生成语音。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Nothing has been exported yet.</source>
+        <translation>尚未导出任何文件。</translation>
+    </message>
+    <message>
+        <source>Show…</source>
+        <translation>查看…</translation>
+    </message>
+</context>
+<context>
+    <name>ExportDetails</name>
+    <message>
+        <source>Export of {name}</source>
+        <translation>导出“{name}”</translation>
+    </message>
 </context>
 <context>
     <name>ExportDialog</name>
@@ -4718,25 +4796,9 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Script</source>
         <translation>脚本</translation>
     </message>
-    <message numerus="yes">
-        <source>%n line(s) could not be spoken, so nothing was exported.</source>
-        <translation>
-            <numerusform>有 %n 行生成失败，因此未导出任何文件。</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Export again.</source>
-        <translation>请重新导出。</translation>
-    </message>
     <message>
         <source>Export audio</source>
         <translation>导出音频</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) changed while being spoken.</source>
-        <translation>
-            <numerusform>生成期间有 %n 行被修改。</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -4837,6 +4899,37 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>ExportTask</name>
+    <message>
+        <source>Speaking line {number} of {count}</source>
+        <translation>正在生成第 {number}/{count} 行</translation>
+    </message>
+    <message>
+        <source>Paused at line {number} of {count}</source>
+        <translation>已暂停：第 {number}/{count} 行</translation>
+    </message>
+    <message>
+        <source>Writing line {number} of {count}</source>
+        <translation>正在写入第 {number}/{count} 行</translation>
+    </message>
+    <message>
+        <source>Joining lines</source>
+        <translation>正在合并各行</translation>
+    </message>
+    <message>
+        <source>Waiting for another export</source>
+        <translation>正在等待另一项导出</translation>
+    </message>
+    <message>
+        <source>{count} lines per minute</source>
+        <translation>每分钟 {count} 行</translation>
+    </message>
+    <message>
+        <source>{time} left</source>
+        <translation>还需 {time}</translation>
+    </message>
+</context>
+<context>
     <name>FindBar</name>
     <message>
         <source>Find</source>
@@ -4893,6 +4986,31 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>
             <numerusform>已替换 %n 处</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>FindingsList</name>
+    <message>
+        <source>Check before export</source>
+        <translation>导出前检查</translation>
+    </message>
+    <message>
+        <source>Show lines</source>
+        <translation>显示这些行</translation>
+    </message>
+    <message numerus="yes">
+        <source>Skip %n line(s) that would fail</source>
+        <translation>
+            <numerusform>跳过会失败的 %n 行</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Line {numbers}: {words}</source>
+        <translation>第 {numbers} 行：{words}</translation>
+    </message>
+    <message>
+        <source>Lines {numbers}: {words}</source>
+        <translation>第 {numbers} 行：{words}</translation>
     </message>
 </context>
 <context>
@@ -6145,40 +6263,24 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>ProgressPage</name>
     <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
-        <source>Writing line {number} of {count}</source>
-        <translation>正在写入第 {number}/{count} 行</translation>
-    </message>
-    <message>
-        <source>{time} left</source>
-        <translation>还需 {time}</translation>
-    </message>
-    <message>
-        <source>Cancelling…</source>
-        <translation>正在取消…</translation>
-    </message>
-    <message>
         <source>Export progress</source>
         <translation>导出进度</translation>
     </message>
     <message>
-        <source>Checking folder</source>
-        <translation>正在检查文件夹</translation>
+        <source>Pause</source>
+        <translation>暂停</translation>
     </message>
     <message>
-        <source>Speaking line {number} of {count}</source>
-        <translation>正在生成第 {number}/{count} 行</translation>
+        <source>Cancel export</source>
+        <translation>取消导出</translation>
     </message>
     <message>
-        <source>Joining lines</source>
-        <translation>正在合并各行</translation>
+        <source>Continue in background</source>
+        <translation>在后台继续</translation>
     </message>
     <message>
-        <source>{speed}x real time</source>
-        <translation>{speed} 倍实时速度</translation>
+        <source>Resume</source>
+        <translation>继续</translation>
     </message>
 </context>
 <context>
@@ -6499,18 +6601,8 @@ Reads texts aloud in any voice, on your own computer.</source>
 <context>
     <name>ResultPage</name>
     <message>
-        <source>Back</source>
-        <translation>返回</translation>
-    </message>
-    <message>
         <source>Close</source>
         <translation>关闭</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n line(s) could not be exported</source>
-        <translation>
-            <numerusform>有 %n 行无法导出</numerusform>
-        </translation>
     </message>
     <message>
         <source>Line {number}: {error}</source>
@@ -6519,10 +6611,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Failed lines</source>
         <translation>失败的行</translation>
-    </message>
-    <message>
-        <source>Open folder</source>
-        <translation>打开文件夹</translation>
     </message>
     <message numerus="yes">
         <source>%n file(s) written.</source>
@@ -6547,6 +6635,46 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Finished files are kept; the next export continues from there.</source>
         <translation>已完成的文件会保留，下次导出将从中断处继续。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) missing:</source>
+        <translation>
+            <numerusform>缺少 %n 行：</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <translation>打开文件夹</translation>
+    </message>
+    <message>
+        <source>Show these lines</source>
+        <translation>显示这些行</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Export the others</source>
+        <translation>导出其余行</translation>
+    </message>
+    <message>
+        <source>Replace files</source>
+        <translation>替换文件</translation>
+    </message>
+    <message>
+        <source>Nothing has been exported yet.</source>
+        <translation>尚未导出任何文件。</translation>
+    </message>
+    <message>
+        <source>If you export the others, these lines are missing from the joined file.</source>
+        <translation>如果导出其余行，合并文件中将缺少这些行。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) could not be spoken</source>
+        <translation>
+            <numerusform>%n 行未能生成语音</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -14,6 +14,7 @@ from studio.app.background import run_in_background
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_page import EnginesController
+from studio.app.export_dialog.export_controller import ExportController
 from studio.app.importing.casting import CastingController
 from studio.app.models.models_page import ModelsController
 from studio.app.synthesis.language_notices import LanguageNotices
@@ -43,6 +44,8 @@ class DeferredParts(QObject):
         self.length_notices = LengthNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
         self.casting = CastingController(session, script, window)
+        self.exports = ExportController(session.exports, notices, window, script.view.select_lines)
+        window.statusBar().addPermanentWidget(self.exports.chip)
         self.drops = DropHandler(window.documents, window.voices.voice_importer, script, self.recordings, window)
         window.add_panels(self.models.panel, self.engines.panel)
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))

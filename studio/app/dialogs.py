@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -42,18 +43,10 @@ class Dialogs(QObject):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def open_export(self, selected_ids: list[str]) -> None:
+    def open_export(self, selected_ids: list[str], show_lines: Callable[[list[str]], object]) -> None:
         from studio.app.export_dialog.opening import open_export_dialog  # noqa: PLC0415
 
-        session = self._session
-        open_export_dialog(
-            self._window,
-            session.editor,
-            session.queue,
-            session.settings,
-            session.model_folder(),
-            selected_ids=selected_ids,
-        )
+        open_export_dialog(self._window, self._session, selected_ids=selected_ids, show_lines=show_lines)
 
     def open_comparison(self, takes_controller: TakesController, selected: list[str]) -> None:
         """Compare the ``selected`` takes of the current line, or all its takes if fewer than two are selected."""

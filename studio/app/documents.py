@@ -223,7 +223,12 @@ class Documents(QObject):
         await self._session.replace_project(project)
 
     async def confirm_close(self) -> UnsavedChangesChoice:
-        """Ask about unsaved changes, save them if the user agrees, and ask again if saving fails."""
+        """Ask about unsaved changes, save them if the user agrees, and ask again if saving fails.
+
+        If an export is running, ask first whether to stop it.
+        """
+        if self._session.is_exporting and not await self._ask_to_stop_export():
+            return UnsavedChangesChoice.CANCEL
         if not self.has_unsaved_changes:
             return UnsavedChangesChoice.DISCARD
         choice = await self._ask_to_save()
@@ -322,6 +327,12 @@ class Documents(QObject):
         box.setInformativeText(self.tr("Unsaved changes will be lost."))
         save = (self.tr("Save"), UnsavedChangesChoice.SAVE, _ACCEPT)
         return await self._ask(box, save, (self.tr("Don't save"), UnsavedChangesChoice.DISCARD, _DESTRUCTIVE))
+
+    async def _ask_to_stop_export(self) -> bool:
+        box = QMessageBox(QMessageBox.Icon.Question, "", self.tr("Stop the running export?"), parent=self._window)
+        box.setInformativeText(self.tr("Finished files are kept; the next export continues from there."))
+        stop = (self.tr("Stop export"), UnsavedChangesChoice.DISCARD, _DESTRUCTIVE)
+        return await self._ask(box, stop) is UnsavedChangesChoice.DISCARD
 
     async def _ask_after_failure(self, error: StudioError) -> UnsavedChangesChoice:
         return await self._ask(

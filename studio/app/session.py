@@ -52,6 +52,7 @@ from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
     from studio.app.dictionary.global_words import GlobalWords
+    from studio.app.export_dialog.export_manager import ExportManager
     from studio.app.models.model_tasks import ModelTasks
     from studio.health.report import HealthReport
     from studio.worker.process import Worker
@@ -141,6 +142,22 @@ class Session(QObject):
         from studio.app.models.model_tasks import ModelTasks  # noqa: PLC0415 - after the first paint
 
         return ModelTasks(self.settings, self.bridge.run, self)
+
+    @cached_property
+    def exports(self) -> ExportManager:
+        """Exports to files, which run in the background."""
+        from studio.app.export_dialog.export_manager import ExportManager  # noqa: PLC0415 - after the first paint
+
+        return ExportManager(self.queue, self)
+
+    @property
+    def is_exporting(self) -> bool:
+        return "exports" in self.__dict__ and self.exports.is_busy
+
+    async def _end_exports(self) -> None:
+        if "exports" in self.__dict__:
+            self.exports.cancel_all()
+            await self.exports.finished()
 
     @cached_property
     def global_words(self) -> GlobalWords:
@@ -261,6 +278,7 @@ class Session(QObject):
             line.id
             for line in editor.project.lines
             if line.text.strip()
+            and line.is_spoken
             and not line.is_locked
             and line.id not in waiting
             and editor.saved_state(line.id) is not LineState.READY
@@ -308,6 +326,7 @@ class Session(QObject):
     async def replace_project(self, project: Project, *, keeps_draft: bool = False) -> None:
         """Close the open project, cancel its jobs and show ``project``."""
         self.stop()
+        await self._end_exports()
         self.queue.forget_project()
         await self.queue.finished()
         old = self.editor.project
@@ -323,6 +342,7 @@ class Session(QObject):
             if "models" in self.__dict__:
                 steps.push_async_callback(self.models.close)
             steps.push_async_callback(self.queue.finished)
+            steps.push_async_callback(self._end_exports)
             self._unwatch()
             self.editor.undo_stack.blockSignals(True)
             self._meter_timer.stop()
@@ -344,7 +364,7 @@ class Session(QObject):
         if job is self._playing_job:
             self._playing_job = None
         self._last_job = job
-        if job.error is not None:
+        if job.error is not None and job.snapshot is None:  # an export lists its failures
             self.failed.emit(job.error)
 
     def update_meters(self) -> None:

@@ -306,7 +306,7 @@ class MainWindow(QMainWindow):
     # Files.
 
     def _export(self) -> None:
-        self.dialogs.open_export(self.script.selected_line_ids)
+        self.dialogs.open_export(self.script.selected_line_ids, self.script.view.select_lines)
 
     def _show_title(self) -> None:
         self.setWindowTitle(f"{self.documents.name}[*] – Timbre Studio")

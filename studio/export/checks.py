@@ -34,6 +34,7 @@ class FindingKind(Enum):
     VOICE = "voice"
     LINE = "line"
     STYLE = "style"
+    LANGUAGE = "language"
     LOCKED = "locked"
     SAME_NAME = "same-name"
     FOLDER = "folder"

@@ -49,6 +49,11 @@ class Pace:
     def elapsed_seconds(self) -> float:
         return self._clock() - self._started
 
+    @property
+    def speaking_seconds(self) -> float:
+        """The time spent on lines that have been spoken."""
+        return self._speaking_seconds
+
     def begin(self) -> None:
         self._piece_started = self._clock()
 

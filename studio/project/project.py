@@ -278,9 +278,9 @@ class Project:
                 return
 
     def begin_take(self, line_id: str, parameters: TakeParameters, sample_rate: int) -> TakeRecorder:
-        """Start recording a take. Raise ``DiskFull`` or ``CannotWrite``."""
+        """Start recording a take, even if its line has been removed. Raise ``DiskFull`` or ``CannotWrite``."""
         with self._lock:
-            numbers = [take.number for take in self._script.takes_of(self._script.line(line_id).id)]
+            numbers = [take.number for take in self._script.takes_of(line_id)]
             numbers += [recorder.number for recorder in tuple(self._recorders) if recorder.line_id == line_id]
             numbers.append(self._highest_numbers.get(line_id, 0))
             take = Take(

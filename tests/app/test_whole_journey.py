@@ -89,6 +89,7 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     bench.settings[EXPORT_FOLDER] = str(out)
     bench.trigger("file.export")
     dialog = visible(bench, ExportDialog)
+    bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: list(out.rglob("*.wav")), seconds)
     (file,) = out.rglob("*.wav")

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from studio import settings as declared
 from studio.audio.encoding import encoding_named
+from studio.errors import StudioError, VoiceNotFound
+from studio.export.book import lines_with_chapters
+from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
+from studio.export.exporter import check_target
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import sanitize_filename
 from studio.export.plan import ExportPlan, ExportSettings, columns_of
-from studio.export.project_lines import fresh_take, item_of_line, origin_of_project
+from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, key_of_take, origin_of_project
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Journal, Origin
+from studio.messages import wording
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
+from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
 
 _MAX_PREVIEWED = 200
@@ -79,21 +87,148 @@ def export_settings(
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A line that can be exported, because it has text."""
+    """A line of the script as it is when the export begins.
 
-    id: str
+    Attributes:
+        take: Its chosen take if an export can use it, else None.
+    """
+
+    line: Line
     item: ExportItem
-    is_fresh: bool  # whether its chosen take is complete and matches the current text and voice
+    take: Take | None
+
+    @property
+    def id(self) -> str:
+        return self.line.id
+
+    @property
+    def is_fresh(self) -> bool:
+        return self.take is not None
+
+    def with_take(self, take: Take) -> ExportLine:
+        key = key_of_take(take, edits_of(take, self.line))
+        item = item_of_line(self.line, self.item.index, key, take, chapter=self.item.chapter)
+        return ExportLine(self.line, item, take)
 
 
 def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
-    """Return the non-empty lines in order. This is too slow for every keystroke."""
-    return tuple(
-        ExportLine(line.id, item_of_line(line, index, line.id, take), take is not None)
-        for index, line in enumerate(project.lines, 1)
-        if line.text.strip()
-        for take in [fresh_take(project, line.id)]
+    """Return the lines that are spoken and not empty, in order. This is too slow for every keystroke."""
+    found: list[ExportLine] = []
+    for index, (line, chapter) in enumerate(lines_with_chapters(project.lines), 1):
+        if line.text.strip() and line.is_spoken:
+            unspoken = ExportLine(line, item_of_line(line, index, line.id, chapter=chapter), None)
+            take = fresh_take(project, line.id)
+            found.append(unspoken.with_take(take) if take is not None else unspoken)
+    return tuple(found)
+
+
+def takes_to_export(lines: Iterable[ExportLine]) -> ProjectLines:
+    """Return the takes of ``lines``, with their present edits."""
+    spoken = [(each.item, each.take, each.line) for each in lines if each.take is not None]
+    return ProjectLines(
+        tuple(item for item, _, _ in spoken),
+        {item.key: take for item, take, _ in spoken},
+        {item.key: edits_of(take, line) for item, take, line in spoken},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOrder:
+    """Everything that an export needs. Later edits of the script do not change it.
+
+    Attributes:
+        replaceable: The files of other scripts that the user allowed to replace.
+    """
+
+    project: Project
+    lines: tuple[ExportLine, ...]
+    dictionary: PronunciationDictionary
+    folder: Path
+    settings: ExportSettings
+    replaceable: frozenset[PurePosixPath] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The name of the script, for messages."""
+        return self.settings.project or self.folder.name
+
+    def plan(self, *, replaces_files: bool = False) -> ExportPlan:
+        """Raise ``UnusableSetting`` and ``NothingToSpeak``."""
+        settings = replace(self.settings, replaces_files=self.settings.replaces_files or replaces_files)
+        return ExportPlan.make([line.item for line in self.lines], self.folder, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportCheck:
+    """What was found before an export.
+
+    Attributes:
+        foreign: The files of other scripts and programs that would be replaced.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    foreign: tuple[PurePosixPath, ...] = ()
+
+    @property
+    def failing_numbers(self) -> frozenset[int]:
+        """The numbers of the lines that cannot be exported."""
+        return frozenset(number for each in self.findings if each.is_blocking for number in each.line_numbers)
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether no file can be exported, for example because the disk is full."""
+        return any(each.is_blocking and not each.line_numbers for each in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVoicesAndStyles:
+    """What can be spoken. All functions are called on a background thread.
+
+    Attributes:
+        find_voice: Raises ``StudioError`` for an unknown voice.
+        unlearned_language: Returns the code of the language of a text if the model has not learned it.
+    """
+
+    find_voice: Callable[[str], object] = lambda _: None
+    has_style: Callable[[LineStyle], bool] = lambda _: True
+    unlearned_language: Callable[[str], str | None] = lambda _: None
+
+
+def check_export(order: ExportOrder, known: KnownVoicesAndStyles) -> ExportCheck:
+    """Check everything that is known before the export. Reads files, so call it on a background thread."""
+
+    def find(name: str | None) -> None:
+        if name is None:
+            raise VoiceNotFound("These lines have no voice.", remedy="Choose a voice for them.")
+        known.find_voice(name)
+
+    project = order.project
+    lines = [
+        LineToCheck(
+            each.item.index,
+            each.line,
+            must_speak=not each.is_fresh,
+            is_outdated=each.line.is_locked
+            and project.has_line(each.id)
+            and project.state_of(each.id) is LineState.OUTDATED,
+        )
+        for each in order.lines
+    ]
+    findings = list(check_lines(lines, find_voice=find, has_style=known.has_style))
+    foreign_speech = [each.number for each in lines if each.must_speak and known.unlearned_language(each.line.text)]
+    if foreign_speech:
+        message = wording("The model has not learned the language of these lines; their speech is unintelligible.")
+        findings.append(Finding(FindingKind.LANGUAGE, message, tuple(foreign_speech)))
+    foreign: tuple[PurePosixPath, ...] = ()
+    try:
+        plan = order.plan()
+        findings += check_names(plan)
+        foreign = check_target(plan)
+        length_of = {each.item.key: each.take.audio_seconds for each in order.lines if each.take is not None}
+        check_space(plan, seconds_of=lambda item: length_of.get(item.key), takes_folder=project.draft_path)
+    except StudioError as error:
+        findings.insert(0, Finding(FindingKind.FOLDER, error.full_message, error=error))
+    return ExportCheck(tuple(findings), foreign)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from studio.app.script.line_statuses import LineStatus, LineStatusStore
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.take_synthesis import FindVoice, SpeechRateEstimator, TakeSynthesis
 from studio.errors import InternalError, OutOfMemory, StudioError, WorkerDied
-from studio.project.lines import LineState
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.lines import Line, LineState
 from studio.project.takes import Take
 from studio.settings import KEEPS_LEADING_SILENCE
 from studio.settings_store import Settings
@@ -43,6 +44,14 @@ class JobState(Enum):
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
+@dataclass(frozen=True, slots=True)
+class LineSnapshot:
+    """A line and the dictionary as they were when an export began."""
+
+    line: Line
+    dictionary: PronunciationDictionary
+
+
 @dataclass(slots=True, eq=False)
 class SynthesisJob:
     """Request for one take."""
@@ -61,6 +70,7 @@ class SynthesisJob:
     is_urgent: bool = False  # whether the user waits to hear the take
     ran_concurrently: bool = False  # whether other jobs ran at the same time
     is_exclusive: bool = False  # run without other jobs, one of which may have made the first attempt fail
+    snapshot: LineSnapshot | None = None  # what an export speaks, instead of the current line
 
 
 class SynthesisQueue(QObject):
@@ -145,6 +155,17 @@ class SynthesisQueue(QObject):
                 added.append(SynthesisJob(line_id, line.text, seed, is_urgent=goes_first and not added))
         return self._add(added, goes_first=goes_first)
 
+    def speak_snapshot(self, snapshot: LineSnapshot) -> SynthesisJob:
+        """Add a job for a line of an export. Later edits of the line do not change it."""
+        line = snapshot.line
+        seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None else line.seed
+        return self._add([SynthesisJob(line.id, line.text, seed, snapshot=snapshot)], goes_first=False)[0]
+
+    @property
+    def num_ahead(self) -> int:
+        """The number of waiting jobs that keep the engine busy."""
+        return 2 * max(1, self._bridge.max_concurrent_lines)
+
     def convert(self, line_id: str, source: Path) -> SynthesisJob:
         """Add a job that converts the recording ``source`` to the voice of the line."""
         text = self._editor.project.line(line_id).text
@@ -185,13 +206,14 @@ class SynthesisQueue(QObject):
             job.synthesis.stop()
 
     def cancel_all(self) -> None:
-        self.cancel_waiting()
-        for job in self.running:
+        for job in (*self.waiting, *self.running):
             self.cancel(job)
 
     def cancel_waiting(self) -> None:
+        """Cancel the waiting jobs, except those of an export, which has its own buttons."""
         for job in self.waiting:
-            self.cancel(job)
+            if job.snapshot is None:
+                self.cancel(job)
 
     def remove(self, job: SynthesisJob) -> None:
         """Remove a finished job from the queue."""
@@ -233,7 +255,7 @@ class SynthesisQueue(QObject):
                 return
             if job.state is not JobState.WAITING:  # cancelled while an earlier one started
                 continue
-            if not self._editor.project.has_line(job.line_id):
+            if job.snapshot is None and not self._editor.project.has_line(job.line_id):
                 self._end(job, JobState.CANCELLED)
             elif self._can_start(job):
                 self._begin(job)
@@ -241,7 +263,7 @@ class SynthesisQueue(QObject):
                 return
 
     def _begin(self, job: SynthesisJob) -> None:
-        line = self._editor.project.line(job.line_id)
+        line = job.snapshot.line if job.snapshot else self._editor.project.line(job.line_id)
         synthesis = TakeSynthesis(
             line,
             job.seed,
@@ -249,6 +271,7 @@ class SynthesisQueue(QObject):
             source=job.source,
             in_batch=not job.is_urgent,
             keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
+            snapshot_dictionary=job.snapshot.dictionary if job.snapshot else None,
         )
         job.synthesis, job.state = synthesis, JobState.SPEAKING
         if self._tasks:

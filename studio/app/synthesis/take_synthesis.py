@@ -28,7 +28,8 @@ from studio.pipeline.request import (
     VoiceReference,
 )
 from studio.project.changes import AddTake
-from studio.project.lines import Line
+from studio.project.dictionary import PronunciationDictionary
+from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
 from studio.project.requests import synthesis_request, take_parameters
@@ -99,10 +100,12 @@ class TakeSynthesis(QObject):
         source: Path | None = None,
         in_batch: bool = False,
         keeps_leading_silence: bool = False,
+        snapshot_dictionary: PronunciationDictionary | None = None,
     ) -> None:
         """If ``source`` is given, convert that recording to the voice of ``line`` instead of speaking its text.
 
-        A take ``in_batch`` is not played while it is generated, and may be generated concurrently with others.
+        A take ``in_batch`` is not played while it is generated, and may be generated concurrently with others. With
+        ``snapshot_dictionary``, the take is recorded even if ``line`` has been removed from the project.
         """
         super().__init__(parent)
         self.line = line
@@ -117,6 +120,7 @@ class TakeSynthesis(QObject):
         self._rate_estimator = rate_estimator
         self._in_batch = in_batch
         self._keeps_leading_silence = keeps_leading_silence
+        self._snapshot_dictionary = snapshot_dictionary
         self._recorder: TakeRecorder | None = None
         self._request: RequestHandle | None = None
         self._stopped = asyncio.Event()
@@ -165,6 +169,7 @@ class TakeSynthesis(QObject):
         if description is None or self._stopped.is_set():
             return None
         project = editor.project
+        dictionary = self._snapshot_dictionary or project.dictionary_in_force
         request: SynthesisRequest | ConversionRequest
         if self.source is not None:
             request = ConversionRequest(self.source, voice.reference, speed=line.speed, seed=self.seed)
@@ -174,7 +179,7 @@ class TakeSynthesis(QObject):
         else:
             request = synthesis_request(
                 line,
-                project.dictionary_in_force,
+                dictionary,
                 voice=voice.reference,
                 generation=description.generation,
                 seed=self.seed,
@@ -183,7 +188,7 @@ class TakeSynthesis(QObject):
             )
         parameters = take_parameters(
             line,
-            project.dictionary_in_force,
+            dictionary,
             request,
             voice_sha256=voice.sha256,
             voice_key=voice.key,
@@ -232,7 +237,8 @@ class TakeSynthesis(QObject):
 
     async def _save_take(self, editor: ProjectEditor, recorder: TakeRecorder) -> Take | None:
         """Save the audio as a take, complete or not, unless the line has been deleted."""
-        if not editor.project.has_line(self.line.id):
+        is_removed = not editor.project.has_line(self.line.id)
+        if is_removed and (self._snapshot_dictionary is None or self.report is None):
             await in_background(recorder.discard)
             return None
         if self.report is not None:
@@ -243,9 +249,10 @@ class TakeSynthesis(QObject):
         else:
             take = await in_background(lambda: recorder.stop(num_underruns=self.num_underruns()))
         if take is None or not editor.project.has_line(self.line.id):
-            return None
+            return take if self._snapshot_dictionary is not None else None
         line = editor.project.line(self.line.id)
-        has_better = not take.is_complete and line.chosen_take is not None
+        is_current = self._snapshot_dictionary is None or editor.project.state_of(line.id) is not LineState.READY
+        has_better = line.chosen_take is not None and not (take.is_complete and is_current)
         editor.apply(AddTake(take, is_chosen=not line.is_locked and not has_better))
         return take
 

@@ -16,6 +16,7 @@ from thread_worker import ThreadWorker
 from window_bench import Bench
 
 from studio.app.bridge import EngineState
+from studio.app.export_dialog.export_task import ExportState
 from studio.app.export_dialog.opening import open_export_dialog
 from studio.app.synthesis.queue import JobState
 from studio.errors import WorkerDied
@@ -23,6 +24,7 @@ from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions
 from studio.project.changes import InsertLines, RemoveLines
 from studio.project.lines import Line, LineState, new_id
+from studio.settings import EXPORT_FOLDER
 
 WORDS = ("one wait", "one two wait", "one two three wait", "one two", "one")
 
@@ -300,18 +302,26 @@ class BlockingModel(FakeModel):
         super()._execute(word, control)
 
 
-def test_an_export_stops_when_a_pending_line_is_deleted(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
+def test_an_export_includes_a_line_that_is_deleted_while_it_is_spoken(
+    make_bench: Callable[..., Bench], tmp_path: Path
+) -> None:
     BlockingModel.may_continue.clear()
     model = three_at_once(tmp_path)
     bench = open_script(make_bench, model, ("one held", "two held"), start_worker=lambda: ThreadWorker(BlockingModel))
     session = bench.session
-    dialog = open_export_dialog(bench.window, session.editor, session.queue, bench.settings, model)
+    bench.settings[EXPORT_FOLDER] = str(tmp_path / "target")
+    dialog = open_export_dialog(bench.window, session)
     dialog.start()
     bench.until(lambda: len(running_texts(bench)) == 2 and all_have_audio(bench))
     session.editor.apply(RemoveLines((bench.lines[1].id,)))
     BlockingModel.may_continue.set()
-    bench.until(lambda: not dialog.is_busy and not running_texts(bench))
-    dialog.reject()
+    task = session.exports.current
+    bench.until(lambda: task.state.is_over)
+    assert task.state is ExportState.DONE, (task.error, task.failures)
+    assert [path.name for path in sorted((tmp_path / "target").iterdir())] == [
+        "001 Anna one held.wav",
+        "002 Anna two held.wav",
+    ]
 
 
 def test_a_job_cancelled_as_the_worker_dies_is_not_retried(restarting_bench: Bench) -> None:
