@@ -207,9 +207,13 @@ MODEL_SOURCE = Choice(
     key="model-source",
     page=Page.MODELS,
     title="Download models from",
-    help="Both offer the same files. ModelScope is often faster in China.",
-    default="huggingface",
-    options=(Option("huggingface", "Hugging Face"), Option("modelscope", "ModelScope")),
+    help="All offer the same files. If one fails, the others are tried. Automatic begins with ModelScope in China.",
+    default="automatic",
+    options=(
+        Option("automatic", "Automatic"),
+        Option("huggingface", "Hugging Face"),
+        Option("modelscope", "ModelScope"),
+    ),
 )
 HUGGING_FACE_ENDPOINT = StringSetting(
     key="huggingface-endpoint",

@@ -4731,6 +4731,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>These lines have no voice.</source>
         <translation>这些行没有音色。</translation>
     </message>
+    <message>
+        <source>Check the internet connection. Downloaded data is kept. Or import the model from a folder.</source>
+        <translation>请检查网络连接。已下载的数据会保留。也可从文件夹导入模型。</translation>
+    </message>
+    <message>
+        <source>None of the sources of models can be reached: {hosts}.</source>
+        <translation>所有模型下载源均无法连接：{hosts}。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -5118,10 +5126,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>已下载的内容会保留，退出程序也不会丢失。</translation>
     </message>
     <message>
-        <source>Continue from {source}</source>
-        <translation>改从 {source} 继续</translation>
-    </message>
-    <message>
         <source>Download of {name} failed</source>
         <translation>{name} 下载失败</translation>
     </message>
@@ -5236,6 +5240,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is not enough free disk space for it.</source>
         <translation>磁盘空间不足，无法安装。</translation>
+    </message>
+    <message>
+        <source>Try now</source>
+        <translation>立即重试</translation>
+    </message>
+    <message>
+        <source>Other source</source>
+        <translation>换下载源</translation>
     </message>
 </context>
 <context>
@@ -5905,6 +5917,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Download RL-tuned language model</source>
         <translation>下载强化学习版语言模型</translation>
     </message>
+    <message>
+        <source>Try now</source>
+        <translation>立即重试</translation>
+    </message>
+    <message>
+        <source>Other source</source>
+        <translation>换下载源</translation>
+    </message>
 </context>
 <context>
     <name>Models</name>
@@ -6088,6 +6108,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Download: {size} (about {fast} at {high} Mbit/s, {slow} at {low} Mbit/s)</source>
         <translation>下载大小：{size}（{high} Mbps 下约 {fast}，{low} Mbps 下约 {slow}）</translation>
     </message>
+    <message>
+        <source>{error} Trying {source}…</source>
+        <translation>{error}正在尝试 {source}…</translation>
+    </message>
 </context>
 <context>
     <name>ModelsController</name>
@@ -6135,10 +6159,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>删除</translation>
     </message>
     <message>
-        <source>Source: {source} ({endpoint}) · Folder: {folder}</source>
-        <translation>下载源：{source}（{endpoint}） · 文件夹：{folder}</translation>
-    </message>
-    <message>
         <source>{name}: {files} damaged. “Repair” downloads only these files.</source>
         <translation>{name}：{files} 已损坏。点击“修复”只会重新下载这些文件。</translation>
     </message>
@@ -6169,6 +6189,18 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>This frees {size}. Voices and scripts are kept.</source>
         <translation>将释放 {size}。音色和脚本不受影响。</translation>
+    </message>
+    <message>
+        <source>Source: {source}, else {others} · Folder: {folder}</source>
+        <translation>下载源：{source}，备用：{others} · 文件夹：{folder}</translation>
+    </message>
+    <message>
+        <source>Source: {source} · Folder: {folder}</source>
+        <translation>下载源：{source} · 文件夹：{folder}</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>、</translation>
     </message>
 </context>
 <context>
@@ -7092,10 +7124,6 @@ Drop a recording here to create a voice.</source>
         <translation>已预处理的音色可立即朗读。空间不足时先删除最久未用的。</translation>
     </message>
     <message>
-        <source>Both offer the same files. ModelScope is often faster in China.</source>
-        <translation>两者文件相同；在中国大陆，ModelScope 通常更快。</translation>
-    </message>
-    <message>
         <source>Hugging Face address</source>
         <translation>Hugging Face 地址</translation>
     </message>
@@ -7278,6 +7306,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>MP3, 192 kbit/s</source>
         <translation>MP3，192 kbit/s</translation>
+    </message>
+    <message>
+        <source>All offer the same files. If one fails, the others are tried. Automatic begins with ModelScope in China.</source>
+        <translation>各下载源文件相同，某个失败时会自动尝试其他源。“自动”在中国优先使用 ModelScope。</translation>
     </message>
 </context>
 <context>

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from studio.catalog.network import RefusedError, RetryPolicy, is_html, is_permanent, is_transient, refused, unreachable
-from studio.catalog.progress import DownloadCancelled, Phase, ProgressCounter
+from studio.catalog.progress import Phase, ProgressCounter
 from studio.catalog.sources import Address, RemoteFile
 from studio.catalog.staging import PartialFile
 from studio.errors import StudioError, WrongDownload
@@ -80,11 +80,17 @@ class FileDownload:
         seconds = self._retry.next_delay_seconds(interruption.wait_seconds)
         if seconds is None:
             raise interruption.error from interruption
-        self._counter.report(Phase.WAITING, part.num_bytes, error=interruption.error, wait_seconds=seconds)
-        self._stop.sleep(seconds)
+        self._stop.countdown(
+            seconds,
+            lambda left: self._counter.report(
+                Phase.WAITING, part.num_bytes, error=interruption.error, wait_seconds=left
+            ),
+        )
 
     def _receive(self, part: PartialFile) -> None:
+        self._stop.check()
         address = self._get_address()
+        part.use_origin(urlsplit(address.url).netloc, is_verified=bool(self._wanted.sha256))
         # No compression: the range would count compressed bytes.
         headers = {**address.headers, "Accept-Encoding": "identity", "Range": f"bytes={part.num_bytes}-"}
         if part.num_bytes and part.etag:
@@ -107,8 +113,7 @@ class FileDownload:
                         self._retry.reset()
                         self._has_expired = False
         except httpx2.HTTPError as error:
-            if self._stop.is_cancelled:
-                raise DownloadCancelled from error
+            self._stop.check()
             if is_permanent(error):
                 raise unreachable(host, error) from error
             raise _Interrupted(unreachable(host, error)) from error

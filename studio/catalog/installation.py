@@ -16,6 +16,7 @@ from studio.catalog.folders import install_files, lock_model, models_folder, req
 from studio.catalog.installed import RECORD_NAME, InstallRecord, RecordedFile, read_record, unsupported, write_record
 from studio.catalog.known import KnownModel
 from studio.catalog.network import (
+    MAX_ATTEMPTS,
     RefusedError,
     RetryPolicy,
     is_permanent,
@@ -37,11 +38,14 @@ from studio.catalog.staging import (
     save_completed,
     write_plan,
 )
-from studio.errors import SourceRefused, SourceUnreachable, WrongDownload
+from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 
 
 class Installation:
-    """One attempt to install or repair ``model`` from ``source``. ``stop`` may be used from any thread."""
+    """One attempt to install or repair ``model`` from ``source``. ``stop`` may be used from any thread.
+
+    The list of files is requested up to ``num_list_attempts`` times, and each file up to ``num_attempts`` times.
+    """
 
     def __init__(
         self,
@@ -52,12 +56,16 @@ class Installation:
         stop: CancelToken | None = None,
         on_progress: OnProgress = ignore_progress,
         first_wait_seconds: float = 1.0,
+        num_attempts: int = MAX_ATTEMPTS,
+        num_list_attempts: int = MAX_ATTEMPTS,
     ) -> None:
         self.stop = stop or CancelToken()
         self._model = model
         self._source = source
         self._on_progress = on_progress
         self._first_wait_seconds = first_wait_seconds
+        self._num_attempts = num_attempts
+        self._num_list_attempts = num_list_attempts
         self._folder = models_folder() / model.name
         self._staging = staging_folder(model.name)
         self._record = read_record(self._folder)
@@ -101,7 +109,7 @@ class Installation:
         return make_plan(self._model, self._variants, self._source, listing)
 
     def _list_files(self, revision: str | None) -> Listing:
-        retry = RetryPolicy(self._first_wait_seconds)
+        retry = RetryPolicy(self._first_wait_seconds, num_attempts=self._num_list_attempts)
         host = httpx2.URL(self._source.endpoint).host
         repository = self._model.repositories[self._source.kind]
         while True:
@@ -121,8 +129,12 @@ class Installation:
             seconds = retry.next_delay_seconds(requested_seconds)
             if seconds is None:
                 raise failure
-            self._on_progress(Progress(Phase.WAITING, error=failure, wait_seconds=seconds))
-            self.stop.sleep(seconds)
+            self._wait(seconds, failure)
+
+    def _wait(self, seconds: float, failure: StudioError) -> None:
+        self.stop.countdown(
+            seconds, lambda left: self._on_progress(Progress(Phase.WAITING, error=failure, wait_seconds=left))
+        )
 
     def _execute(self, plan: InstallPlan) -> Path:
         installed = self._installed_checksums(plan)
@@ -138,7 +150,7 @@ class Installation:
                 counter.begin(file.path, file.size_bytes)
                 # Called before every attempt, because addresses expire.
                 get_address = partial(self._source.address, plan.repository, plan.revision, file.path)
-                retry = RetryPolicy(self._first_wait_seconds)
+                retry = RetryPolicy(self._first_wait_seconds, num_attempts=self._num_attempts)
                 download = FileDownload(client, get_address, file, retry, counter)
                 completed[file.path] = download.run(self._staging / file.path)
                 save_completed(self._staging, completed)

@@ -19,7 +19,7 @@ from studio.messages import Message, wording
 
 _CONNECT_SECONDS = 15.0
 _SILENCE_SECONDS = 30.0  # without data from the server, before the request is retried
-_MAX_ATTEMPTS = 7
+MAX_ATTEMPTS = 7
 _MAX_SECONDS = 60.0
 _MAX_REQUESTED_SECONDS = 60.0
 _TRANSIENT_STATUSES = {408, 425, 429, 500, 502, 503, 504}
@@ -67,10 +67,11 @@ def _trusted_certificates() -> ssl.SSLContext:
 
 
 class RetryPolicy:
-    """Exponential back-off. Gives up after seven failures in a row."""
+    """Exponential back-off. Gives up after ``num_attempts`` failures in a row."""
 
-    def __init__(self, first_seconds: float = 1.0) -> None:
+    def __init__(self, first_seconds: float = 1.0, *, num_attempts: int = MAX_ATTEMPTS) -> None:
         self._first_seconds = first_seconds
+        self._num_attempts = num_attempts
         self._num_failures = 0
 
     def next_delay_seconds(self, requested_seconds: float | None = None) -> float | None:
@@ -79,7 +80,7 @@ class RetryPolicy:
         ``requested_seconds`` is the server's Retry-After, honoured up to a minute.
         """
         self._num_failures += 1
-        if self._num_failures >= _MAX_ATTEMPTS:
+        if self._num_failures >= self._num_attempts:
             return None
         delay = min(_MAX_SECONDS, self._first_seconds * 2.0 ** (self._num_failures - 1))
         return max(delay, min(requested_seconds or 0.0, _MAX_REQUESTED_SECONDS))

@@ -26,11 +26,20 @@ class DownloadCancelled(Exception):
     """The user cancelled the work. Completed parts are kept."""
 
 
+class SourceSkipped(Exception):
+    """The user wants another source."""
+
+
 class CancelToken:
-    """A cancellation flag that also interrupts waiting for a server. ``cancel`` may be called from any thread."""
+    """A cancellation flag that also interrupts waiting for a server.
+
+    ``cancel``, ``skip_source`` and ``end_wait`` may be called from any thread.
+    """
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._wake = threading.Event()  # ends a wait
+        self._is_skipping = False
         self._lock = threading.Lock()
         self._connection: socket.socket | None = None
 
@@ -41,18 +50,44 @@ class CancelToken:
     def cancel(self) -> None:
         with self._lock:
             self._event.set()
-            if self._connection is not None:
-                _shut_down(self._connection)
+            self._interrupt()
+
+    def skip_source(self) -> None:
+        """Interrupt the download from the current source with ``SourceSkipped``."""
+        with self._lock:
+            self._is_skipping = True
+            self._interrupt()
+
+    def forget_skip(self) -> None:
+        self._is_skipping = False
+
+    def end_wait(self) -> None:
+        """End the current ``countdown`` now."""
+        self._wake.set()
 
     def check(self) -> None:
-        """Raise ``DownloadCancelled`` if cancelled."""
+        """Raise ``DownloadCancelled`` or ``SourceSkipped`` if that was requested."""
         if self.is_cancelled:
             raise DownloadCancelled
+        if self._is_skipping:
+            raise SourceSkipped
 
-    def sleep(self, seconds: float) -> None:
-        """Wait. Raise ``DownloadCancelled`` as soon as it is cancelled."""
-        if self._event.wait(seconds):
-            raise DownloadCancelled
+    def countdown(self, seconds: float, report: Callable[[float], None]) -> None:
+        """Wait, and ``report`` the remaining seconds every second. Raise as ``check`` does, as soon as requested."""
+        self._wake.clear()
+        end, left = time.monotonic() + seconds, seconds
+        while left > 0:
+            self.check()
+            report(left)
+            if self._wake.wait(left % 1.0 or 1.0):
+                break
+            left = end - time.monotonic()
+        self.check()
+
+    def _interrupt(self) -> None:
+        self._wake.set()
+        if self._connection is not None:
+            _shut_down(self._connection)
 
     @contextlib.contextmanager
     def watching(self, response: httpx2.Response) -> Iterator[None]:
@@ -97,6 +132,7 @@ class Progress:
     remaining_seconds: float | None = None
     error: StudioError | None = None  # the reason for waiting
     wait_seconds: float = 0.0  # until the next attempt
+    source: str = ""  # name of the hub or host; empty if there is only one
 
     @property
     def share(self) -> float | None:

@@ -11,7 +11,7 @@ HTTP interface consists of two URLs.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -19,11 +19,13 @@ from urllib.parse import urlsplit
 from studio.catalog.known import SourceKind
 from studio.errors import UnusableSetting
 
+AUTOMATIC = "automatic"  # choice of the source by the location of the computer
 # Environment variable and default endpoint.
 _ENDPOINTS = {
     SourceKind.HUGGING_FACE: ("HF_ENDPOINT", "https://huggingface.co"),
     SourceKind.MODEL_SCOPE: ("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn"),
 }
+_MIRRORS = {"https://hf-mirror.com": SourceKind.HUGGING_FACE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,49 @@ def open_source(kind: SourceKind, endpoint: str = "") -> ModelSource:
 
     found = endpoint_of(kind, endpoint)
     return HuggingFace(found) if kind is SourceKind.HUGGING_FACE else ModelScope(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOrder:
+    """Sources of models: those tried in turn by themselves, and those tried only when the user asks."""
+
+    automatic: tuple[ModelSource, ...]
+    others: tuple[ModelSource, ...] = ()
+
+
+def order_sources(choice: str, own_endpoints: Mapping[SourceKind, str], *, is_in_china: bool) -> SourceOrder:
+    """Return the sources for the setting ``choice``: a source, or "automatic".
+
+    An own address, from the settings or the environment, is used alone until the user asks for another source. Raise
+    ``UnusableSetting``.
+    """
+    hugging_face, model_scope = SourceKind.HUGGING_FACE, SourceKind.MODEL_SCOPE
+    mirrors = [(kind, endpoint) for endpoint, kind in _MIRRORS.items()]
+    official = {kind: (kind, default) for kind, (_, default) in _ENDPOINTS.items()}
+    if is_in_china:
+        places = [official[model_scope], *mirrors, official[hugging_face]]
+    else:
+        places = [official[hugging_face], official[model_scope], *mirrors]
+    is_automatic = choice == AUTOMATIC
+    kinds = [kind for kind, _ in places] if is_automatic else [SourceKind(choice)]
+    own = {kind: endpoint_of(kind, own_endpoints.get(kind, "")) for kind in dict.fromkeys(kinds)}
+    own_places = [(kind, endpoint) for kind, endpoint in own.items() if not is_default_endpoint(kind, endpoint)]
+    if own_places:
+        chosen = own_places if is_automatic else own_places[:1]
+        return SourceOrder(_opened(chosen), _opened([place for place in places if place not in chosen]))
+    if not is_automatic:
+        places.sort(key=lambda place: place != official[SourceKind(choice)])
+    return SourceOrder(_opened(places))
+
+
+def _opened(places: Sequence[tuple[SourceKind, str]]) -> tuple[ModelSource, ...]:
+    return tuple(open_source(kind, endpoint) for kind, endpoint in places)
+
+
+def source_title(source: ModelSource) -> str:
+    """Return the name of the hub, or the host of a mirror."""
+    is_official = is_default_endpoint(source.kind, source.endpoint)
+    return source.kind.title if is_official else urlsplit(source.endpoint).netloc
 
 
 def endpoint_of(kind: SourceKind, chosen: str = "") -> str:

@@ -139,6 +139,7 @@ class PartialFile:
         """Open or create the part file of ``target``. Raise ``DiskFull``, ``CannotWrite``."""
         self.target = target
         self.etag = ""
+        self._origin = ""  # host of the server that sent the bytes
         self._path = target.with_name(f"{target.name}.part")
         self._state_path = target.with_name(f"{target.name}.part.json")
         with writing(target):
@@ -170,6 +171,16 @@ class PartialFile:
             read += len(content)
             counter.report(Phase.CHECKING, read)
         self.num_bytes = read
+
+    def use_origin(self, host: str, *, is_verified: bool) -> None:
+        """Continue with bytes from ``host``.
+
+        Servers name versions differently. If the content is verified by its SHA-256, the bytes of another server are
+        kept nevertheless.
+        """
+        if self._origin != host and is_verified:
+            self.etag = ""
+        self._origin = host
 
     def append(self, content: bytes) -> None:
         """Write ``content``. Raise ``DiskFull``, ``CannotWrite``."""
@@ -213,6 +224,7 @@ class PartialFile:
         try:
             state = read_json(self._state_path)
             safe_bytes, self.etag = max(0, int(state["num_bytes"])), str(state["etag"])
+            self._origin = str(state.get("origin", ""))
         except (OSError, ValueError, KeyError, TypeError):
             safe_bytes = 0
         kept = min(size, safe_bytes)
@@ -222,7 +234,10 @@ class PartialFile:
     def _sync(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
-        atomic_write(self._state_path, json.dumps({"num_bytes": self.num_bytes, "etag": self.etag}).encode())
+        atomic_write(
+            self._state_path,
+            json.dumps({"num_bytes": self.num_bytes, "etag": self.etag, "origin": self._origin}).encode(),
+        )
         self._synced = time.monotonic()
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from studio.catalog.checking import check_model, remove_model
+from studio.catalog.failover import FailoverInstallation
 from studio.catalog.folders import in_gigabytes
-from studio.catalog.installation import Installation
 from studio.catalog.installed import ModelState, ModelStatus, model_not_found, model_status, model_statuses
 from studio.catalog.known import Ability, KnownModel, SourceKind, known_models
 from studio.catalog.progress import OnProgress, Phase, Progress
-from studio.catalog.sources import open_source
+from studio.catalog.sources import AUTOMATIC, SourceOrder, open_source, order_sources
 from studio.catalog.transfer import EXPORT_SUFFIX, export_model, import_model
 from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_action, add_command
@@ -23,6 +23,7 @@ from studio.errors import ModelNotFound
 from studio.messages import did_you_mean, printable
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_store import Settings
+from studio.system.region import is_in_china
 
 EXAMPLES = """\
 examples:
@@ -165,20 +166,31 @@ def _export(arguments: argparse.Namespace, _command_context: CommandContext) -> 
 
 
 def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: frozenset[str]) -> None:
-    settings = Settings()
-    kind = SourceKind(arguments.source or settings[MODEL_SOURCE])
-    own = settings[HUGGING_FACE_ENDPOINT if kind is SourceKind.HUGGING_FACE else MODEL_SCOPE_ENDPOINT]
-    source = open_source(kind, arguments.endpoint or own)
+    order = _sources(arguments)
     line = ProgressLine()
-    print_message(f"{model.name}: {in_gigabytes(model.size_bytes(variants))} from {source.endpoint}")
+    print_message(f"{model.name}: {in_gigabytes(model.size_bytes(variants))} from {order.automatic[0].endpoint}")
     try:
-        folder = Installation(model, source, variants=variants, on_progress=_shown_on(line)).run()
+        folder = FailoverInstallation(model, order, variants=variants, on_progress=_shown_on(line)).run()
     except KeyboardInterrupt:
         line.say("Interrupted. Downloaded data is kept; run the same command to resume.")
         raise
     finally:
         line.clear()
     print_message(f"{model.name} is installed in {folder}.")
+
+
+def _sources(arguments: argparse.Namespace) -> SourceOrder:
+    """Return the sources in the order in which they are tried. A source of the options is used alone."""
+    settings = Settings()
+    own = {
+        SourceKind.HUGGING_FACE: settings[HUGGING_FACE_ENDPOINT],
+        SourceKind.MODEL_SCOPE: settings[MODEL_SCOPE_ENDPOINT],
+    }
+    choice = arguments.source or settings[MODEL_SOURCE]
+    if not (arguments.source or arguments.endpoint):
+        return order_sources(choice, own, is_in_china=is_in_china())
+    kind = SourceKind.HUGGING_FACE if choice == AUTOMATIC else SourceKind(choice)
+    return SourceOrder((open_source(kind, arguments.endpoint or own[kind]),))
 
 
 def _is_downloadable(name: str) -> bool:
@@ -210,8 +222,9 @@ def _shown_on(line: ProgressLine) -> OnProgress:
     shown: set[str] = set()
 
     def show(progress: Progress) -> None:
-        if progress.phase is Phase.WAITING and progress.error is not None:
-            sentence = f"{progress.error.message} Retrying."
+        if progress.phase in (Phase.WAITING, Phase.LISTING) and progress.error is not None:
+            action = "Retrying" if progress.phase is Phase.WAITING else f"Trying {progress.source}"
+            sentence = f"{progress.error.message} {action}."
             if sentence not in shown:
                 shown.add(sentence)
                 line.say(sentence)

@@ -15,16 +15,23 @@ from studio.app.background import in_background
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
 from studio.app.models.model_preview import ModelPreview, compare, synthesize_preview
 from studio.app.models.model_tasks import ModelTaskKind
-from studio.app.models.model_text import ability_text, download_text, memory_text, progress_text, size_text
+from studio.app.models.model_text import (
+    ability_text,
+    download_text,
+    is_waiting,
+    memory_text,
+    progress_text,
+    size_text,
+)
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.translation import join_sentences
 from studio.catalog.installed import ModelState
-from studio.catalog.known import SourceKind, known_models
+from studio.catalog.known import known_models
 from studio.catalog.machine import Advice, MachineFacts, Reason, probe_machine, recommend_model
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.pipeline.request import VoiceReference
-from studio.settings import FIRST_RUN_IS_OVER, MODEL_SOURCE
+from studio.settings import FIRST_RUN_IS_OVER
 
 
 class FirstRun(QObject):
@@ -139,13 +146,19 @@ class FirstRun(QObject):
             return
         progress = progress_text(task.progress) if task.progress else self.tr("Queued")
         note = self.tr("You can keep working. Downloaded data is kept if you pause or quit.")
+        buttons = [PanelButton(self.tr("Pause"), self._pause), PanelButton(self.tr("Cancel"), self._cancel)]
+        if is_waiting(task):
+            buttons += [
+                PanelButton(self.tr("Try now"), lambda: self._tasks.end_wait(self._name)),
+                PanelButton(self.tr("Other source"), lambda: self._tasks.skip_source(self._name)),
+            ]
         self._show(
             PanelPage(
                 self.tr("Downloading {name}").format(name=self._name),
                 f"{progress}\n{note}",
                 is_busy=True,
                 share=task.progress.share if task.progress else None,
-                buttons=(PanelButton(self.tr("Pause"), self._pause), PanelButton(self.tr("Cancel"), self._cancel)),
+                buttons=buttons,
             )
         )
 
@@ -168,18 +181,15 @@ class FirstRun(QObject):
             return
         buttons = [PanelButton(self.tr("Try again"), self._install)]
         if isinstance(error, SourceUnreachable | SourceRefused | WrongDownload):
-            other = next(kind for kind in SourceKind if kind is not self._tasks.source_kind)
-            words = self.tr("Continue from {source}").format(source=other.title)
-            buttons.append(PanelButton(words, lambda: self._install_from(other)))
+            buttons.append(PanelButton(self.tr("Other source"), self._install_from_other_source))
         buttons.append(PanelButton(self.tr("Other models…"), self.models_wanted.emit))
         buttons.append(PanelButton(self.tr("Not now"), self._end))
         title = self.tr("Download of {name} failed").format(name=self._name)
         self._show(PanelPage(title, error=error, buttons=buttons))
 
-    def _install_from(self, source: SourceKind) -> None:
-        """Change the source in the settings and resume the download, since the files are the same on every hub."""
-        self._session.settings[MODEL_SOURCE] = source.value
-        self._install()
+    def _install_from_other_source(self) -> None:
+        self._tasks.install_from_other_source(self._name)
+        self._on_task_changed()
 
     def _on_installed(self, name: str) -> None:
         if not self._is_active or name != self._name:

@@ -23,6 +23,7 @@ from studio.app.models.model_tasks import ModelTask, ModelTaskKind
 from studio.app.models.model_text import (
     ability_text,
     file_text,
+    is_waiting,
     origin_text,
     size_text,
     state_icon,
@@ -45,6 +46,8 @@ class ModelCard(QFrame):
     install_wanted = Signal(frozenset)
     stop_wanted = Signal()
     discard_wanted = Signal()
+    retry_wanted = Signal()  # without waiting any longer
+    other_source_wanted = Signal()
     check_wanted = Signal()
     export_wanted = Signal()
     remove_wanted = Signal()
@@ -73,6 +76,8 @@ class ModelCard(QFrame):
         self._file = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self._main = QPushButton()
         self._second = QPushButton()
+        self._retry = QPushButton(self.tr("Try now"))
+        self._other_source = QPushButton(self.tr("Other source"))
         self._more = QToolButton()
         self._more.setIcon(icon("more"))
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -88,6 +93,10 @@ class ModelCard(QFrame):
         for button in (self._main, self._second):
             button.setAutoDefault(False)
             button.clicked.connect(lambda _=False, pressed=button: self._calls[pressed]())
+        for button, call in ((self._retry, self.retry_wanted), (self._other_source, self.other_source_wanted)):
+            button.setAutoDefault(False)
+            button.setAccessibleName(f"{button.text()}: {name}")
+            button.clicked.connect(call)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -95,7 +104,7 @@ class ModelCard(QFrame):
         head.addWidget(self._mark)
         head.addWidget(self._title)
         head.addWidget(self._state, 1)
-        for button in (self._main, self._second, self._more):
+        for button in (self._retry, self._other_source, self._main, self._second, self._more):
             button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
             head.addWidget(button)
         column = QVBoxLayout(self)
@@ -123,6 +132,8 @@ class ModelCard(QFrame):
         """Show a running or queued task. None hides it."""
         for widget in (self._bar, self._task, self._file):
             widget.setVisible(task is not None)
+        for button in (self._retry, self._other_source):
+            button.setVisible(task is not None and is_waiting(task) and not task.stop.is_cancelled)
         if task is None:
             if self._status is not None:
                 self._main.setVisible(bool(self._main.text()))

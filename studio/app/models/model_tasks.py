@@ -17,11 +17,12 @@ from studio.catalog.checking import CheckResult, check_model, discard_download, 
 from studio.catalog.installed import ModelStatus, model_statuses
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.progress import CancelToken, DownloadCancelled, Progress
-from studio.catalog.sources import endpoint_of, open_source
+from studio.catalog.sources import SourceOrder, order_sources
 from studio.catalog.transfer import export_model, import_model
 from studio.errors import InternalError, StudioError
 from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
 from studio.settings_store import Settings
+from studio.system.region import is_in_china
 
 _log = logging.getLogger(__name__)
 _UPDATE_MILLISECONDS = 250
@@ -77,6 +78,12 @@ class ModelTasks(QObject):
     def install(self, name: str, variants: frozenset[str] = frozenset()) -> None:
         self._enqueue(ModelTask(name, ModelTaskKind.INSTALL, variants))
 
+    def install_from_other_source(self, name: str) -> None:
+        """Resume the download of ``name`` from the source after the preferred one."""
+        task = ModelTask(name, ModelTaskKind.INSTALL)
+        task.stop.skip_source()
+        self._enqueue(task)
+
     def check(self, name: str) -> None:
         self._enqueue(ModelTask(name, ModelTaskKind.CHECK))
 
@@ -123,13 +130,26 @@ class ModelTasks(QObject):
         return next((status for status in self.statuses if status.name == name), None)
 
     @property
-    def source_kind(self) -> SourceKind:
-        return SourceKind(self._settings[MODEL_SOURCE])
+    def sources(self) -> SourceOrder:
+        """Sources of models in the order in which they are tried. Raises ``UnusableSetting``."""
+        own = {
+            SourceKind.HUGGING_FACE: self._settings[HUGGING_FACE_ENDPOINT],
+            SourceKind.MODEL_SCOPE: self._settings[MODEL_SCOPE_ENDPOINT],
+        }
+        return order_sources(self._settings[MODEL_SOURCE], own, is_in_china=is_in_china())
 
-    @property
-    def endpoint(self) -> str:
-        """Address of the model source. Raises ``UnusableSetting``."""
-        return endpoint_of(self.source_kind, self._endpoint_setting)
+    def end_wait(self, name: str) -> None:
+        """Make the waiting download of ``name`` try again now."""
+        self._control(name, CancelToken.end_wait)
+
+    def skip_source(self, name: str) -> None:
+        """Continue the download of ``name`` from another source."""
+        self._control(name, CancelToken.skip_source)
+
+    def _control(self, name: str, call: Callable[[CancelToken], None]) -> None:
+        for task in self._tasks:
+            if task.name == name and task.is_running:
+                call(task.stop)
 
     async def close(self) -> None:
         """Stop the running task and wait for it. Downloaded data is kept."""
@@ -141,11 +161,6 @@ class ModelTasks(QObject):
             current.stop.cancel()
         while self.current is not None:
             await asyncio.sleep(0.01)
-
-    @property
-    def _endpoint_setting(self) -> str:
-        kind = self.source_kind
-        return self._settings[HUGGING_FACE_ENDPOINT if kind is SourceKind.HUGGING_FACE else MODEL_SCOPE_ENDPOINT]
 
     def _enqueue(self, task: ModelTask) -> None:
         is_queued = any(
@@ -193,7 +208,8 @@ class ModelTasks(QObject):
 
     def _do(self, task: ModelTask) -> CheckResult | Path | None:
         """Run ``task`` on a background thread."""
-        task.stop.check()
+        if task.stop.is_cancelled:
+            raise DownloadCancelled
 
         def on_progress(progress: Progress) -> None:
             task.progress = progress
@@ -216,8 +232,9 @@ class ModelTasks(QObject):
         return None
 
     def _install(self, task: ModelTask, on_progress: Callable[[Progress], None]) -> Path:
-        from studio.catalog.installation import Installation  # noqa: PLC0415 - its library is slow to load
+        from studio.catalog.failover import FailoverInstallation  # noqa: PLC0415 - its library is slow to load
 
-        source = open_source(self.source_kind, self._endpoint_setting)
-        model = known_models()[task.name]
-        return Installation(model, source, variants=task.variants, stop=task.stop, on_progress=on_progress).run()
+        model, sources = known_models()[task.name], self.sources
+        return FailoverInstallation(
+            model, sources, variants=task.variants, stop=task.stop, on_progress=on_progress
+        ).run()

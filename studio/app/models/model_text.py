@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.error_text import error_message
@@ -130,13 +132,27 @@ def task_text(task: ModelTask) -> str:
     return f"{words}: {details}" if details else words
 
 
+def is_waiting(task: ModelTask) -> bool:
+    """Return whether the download waits for another attempt, or has not begun because of its source."""
+    progress = task.progress
+    return (
+        task.kind is ModelTaskKind.INSTALL
+        and task.is_running
+        and progress is not None
+        and (progress.phase is Phase.WAITING or (progress.phase is Phase.LISTING and progress.error is not None))
+    )
+
+
 def progress_text(progress: Progress) -> str:
     """Return the number of bytes, and the speed and remaining time once they are known."""
     match progress.phase:
         case Phase.LISTING:
+            if progress.error is not None and progress.source:
+                words = _tr(_T("Models", "{error} Trying {source}…"))
+                return words.format(error=error_message(progress.error), source=progress.source)
             return _tr(_T("Models", "requesting the file list…"))
         case Phase.WAITING:
-            seconds = round(progress.wait_seconds)
+            seconds = math.ceil(progress.wait_seconds)
             if progress.error is None:
                 return _tr(_T("Models", "retrying in {seconds} s")).format(seconds=seconds)
             # The remedy is left out, because the user need not do anything yet.
@@ -148,6 +164,8 @@ def progress_text(progress: Progress) -> str:
     if progress.total_bytes:
         bytes_text = _tr(_T("Models", "{done} of {all}"))
         parts.append(bytes_text.format(done=size_text(progress.done_bytes), all=size_text(progress.total_bytes)))
+    if progress.source and progress.phase is Phase.RECEIVING:
+        parts.append(_tr(_T("Models", "from {origin}")).format(origin=progress.source))
     if progress.bytes_per_second is not None:
         speed = _tr(_T("Models", "{size}/s")).format(size=size_text(progress.bytes_per_second))
         parts.append(speed)

@@ -35,6 +35,7 @@ from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
 from studio.catalog.folders import models_folder
+from studio.catalog.sources import source_title
 from studio.catalog.transfer import EXPORT_SUFFIX
 from studio.errors import StudioError, UnusableSetting
 from studio.health.log_file import note_shown
@@ -139,14 +140,16 @@ class ModelsPage(QDialog):
 
     def _show_source(self) -> None:
         try:
-            endpoint = self._tasks.endpoint
+            sources = [source_title(source) for source in self._tasks.sources.automatic]
         except UnusableSetting as error:
             self._show_error(error)
-            endpoint = ""
-        words = self.tr("Source: {source} ({endpoint}) · Folder: {folder}")
-        self._source.setText(
-            words.format(source=self._tasks.source_kind.title, endpoint=endpoint, folder=models_folder())
-        )
+            sources = []
+        if len(sources) > 1:
+            words = self.tr("Source: {source}, else {others} · Folder: {folder}")
+        else:
+            words = self.tr("Source: {source} · Folder: {folder}")
+        others = self.tr(", ").join(sources[1:])
+        self._source.setText(words.format(source=sources[0] if sources else "–", others=others, folder=models_folder()))
 
     def _show_error(self, error: StudioError) -> None:
         note_shown(error)
@@ -177,6 +180,8 @@ class ModelsPage(QDialog):
         self.cards[name] = card
         card.install_wanted.connect(lambda variants: self._begin(lambda: self._tasks.install(name, variants)))
         card.stop_wanted.connect(lambda: self._tasks.stop(name))
+        card.retry_wanted.connect(lambda: self._tasks.end_wait(name))
+        card.other_source_wanted.connect(lambda: self._tasks.skip_source(name))
         card.discard_wanted.connect(lambda: self._begin(lambda: self._tasks.discard(name)))
         card.check_wanted.connect(lambda: self._begin(lambda: self._tasks.check(name)))
         card.export_wanted.connect(lambda: self._ask_for_export(name))

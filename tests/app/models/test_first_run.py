@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from studio.catalog.installation import Installation
 from studio.catalog.installed import installed_models
 from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import Gpu, MachineFacts, Reason, parse_gpus, probe_machine, recommend_model
+from studio.catalog.progress import CancelToken
 from studio.catalog.sources import open_source
 from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE
 from studio.settings import MODEL as MODEL_IN_USE
@@ -144,20 +146,43 @@ def test_a_failed_download_is_reported_in_the_panel_and_can_be_retried(bench: Be
     bench.until(lambda: panel.page.title == f"{NAME} is installed")
 
 
-def test_the_download_continues_from_the_other_source_if_one_refuses(
+def test_the_download_continues_from_the_other_source_by_itself(
     bench: Bench, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODELSCOPE_ENDPOINT", hub.url)
     panel = begin(bench).panel
-    hub.faults["llm.pt"] = 2 * [Fault(403, at_hub=True)]
+    hub.faults["llm.pt"] = [Fault(403, at_hub=True)]
     press(bench, panel, "Download 510.01 kB")
-    bench.until(lambda: panel.page.error)
-    served = hub.served_bytes["flow.pt"]
-    hub.faults.clear()
-    press(bench, panel, "Continue from ModelScope")
     bench.until(lambda: panel.page.title == f"{NAME} is installed")
-    assert hub.served_bytes["flow.pt"] == served
-    assert bench.settings[MODEL_SOURCE] == "modelscope"
+    paths = [asked.path for asked in hub.asked]
+    assert any(path.startswith("/api/v1/models/") for path in paths)
+    assert sum("flow.pt" in path and "/bytes/" in path for path in paths) == 1
+    assert bench.settings.is_default(MODEL_SOURCE)
+
+
+def test_an_unreachable_source_counts_down_and_the_user_need_not_wait(
+    bench: Bench, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def countdown(token: CancelToken, seconds: float, report: Callable[[float], None]) -> None:
+        waits.append(seconds)
+        real(token, 600.0, report)  # the user does not wait that long
+
+    real = CancelToken.countdown
+    monkeypatch.setattr(CancelToken, "countdown", countdown)
+    panel = begin(bench).panel
+    hub.list_faults = 2 * [Fault(503)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: "Retrying in 600 s." in panel.page.text)
+    bench.until(lambda: "Retrying in 599 s." in panel.page.text)
+    assert button_texts(panel) == ["Pause", "Cancel", "Try now", "Other source"]
+    press(bench, panel, "Try now")
+    bench.until(lambda: len(waits) == 2)
+    monkeypatch.setattr(CancelToken, "countdown", real)
+    bench.until(lambda: "Retrying in" in panel.page.text)
+    press(bench, panel, "Try now")
+    bench.until(lambda: panel.page.title == f"{NAME} is installed")
 
 
 def preview(first: float, work: float, highest: float, *, noise: bool = False) -> ModelPreview:
