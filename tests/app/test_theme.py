@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
 
 from studio import paths
 from studio.app.actions import SPECS
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.theme.colors import DARK, LIGHT, ThemeColors, is_dark, mixed, palette_of, theme_colors
-from studio.app.theme.fonts import TextSize, text_font
+from studio.app.theme.fonts import TextSize, interface_font, text_font
 from studio.app.theme.icons import icon
 from studio.app.theme.voice_colors import DARK_VOICES, LIGHT_VOICES, voice_color, voice_ground
 
@@ -187,3 +187,10 @@ def test_no_frame_has_a_box_to_check() -> None:
     with_frames = [path for path in APP.rglob("*.py") if "QGroupBox(" in path.read_text("utf-8")]
     assert with_frames
     assert [path.name for path in with_frames if "setCheckable" in path.read_text("utf-8")] == []
+
+
+def test_latin_text_uses_the_system_font_and_not_a_chinese_one(qapp: QApplication) -> None:
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    font = interface_font()
+    assert font.families()[0] == QFontInfo(system).family()
+    assert len(font.families()) > 1

@@ -29,7 +29,9 @@ def interface_font() -> QFont:
     """Return the system's font with Chinese fallbacks, enlarged to 13 pixels if it is smaller."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     fallbacks = _CHINESE_FAMILIES.get(sys.platform, _OTHER_CHINESE_FAMILIES)
-    font.setFamilies(list(dict.fromkeys((*font.families(), *fallbacks))))
+    # An alias such as "Sans Serif" is resolved first: Qt would prefer a fallback that is installed under its name, and
+    # Chinese fonts have wide quotation marks.
+    font.setFamilies(list(dict.fromkeys((QFontInfo(font).family(), *fallbacks))))
     pixels = QFontInfo(font).pixelSize()
     return _scaled(font, _INTERFACE_PIXELS / pixels) if 0 < pixels < _INTERFACE_PIXELS else font
 
