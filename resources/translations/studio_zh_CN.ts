@@ -5359,6 +5359,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Takes {count}</source>
         <translation>版本 {count}</translation>
     </message>
+    <message>
+        <source>The take was spoken at {speed:.2f}× and cannot be stretched this far. Speak it again.</source>
+        <translation>此版本合成时的语速为 {speed:.2f}×，无法拉伸到这个程度。请重新合成。</translation>
+    </message>
 </context>
 <context>
     <name>KnownWriting</name>
@@ -5741,6 +5745,54 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Cross-lingual mode. Add a transcript for a closer likeness.</source>
         <translation>跨语种模式：添加参考文本可提高相似度。</translation>
+    </message>
+    <message>
+        <source>Speak again</source>
+        <translation>重新合成</translation>
+    </message>
+    <message>
+        <source>Volume</source>
+        <translation>音量</translation>
+    </message>
+    <message>
+        <source>Fade in, out</source>
+        <translation>淡入、淡出</translation>
+    </message>
+    <message>
+        <source>Fade in</source>
+        <translation>淡入</translation>
+    </message>
+    <message>
+        <source>Fade out</source>
+        <translation>淡出</translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Make another reading. Changing the speed stretches the existing takes.</source>
+        <translation>重新朗读一遍。更改语速只会拉伸已有版本。</translation>
+    </message>
+    <message>
+        <source>Change volume</source>
+        <translation>更改音量</translation>
+    </message>
+    <message>
+        <source>Change fade</source>
+        <translation>更改淡入淡出</translation>
+    </message>
+    <message>
+        <source>Change character</source>
+        <translation>更改角色</translation>
+    </message>
+    <message>
+        <source>Change note</source>
+        <translation>更改备注</translation>
     </message>
 </context>
 <context>
@@ -6220,6 +6272,13 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>File names</source>
         <translation>文件名</translation>
+    </message>
+</context>
+<context>
+    <name>NoteField</name>
+    <message>
+        <source>(mixed)</source>
+        <translation>（不同）</translation>
     </message>
 </context>
 <context>
@@ -8141,6 +8200,13 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     <message>
         <source>Match case</source>
         <translation>区分大小写</translation>
+    </message>
+</context>
+<context>
+    <name>WordsField</name>
+    <message>
+        <source>(mixed)</source>
+        <translation>（不同）</translation>
     </message>
 </context>
 <context>

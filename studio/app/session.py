@@ -15,8 +15,9 @@ from studio import paths
 from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
 from studio.app.inspector.thumbnails import WaveformThumbnails
-from studio.app.playback.audio_player import AudioPlayer, NowPlaying, PlaybackStats
+from studio.app.playback.audio_player import AudioPlayer, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
+from studio.app.playback.take_audio import EditedPlayback, present_edits, read_take
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.project_editor import ProjectEditor, RemovedTakes
 from studio.app.script.style_list import StyleList
@@ -107,6 +108,7 @@ class Session(QObject):
         )
         self.language_check = LanguageCheck(self.editor, self.line_statuses, self.bridge, self)
         self.transport = self._make_player(self)
+        self._edited_playback = EditedPlayback(self.editor, self.transport, self.bridge.run, self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.thumbnails = WaveformThumbnails(self.editor, self.bridge.run, self)
         # The job that is played while it is generated; None once it is over.
@@ -290,18 +292,15 @@ class Session(QObject):
         self.bridge.run(self._play_take(take_id, start_seconds))
 
     async def _play_take(self, take_id: str, start_seconds: float) -> None:
-        sound = await self.audio_of(take_id)
-        line_id = self.editor.project.take(take_id).line_id
-        self.transport.play(NowPlaying(line_id, take_id, sound), start_seconds=start_seconds)
+        self.transport.play(await read_take(self.editor.project, take_id), start_seconds=start_seconds)
 
     async def audio_of(self, take_id: str) -> StreamingAudio:
-        """Raises ``TakeNotFound``."""
-        playing = self.transport.now_playing
+        """Return the audio of a take with its edits. Raises ``TakeNotFound``."""
+        playing, project = self.transport.now_playing, self.editor.project
         if playing is not None and playing.take_id == take_id and playing.audio.is_complete:
-            return playing.audio
-        project = self.editor.project
-        samples = await in_background(project.samples_of, take_id)
-        return StreamingAudio.of(samples, project.take(take_id).sample_rate)
+            has_present_edits = playing.edits == present_edits(project, take_id)
+            return playing.audio if has_present_edits else (await read_take(project, take_id)).audio
+        return (await read_take(project, take_id)).audio
 
     def waveform_of(self, take: Take) -> Waveform:
         """Return the audio of a stored take. Callable from any thread. Raises ``TakeNotFound``."""

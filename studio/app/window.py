@@ -178,6 +178,7 @@ class MainWindow(QMainWindow):
         session.editor.script_changed.connect(self._show_line)
         session.editor.project_replaced.connect(self._on_project_replaced)
         self.inspector.form.field_changed.connect(script.edit_lines)
+        self.inspector.form.speak_requested.connect(lambda: self._speak(num_takes=1))
         self.inspector.takes.take_chosen.connect(self.takes.choose)
         self.inspector.takes.play_requested.connect(session.play_take)
         self.inspector.takes.play_toggled.connect(self.takes.toggle_play)

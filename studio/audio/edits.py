@@ -43,6 +43,14 @@ class AudioEdits:
         kept = recorded_seconds - self.trim_start_seconds - self.trim_end_seconds
         return max(0.0, kept) / self.speed
 
+    def recorded_seconds(self, edited_seconds: float) -> float:
+        """Return the time in the recording of a time in the edited audio."""
+        return self.trim_start_seconds + edited_seconds * self.speed
+
+    def edited_seconds(self, recorded_seconds: float) -> float:
+        """Return the time in the edited audio of a time in the recording, at least 0."""
+        return max(0.0, recorded_seconds - self.trim_start_seconds) / self.speed
+
     def apply(self, samples: Samples, sample_rate: int) -> Samples:
         """Return the edited samples (m,) of a recording (n,). Without edits, return ``samples`` itself."""
         if self == AudioEdits():

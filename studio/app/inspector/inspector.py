@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QFrame,
@@ -111,6 +111,7 @@ class Inspector(QWidget):
     ) -> None:
         """Show the current ``line`` and its takes; the form edits the ``selected`` lines."""
         self.form.show_lines(line, selected, has_transcript=has_transcript)
+        self.form.show_speed_note(_speed_note(line, takes))
         self.takes.show_takes(takes, line.chosen_take if line else None)
         self._no_takes.setVisible(not takes)
         num_lines = len(selected)
@@ -127,6 +128,17 @@ class Inspector(QWidget):
     @property
     def spoken_words(self) -> str:
         return self._normalized_text.text()
+
+
+def _speed_note(line: Line | None, takes: Sequence[TakeRow]) -> str:
+    """Return a warning if the chosen take cannot be stretched to the speed of the line."""
+    chosen = next((row for row in takes if line is not None and row.take.id == line.chosen_take), None)
+    if chosen is None or chosen.has_line_speed:
+        return ""
+    words = QCoreApplication.translate(
+        "Inspector", "The take was spoken at {speed:.2f}× and cannot be stretched this far. Speak it again."
+    )
+    return words.format(speed=chosen.take.parameters.speed)
 
 
 def _title(words: str) -> QLabel:

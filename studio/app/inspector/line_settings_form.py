@@ -1,8 +1,9 @@
-"""Form for the settings of one or several lines: voice, style, speed, seed, pause, file name and sampling."""
+"""Form for the settings of one or several lines: how they are spoken, how they sound, and what they are called."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
@@ -14,22 +15,26 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
     QSlider,
-    QVBoxLayout,
     QWidget,
 )
 
+from studio.app.inspector.sampling_options import SamplingOptionsBox
+from studio.app.inspector.text_fields import NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
 from studio.app.script.style_list import StyleList
+from studio.app.theme.icons import icon
 from studio.app.widgets.number_field import NumberField
+from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.model.config import SamplingOptions
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
 from studio.voices.voice import name_key
 
 _SHORTEST_NAME = 9  # letters of a voice or style name visible at any width of the dock
+_LEAST_NUMBER_PIXELS = 72
 _SPEED_STEPS = 20  # slider steps per unit of speed
-_INDENT_PIXELS = 20
 
 
 class LineSettingsForm(QWidget):
@@ -37,6 +42,7 @@ class LineSettingsForm(QWidget):
 
     # ids of the lines, field, value, title of the undo step, whether further steps merge
     field_changed = Signal(list, str, object, str, bool)
+    speak_requested = Signal()  # another reading of the selected lines
 
     def __init__(self, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,11 +69,27 @@ class LineSettingsForm(QWidget):
         self._seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{1,19}"), self))
         self._pause = NumberField(maximum=LONGEST_PAUSE_SECONDS, step=0.1, decimals=1)
         self._pause.setSuffix(" " + self.tr("s"))
-        self._file_name = QLineEdit()
+        self._speed_note = QLabel(wordWrap=True)
+        self._speed_note.setProperty("role", "warn")
+        self._speed_note.hide()
+        self._speak_again = QPushButton(icon("retry"), self.tr("Speak again"))
+        self._volume = NumberField(minimum=QUIETEST_GAIN_DB, maximum=LOUDEST_GAIN_DB, step=0.5, decimals=1)
+        self._volume.setSuffix(" dB")
+        self._fade_in = NumberField(maximum=LONGEST_FADE_SECONDS, step=0.1, decimals=2)
+        self._fade_out = NumberField(maximum=LONGEST_FADE_SECONDS, step=0.1, decimals=2)
+        for fade in (self._fade_in, self._fade_out):
+            fade.setSuffix(" " + self.tr("s"))
+        self._character = WordsField()
+        self._note = NoteField()
+        self._file_name = WordsField(empty_text=self.tr("from the export's name pattern"))
         self._sampling = SamplingOptionsBox()
         for box in (self._voice, self._style):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(_SHORTEST_NAME)
+        for control in (self._voice, self._style, self._speed, *self._numbers.values()):
+            control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        for number in (self._speed, *self._numbers.values()):
+            number.setMinimumWidth(_LEAST_NUMBER_PIXELS)
         self._lay_out()
         self._connect()
         self.show_lines(None, ())
@@ -94,9 +116,8 @@ class LineSettingsForm(QWidget):
 
     def commit(self) -> None:
         """Report unfinished edits."""
-        self._speed.commit()
-        self._pause.commit()
-        self._sampling.commit()
+        for field in (self._speed, self._pause, self._volume, self._fade_in, self._fade_out, self._sampling):
+            field.commit()
 
     def show_lines(self, line: Line | None, selected: Sequence[Line], *, has_transcript: bool = False) -> None:
         """Show the current ``line``, if any; edits apply to the ``selected`` lines.
@@ -118,18 +139,39 @@ class LineSettingsForm(QWidget):
         self._show_style(shown, is_other=is_other)
         self._show_speed(shown)
         self._show_seed(shown, is_other=is_other)
-        self._pause.show_number(shown.pause_after_seconds, is_mixed=self._is_mixed("pause_after_seconds"))
-        self._show_file_name(shown, is_other=is_other)
+        for name, number in self._numbers.items():
+            number.show_number(getattr(shown, name), is_mixed=self._is_mixed(name))
+        for name, words in self._texts.items():
+            words.show_words(getattr(shown, name) or "", is_mixed=self._is_mixed(name), is_other=is_other)
         self._sampling.show_options(shown.sampling, is_mixed=self._is_mixed("sampling"))
         self._mode.setText(self._mode_text(line, has_transcript))
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
+
+    def show_speed_note(self, note: str) -> None:
+        """Show why the chosen take of the line does not have its speed; an empty note hides it."""
+        self._speed_note.setText(note)
+        self._speed_note.setVisible(bool(note))
 
     def edit_instruction(self) -> None:
         """Open the field for a custom style instruction."""
         self._style.setCurrentIndex(self._style.findData(CUSTOM_INSTRUCTION))
         self._instruction.show()
         self._instruction.setFocus()
+
+    @property
+    def _numbers(self) -> dict[str, NumberField]:
+        """The fields of numbers, except the speed, by the line's field."""
+        return {
+            "pause_after_seconds": self._pause,
+            "gain_db": self._volume,
+            "fade_in_seconds": self._fade_in,
+            "fade_out_seconds": self._fade_out,
+        }
+
+    @property
+    def _texts(self) -> dict[str, WordsField | NoteField]:
+        return {"character": self._character, "note": self._note, "file_name": self._file_name}
 
     def _lay_out(self) -> None:
         form = QFormLayout(self)
@@ -142,8 +184,14 @@ class LineSettingsForm(QWidget):
             ("", {self._instruction: self.tr("Style instruction")}),
             ("", {self._mode: ""}),
             (self.tr("Speed"), {self._speed_slider: self.tr("Speed, slider"), self._speed: self.tr("Speed")}),
-            (self.tr("Seed"), {self._is_seed_fixed: self.tr("Fixed seed"), self._seed: self.tr("Seed")}),
+            ("", {self._speed_note: ""}),
+            ("", {self._speak_again: self.tr("Speak again")}),
             (self.tr("Pause after"), {self._pause: self.tr("Pause after the line")}),
+            (self.tr("Volume"), {self._volume: self.tr("Volume")}),
+            (self.tr("Fade in, out"), {self._fade_in: self.tr("Fade in"), self._fade_out: self.tr("Fade out")}),
+            (self.tr("Character"), {self._character: self.tr("Character")}),
+            (self.tr("Note"), {self._note: self.tr("Note")}),
+            (self.tr("Seed"), {self._is_seed_fixed: self.tr("Fixed seed"), self._seed: self.tr("Seed")}),
             (self.tr("File name"), {self._file_name: self.tr("File name")}),
         )
         for label, controls in rows:
@@ -151,6 +199,7 @@ class LineSettingsForm(QWidget):
                 control.setAccessibleName(name)
             form.addRow(label, control if len(controls) == 1 else _side_by_side(*controls))
         form.addRow(self._sampling)
+        self._speak_again.setToolTip(self.tr("Make another reading. Changing the speed stretches the existing takes."))
         self._is_seed_fixed.setToolTip(
             self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
         )
@@ -165,10 +214,20 @@ class LineSettingsForm(QWidget):
         self._speed_slider.valueChanged.connect(lambda value: self._on_speed(value / _SPEED_STEPS))
         self._is_seed_fixed.clicked.connect(self._on_seed_fixed)
         self._seed.textEdited.connect(self._on_seed)
-        self._pause.number_changed.connect(
-            lambda value: self._report_edit("pause_after_seconds", value, self.tr("Change pause"), merges=True)
-        )
-        self._file_name.textEdited.connect(self._on_file_name)
+        titles = {
+            "pause_after_seconds": self.tr("Change pause"),
+            "gain_db": self.tr("Change volume"),
+            "fade_in_seconds": self.tr("Change fade"),
+            "fade_out_seconds": self.tr("Change fade"),
+            "character": self.tr("Change character"),
+            "note": self.tr("Change note"),
+            "file_name": self.tr("Change file name"),
+        }
+        for name, number in self._numbers.items():
+            number.number_changed.connect(partial(self._on_value, name, titles[name]))
+        for name, words in self._texts.items():
+            words.words_edited.connect(partial(self._on_words, name, titles[name]))
+        self._speak_again.clicked.connect(self.speak_requested)
         self._sampling.changed.connect(
             lambda options: self._report_edit("sampling", options, self.tr("Change sampling"), merges=True)
         )
@@ -228,15 +287,6 @@ class LineSettingsForm(QWidget):
         if not is_being_typed:
             self._seed.setText("" if wanted is None else str(wanted))
 
-    def _show_file_name(self, line: Line, *, is_other: bool) -> None:
-        is_mixed = self._is_mixed("file_name")
-        from_pattern = self.tr("from the export's name pattern")
-        self._file_name.setPlaceholderText(self.tr("(mixed)") if is_mixed else from_pattern)
-        wanted = None if is_mixed else line.file_name
-        is_being_typed = self._file_name.hasFocus() and not is_other and self._typed_file_name() == wanted
-        if not is_being_typed:
-            self._file_name.setText(wanted or "")
-
     def _row_of_voice(self, name: str) -> int:
         """Return the row of a voice, ignoring case as the library does; -1 if there is none."""
         rows = range(self._voice.count())
@@ -275,11 +325,12 @@ class LineSettingsForm(QWidget):
     def _typed_seed(self) -> int:
         return min(int(self._seed.text() or 0), LARGEST_SEED)
 
-    def _on_file_name(self) -> None:
-        self._report_edit("file_name", self._typed_file_name(), self.tr("Change file name"), merges=True)
+    def _on_value(self, field: str, title: str, value: float) -> None:
+        self._report_edit(field, value, title, merges=True)
 
-    def _typed_file_name(self) -> str | None:
-        return self._file_name.text().strip() or None
+    def _on_words(self, field: str, title: str, words: str) -> None:
+        """A note is a text; a missing name is None."""
+        self._report_edit(field, words if field == "note" else words or None, title, merges=True)
 
     def _mode_text(self, line: Line, has_transcript: bool) -> str:
         if line.voice is not None and self._row_of_voice(line.voice) < 0:
@@ -303,71 +354,3 @@ def _side_by_side(*widgets: QWidget) -> QWidget:
     for widget in widgets:
         layout.addWidget(widget, 1)
     return row
-
-
-class SamplingOptionsBox(QWidget):
-    """Custom sampling options of lines. While the box is not checked, the defaults of the released models apply."""
-
-    changed = Signal(object)  # SamplingOptions or None
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._is_custom = QCheckBox(self.tr("Custom sampling"))
-        self._top_p = NumberField(minimum=0.01, maximum=1.0, step=0.05, decimals=2)
-        self._top_k = NumberField(minimum=1, maximum=1000, decimals=0)
-        self._window = NumberField(minimum=1, maximum=1000, decimals=0)
-        self._ratio = NumberField(minimum=0.01, maximum=1.0, step=0.05, decimals=2)
-        self._fields = (self._top_p, self._top_k, self._window, self._ratio)
-        names_and_tips = (
-            (self.tr("Top p"), self.tr("Cumulative probability kept: lower is calmer, higher is livelier")),
-            (self.tr("Top k"), self.tr("Maximum number of candidate tokens")),
-            (self.tr("Repetition window"), self.tr("Number of recent tokens checked for repetition")),
-            (self.tr("Repetition limit"), self.tr("Largest fraction of one token in the window")),
-        )
-        self._inside = QWidget()
-        form = QFormLayout(self._inside)
-        form.setContentsMargins(_INDENT_PIXELS, 0, 0, 0)
-        for field, (name, tip) in zip(self._fields, names_and_tips, strict=True):
-            field.setAccessibleName(name)
-            field.setToolTip(tip)
-            field.number_changed.connect(self._on_number)
-            form.addRow(name, field)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._is_custom)
-        column.addWidget(self._inside)
-        self._is_custom.clicked.connect(self._on_clicked)
-        self.show_options(None)
-
-    def show_options(self, options: SamplingOptions | None, *, is_mixed: bool = False) -> None:
-        """Show ``options``, or the defaults for None. If ``is_mixed``, the selected lines have different options."""
-        state = Qt.CheckState.Checked if options is not None else Qt.CheckState.Unchecked
-        self._is_custom.setTristate(is_mixed)
-        self._is_custom.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
-        self._inside.setVisible(options is not None and not is_mixed)
-        shown = options or SamplingOptions()
-        values = (shown.top_p, shown.top_k, shown.window_tokens, shown.repetition_ratio)
-        for field, value in zip(self._fields, values, strict=True):
-            field.show_number(value)
-
-    def commit(self) -> None:
-        """Report unfinished edits."""
-        for field in self._fields:
-            field.commit()
-
-    def _on_clicked(self) -> None:
-        is_custom = self._is_custom.isChecked()
-        self._inside.setVisible(is_custom)
-        self.changed.emit(self._options() if is_custom else None)
-
-    def _on_number(self) -> None:
-        if self._is_custom.isChecked():
-            self.changed.emit(self._options())
-
-    def _options(self) -> SamplingOptions:
-        return SamplingOptions(
-            top_p=round(self._top_p.value(), 2),
-            top_k=round(self._top_k.value()),
-            window_tokens=round(self._window.value()),
-            repetition_ratio=round(self._ratio.value(), 2),
-        )

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.playback.comparison import MOST_TAKES
 from studio.app.session import Session
+from studio.audio.edits import AudioEdits
 from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
 from studio.project.changes import Change, ChooseTake, CompositeChange, RemoveTakes, RestoreTakes, SetTakesKept
@@ -24,6 +25,7 @@ class TakesController(QObject):
         self._session = session
         self._line: Line | None = None
         self._shown_take: str | None = None
+        self._shown_edits: AudioEdits | None = None
         self._last_shown: tuple[StreamingAudio | None, str] = (None, "")
         self._chosen_before: dict[str, str] = {}
         self._trash = session.removed_takes
@@ -66,12 +68,14 @@ class TakesController(QObject):
         if playing is not None and (
             (line is not None and playing.line_id == line.id) or (not is_other and playing.take_id == self._shown_take)
         ):
-            self._shown_take = playing.take_id
+            self._shown_take, self._shown_edits = playing.take_id, playing.edits
             self._session.audio_shown.emit(playing.audio, playing.line_id)
             return
         take_id = line.chosen_take if line else None
-        if take_id != self._shown_take or (line is not None and take_id is None):
-            self._shown_take = take_id
+        edits = self._session.editor.project.edits_of(self.chosen) if self.chosen is not None else None
+        is_known = take_id == self._shown_take and (edits is None or edits == self._shown_edits)
+        if not is_known or (line is not None and take_id is None):
+            self._shown_take, self._shown_edits = take_id, edits
             self._session.bridge.run(self._show(line.id if line else "", take_id))
         else:  # the number or text of the line may have changed
             self._session.audio_shown.emit(*self._last_shown)
@@ -80,7 +84,7 @@ class TakesController(QObject):
         self._last_shown = (sound, line_id)
 
     def _on_started(self, playing: NowPlaying) -> None:
-        self._shown_take = playing.take_id
+        self._shown_take, self._shown_edits = playing.take_id, playing.edits
 
     def _on_ended(self) -> None:
         """Show the chosen take again, unless the shown take is still being generated."""

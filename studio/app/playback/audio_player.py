@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from studio.app.error_text import error_message
 from studio.app.notifications import NotificationBar
+from studio.audio.edits import AudioEdits
 from studio.audio.output_device import AudioOutputs, LatencyPolicy
 from studio.audio.player import PlaybackEnd, Player
 from studio.audio.streaming_audio import StreamingAudio
@@ -29,11 +30,15 @@ _LEVEL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class NowPlaying:
-    """The audio being played, which may still be growing. The ids are empty if it is not a take."""
+    """The audio being played, which may still be growing. The ids are empty if it is not a take.
+
+    ``edits`` are those in ``audio``: a take that is played while it is generated has none.
+    """
 
     line_id: str
     take_id: str
     audio: StreamingAudio
+    edits: AudioEdits = AudioEdits()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.app.background import in_background
-from studio.app.playback.audio_player import AudioPlayer, NowPlaying
+from studio.app.playback.audio_player import AudioPlayer
+from studio.app.playback.take_audio import read_take
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import TakeSynthesis
 from studio.audio.player import PlaybackEnd
-from studio.audio.streaming_audio import StreamingAudio
 from studio.errors import StudioError
 
 
@@ -82,14 +81,13 @@ class ScriptPlayer(QObject):
 
     async def _play(self, line_id: str, take_id: str) -> None:
         try:
-            samples = await in_background(self._editor.project.samples_of, take_id)
-            sample_rate = self._editor.project.take(take_id).sample_rate
+            take = await read_take(self._editor.project, take_id)
         except StudioError as error:
             self.failed.emit(error)
             self.stop()
             return
         if self._line_id == line_id:
-            self._transport.play(NowPlaying(line_id, take_id, StreamingAudio.of(samples, sample_rate)))
+            self._transport.play(take)
 
     def _on_synthesis_started(self, synthesis: TakeSynthesis) -> None:
         is_retry = self._job is not None and self._job.synthesis is synthesis

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -16,7 +17,7 @@ from studio.app.preferences.editors import editor_for
 from studio.app.widgets.number_field import NumberField
 from studio.app.window import MainWindow
 from studio.model.config import SamplingOptions
-from studio.project.changes import EditLines
+from studio.project.changes import AddTake, EditLines
 from studio.project.lines import Line, LineStyle
 from studio.settings import EXPORT_PAUSE_SECONDS, IDLE_RELEASE_MINUTES
 
@@ -243,3 +244,71 @@ def test_voice_names_ignore_case(bench: Bench, window: MainWindow, form: LineSet
     assert not window.script.view._voices.is_missing(bench.lines[0])
     window._line_voices.on_renamed("Anna", "Clara")
     assert bench.lines[0].voice == "Clara"
+
+
+# How a line sounds, and what it is called.
+
+
+@pytest.mark.parametrize(("field", "name", "keys", "value"), [
+    ("_volume", "gain_db", "-4.5", -4.5),
+    ("_fade_in", "fade_in_seconds", "0.25", 0.25),
+    ("_fade_out", "fade_out_seconds", "1.5", 1.5),
+    ("_character", "character", "Martha", "Martha"),
+    ("_note", "note", "Check the name.", "Check the name."),
+])  # fmt: skip
+def test_typed_settings_apply_to_all_selected_lines_as_one_step(
+    bench: Bench, window: MainWindow, form: LineSettingsForm, field: str, name: str, keys: str, value: object
+) -> None:
+    make_lines(bench, window, LINE, LINE, LINE)
+    steps = bench.session.editor.undo_stack.count()
+    type_in(getattr(form, field), keys)
+    form._speed.setFocus()  # leaving the field
+    assert [getattr(line, name) for line in bench.lines] == [value] * 3
+    assert bench.session.editor.undo_stack.count() == steps + 1
+    bench.trigger("edit.undo")
+    assert getattr(bench.lines[0], name) == getattr(LINE, name)
+
+
+def test_different_settings_are_shown_as_mixed(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    make_lines(bench, window, LINE, LINE)
+    first = {"gain_db": 3.0, "character": "Martha", "note": "Loud."}
+    bench.session.editor.apply(EditLines({bench.lines[0].id: first}))
+    assert form._volume.text() == ""
+    assert form._volume.lineEdit().placeholderText() == "(mixed)"
+    assert (form._character.text(), form._character.placeholderText()) == ("", "(mixed)")
+    assert (form._note.toPlainText(), form._note.placeholderText()) == ("", "(mixed)")
+    assert window.inspector.tabs.tabText(0) == "2 lines"
+    window.script.view.go_to(bench.lines[0].id)
+    assert form._volume.text() == "3.0 dB"
+    assert form._character.text() == "Martha"
+    assert form._note.toPlainText() == "Loud."
+    assert window.inspector.tabs.tabText(0) == "Line"
+
+
+def test_clearing_a_character_removes_it(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"character": "Martha"}}))
+    form._character.setFocus()
+    form._character.selectAll()
+    QTest.keyClick(form._character, Qt.Key.Key_Delete)
+    assert bench.lines[0].character is None
+
+
+def test_speak_again_asks_for_another_reading(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    make_lines(bench, window, LINE)
+    bench.add_take(np.full(24_000, 0.1, np.float32))
+    form._speak_again.click()
+    bench.until(lambda: len(bench.session.editor.project.takes_of(bench.lines[0].id)) == 2)
+
+
+def test_a_take_that_cannot_be_stretched_says_so(bench: Bench, window: MainWindow, form: LineSettingsForm) -> None:
+    make_lines(bench, window, replace(LINE, speed=1.5))
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"speed": 0.5}}))
+    take = bench.add_take(np.full(24_000, 0.1, np.float32))
+    assert not form._speed_note.isVisibleTo(form)
+    project = bench.session.editor.project
+    slow = replace(take, id="slow", parameters=replace(take.parameters, speed=2.0), number=9)
+    project.apply(AddTake(slow))
+    bench.session.editor.all_lines_changed()
+    assert "2.00×" in form._speed_note.text()
+    assert form._speed_note.isVisibleTo(form)
+    assert "Cannot be stretched" in window.inspector.takes.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
