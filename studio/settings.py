@@ -388,6 +388,28 @@ EXPORT_HAS_MANIFEST = BoolSetting(
 )
 
 
+FIT_SLOWEST = Number(
+    key="fit-slowest",
+    page=None,
+    title="Slowest",
+    help="Lowest speed to which a take is stretched to fit its slot.",
+    default=0.85,
+    low=0.5,
+    high=1.0,
+    step=0.05,
+)
+FIT_FASTEST = Number(
+    key="fit-fastest",
+    page=None,
+    title="Fastest",
+    help="Highest speed to which a take is stretched to fit its slot.",
+    default=1.25,
+    low=1.0,
+    high=2.0,
+    step=0.05,
+)
+
+
 def _declared() -> tuple[Setting[Any], ...]:
     return tuple(value for value in globals().values() if isinstance(value, Setting))
 

@@ -39,6 +39,23 @@
     </message>
 </context>
 <context>
+    <name>DubbingController</name>
+    <message numerus="yes">
+        <source>%n line(s) fitted.</source>
+        <translation>
+            <numerusform>%n line fitted.</numerusform>
+            <numerusform>%n lines fitted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) remain too long; they are marked.</source>
+        <translation>
+            <numerusform>%n line remains too long; it is marked.</numerusform>
+            <numerusform>%n lines remain too long; they are marked.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ExportController</name>
     <message numerus="yes">
         <source>Export: %n line(s) failed</source>
@@ -113,6 +130,37 @@
         <translation>
             <numerusform>%n core</numerusform>
             <numerusform>%n cores</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>FitDialog</name>
+    <message numerus="yes">
+        <source>%n line(s) have not been spoken.</source>
+        <translation>
+            <numerusform>%n line has not been spoken.</numerusform>
+            <numerusform>%n lines have not been spoken.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) fitted.</source>
+        <translation>
+            <numerusform>%n line fitted.</numerusform>
+            <numerusform>%n lines fitted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) spoken again.</source>
+        <translation>
+            <numerusform>%n line spoken again.</numerusform>
+            <numerusform>%n lines spoken again.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) remain too long; they are marked.</source>
+        <translation>
+            <numerusform>%n line remains too long; it is marked.</numerusform>
+            <numerusform>%n lines remain too long; they are marked.</numerusform>
         </translation>
     </message>
 </context>

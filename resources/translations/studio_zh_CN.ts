@@ -283,6 +283,22 @@
         <source>Show the script as a table with one row per line</source>
         <translation>以每行一条的表格显示脚本</translation>
     </message>
+    <message>
+        <source>Fit to slot</source>
+        <translation>适配时间段</translation>
+    </message>
+    <message>
+        <source>Stretch the takes of the selected lines to their slots, within the limits</source>
+        <translation>在限制范围内拉伸所选各行的录音，使其适配时间段</translation>
+    </message>
+    <message>
+        <source>Fit all to slots…</source>
+        <translation>全部适配时间段…</translation>
+    </message>
+    <message>
+        <source>List the takes that are longer than their slots, and make them fit</source>
+        <translation>列出超出时间段的录音，并使其适配</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -984,6 +1000,29 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Drop files here</source>
         <translation>将文件拖放到此处</translation>
+    </message>
+</context>
+<context>
+    <name>DubbingController</name>
+    <message>
+        <source>The selected lines have no take with a slot.</source>
+        <translation>所选的行没有带时间段的录音。</translation>
+    </message>
+    <message>
+        <source>Change slot</source>
+        <translation>修改时间段</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) fitted.</source>
+        <translation>
+            <numerusform>已适配 %n 行。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) remain too long; they are marked.</source>
+        <translation>
+            <numerusform>仍有 %n 行过长，已标记。</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -5270,6 +5309,148 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>FitDialog</name>
+    <message>
+        <source>Fit to slots</source>
+        <translation>适配时间段</translation>
+    </message>
+    <message>
+        <source>Also slow down short takes</source>
+        <translation>同时放慢过短的录音</translation>
+    </message>
+    <message>
+        <source>Apply</source>
+        <translation>应用</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>{over} of {count} takes are longer than their slots.</source>
+        <translation>{count} 条录音中有 {over} 条超出时间段。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) have not been spoken.</source>
+        <translation>
+            <numerusform>%n 行尚未合成。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <translation>序号</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>Slot</source>
+        <translation>时间段</translation>
+    </message>
+    <message>
+        <source>Take</source>
+        <translation>录音</translation>
+    </message>
+    <message>
+        <source>Overrun</source>
+        <translation>超出</translation>
+    </message>
+    <message>
+        <source>Action</source>
+        <translation>处理方式</translation>
+    </message>
+    <message>
+        <source>Lines and their slots</source>
+        <translation>各行及其时间段</translation>
+    </message>
+    <message>
+        <source>Slowest</source>
+        <translation>最慢</translation>
+    </message>
+    <message>
+        <source>Fastest</source>
+        <translation>最快</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <translation>从不</translation>
+    </message>
+    <message>
+        <source>Where stretching is not enough</source>
+        <translation>仅在拉伸不够时</translation>
+    </message>
+    <message>
+        <source>All that are too long</source>
+        <translation>所有超长的行</translation>
+    </message>
+    <message>
+        <source>A new take in a faster style of the model. It is a new reading of the line.</source>
+        <translation>用模型较快的风格重新合成，得到的是一次新的朗读。</translation>
+    </message>
+    <message>
+        <source>Speed limits</source>
+        <translation>语速范围</translation>
+    </message>
+    <message>
+        <source>Speak again faster</source>
+        <translation>加快重读</translation>
+    </message>
+    <message>
+        <source>{seconds:.2f} s</source>
+        <translation>{seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>{seconds:+.2f} s</source>
+        <translation>{seconds:+.2f} 秒</translation>
+    </message>
+    <message>
+        <source>Stretch to {speed:.2f}×</source>
+        <translation>拉伸至 {speed:.2f}×</translation>
+    </message>
+    <message>
+        <source>{seconds:.2f} s too long</source>
+        <translation>仍超出 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>Fits</source>
+        <translation>合适</translation>
+    </message>
+    <message>
+        <source>Take {number} of {total}</source>
+        <translation>第 {number} 条，共 {total} 条</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) fitted.</source>
+        <translation>
+            <numerusform>已适配 %n 行。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) spoken again.</source>
+        <translation>
+            <numerusform>已重新合成 %n 行。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) remain too long; they are marked.</source>
+        <translation>
+            <numerusform>仍有 %n 行过长，已标记。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>Fitter</name>
+    <message>
+        <source>Fit to slots</source>
+        <translation>适配时间段</translation>
+    </message>
+</context>
+<context>
     <name>GlobalWords</name>
     <message>
         <source>Change shared dictionary</source>
@@ -7370,6 +7551,22 @@ Drop a recording here to create a voice.</source>
         <source>All offer the same files. If one fails, the others are tried. Automatic begins with ModelScope in China.</source>
         <translation>各下载源文件相同，某个失败时会自动尝试其他源。“自动”在中国优先使用 ModelScope。</translation>
     </message>
+    <message>
+        <source>Fastest</source>
+        <translation>最快</translation>
+    </message>
+    <message>
+        <source>Highest speed to which a take is stretched to fit its slot.</source>
+        <translation>为适配时间段而拉伸录音时的最高语速。</translation>
+    </message>
+    <message>
+        <source>Lowest speed to which a take is stretched to fit its slot.</source>
+        <translation>为适配时间段而拉伸录音时的最低语速。</translation>
+    </message>
+    <message>
+        <source>Slowest</source>
+        <translation>最慢</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutsDialog</name>
@@ -7415,6 +7612,29 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Already used by: {actions}. Assigning it removes it there.</source>
         <translation>已用于：{actions}。指定后会从原操作中移除。</translation>
+    </message>
+</context>
+<context>
+    <name>SlotFields</name>
+    <message>
+        <source>Start of slot</source>
+        <translation>时间段开始</translation>
+    </message>
+    <message>
+        <source>End of slot</source>
+        <translation>时间段结束</translation>
+    </message>
+    <message>
+        <source>Slot start</source>
+        <translation>开始时间</translation>
+    </message>
+    <message>
+        <source>Slot end</source>
+        <translation>结束时间</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>秒</translation>
     </message>
 </context>
 <context>

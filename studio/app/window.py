@@ -11,6 +11,7 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.closing import Closing
 from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
+from studio.app.dubbing.controller import DubbingController
 from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.take_rows import take_rows
@@ -65,6 +66,7 @@ class MainWindow(QMainWindow):
         self.queue_panel = QueuePanel(session.queue)
         self.takes = TakesController(session, self)
         self.tasks = TaskReporter(session, self)
+        self.dubbing = DubbingController(session, self.script, self.inspector, self.actions_by_id, self)
         self.status = StatusBar()
         self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
         self.actions_by_id.call_before(self._commit_typing, "file", "edit", "speak")
@@ -211,6 +213,7 @@ class MainWindow(QMainWindow):
         actions["help.about"].triggered.connect(self.dialogs.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.show_message)
+        self.dubbing.message.connect(self.tasks.show_message)
         script.view.text_delegate.stop_playback = session.stop
         session.bridge.engine_changed.connect(self._on_engine_changed)
         session.meters_changed.connect(self.status.show_meters)

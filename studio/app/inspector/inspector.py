@@ -65,7 +65,7 @@ class Inspector(QWidget):
 
     def _line_page(self) -> QWidget:
         page = QWidget()
-        column = QVBoxLayout(page)
+        column = self._line_column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         column.addWidget(self.form)
@@ -95,6 +95,10 @@ class Inspector(QWidget):
         rows.addWidget(self._no_takes)
         rows.addWidget(self.takes, 1)
         return page
+
+    def add_line_part(self, part: QWidget) -> None:
+        """Add a widget below the form."""
+        self._line_column.insertWidget(self._line_column.indexOf(self.form) + 1, part)
 
     def show_takes_page(self) -> None:
         self.tabs.setCurrentIndex(1)
