@@ -1,14 +1,18 @@
-"""Scenes of the import of scripts: the casting table."""
+"""Scenes of the import of scripts: its page for tables and dialogues, and the casting table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
 from studio.app.importing.cast_dialog import CastDialog
+from studio.app.importing.import_page import ImportPage
 from studio.app.window import MainWindow
 from studio.project.casting import VoiceNames, roles_of, with_suggestions
+from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
+from studio.project.importing.tables import read_csv
 from studio.project.lines import Line, new_id
 
 _SCENES = {
@@ -46,3 +50,35 @@ def import_scenes(
     dialog.style_boxes[1].setCurrentIndex(min(1, len(styles)))
     dialog.show()
     yield "cast", dialog
+    yield from _import_pages(window, language, wait_for)
+
+
+_TABLE = {
+    "en": "ID,File,Character,Line,Emotion,Notes\n"
+    "d0001,vo/mira/d0001.wav,Mira,The harbour is quiet tonight.,happy,softly\n"
+    'd0002,vo/tom/d0002.wav,Tom,"Too quiet, if you ask me.",,\n'
+    "d0003,vo/mira/d0003.wav,Mira,Listen to that bell.,sad,the bell is added later\n",
+    "zh_CN": "编号,文件名,角色,台词,情感,备忘\n"
+    "d0001,vo/mei/d0001.wav,小美,今晚的港口真安静。,高兴,轻声\n"
+    "d0002,vo/qiang/d0002.wav,阿强,要我说，太安静了。,,\n"
+    "d0003,vo/mei/d0003.wav,小美,你听那钟声。,悲伤,钟声后期添加\n",
+}
+
+
+def _import_pages(
+    window: MainWindow, language: str, wait_for: Callable[[Callable[[], object]], None]
+) -> Iterator[tuple[str, QWidget]]:
+    dialogue = "\n".join(f"{name}: {text}" for name, text in _SCENES[language])
+    table = read_csv(_TABLE[language], "lines.csv")
+    for scene, file in (
+        ("import-table", ScriptFile("lines.csv", ScriptKind.TABLE, tables={"lines": table})),
+        ("import-dialogue", ScriptFile("scene.txt", ScriptKind.TEXT, text=dialogue)),
+    ):
+        page = ImportPage(file, ImportOptions(), window)
+        page.show()
+        wait_for(partial(_is_made, page))
+        yield scene, page
+
+
+def _is_made(page: ImportPage) -> bool:
+    return page.imported is not None

@@ -533,6 +533,53 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
 </context>
 <context>
+    <name>ColumnTable</name>
+    <message>
+        <source>Not used</source>
+        <translation>不使用</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Style</source>
+        <translation>风格</translation>
+    </message>
+    <message>
+        <source>File name</source>
+        <translation>文件名</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>语速</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>停顿</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
+    </message>
+    <message>
+        <source>Meaning of the column {name}</source>
+        <translation>“{name}”列的含义</translation>
+    </message>
+</context>
+<context>
     <name>CompareDialog</name>
     <message>
         <source>Next (X)</source>
@@ -5506,6 +5553,99 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Script</source>
         <translation>脚本</translation>
+    </message>
+</context>
+<context>
+    <name>ImportPage</name>
+    <message>
+        <source>Import {name}</source>
+        <translation>导入 {name}</translation>
+    </message>
+    <message>
+        <source>Names before colons are speakers</source>
+        <translation>冒号前的名字是说话人</translation>
+    </message>
+    <message>
+        <source>Speak stage directions and notes</source>
+        <translation>朗读舞台提示和注释</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>导入</translation>
+    </message>
+    <message>
+        <source>Sheet</source>
+        <translation>工作表</translation>
+    </message>
+    <message>
+        <source>One line per sentence</source>
+        <translation>每句一行</translation>
+    </message>
+    <message>
+        <source>One line per paragraph</source>
+        <translation>每段一行</translation>
+    </message>
+    <message>
+        <source>Split text</source>
+        <translation>拆分文本</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n not spoken</source>
+        <translation>
+            <numerusform>%n 行不朗读</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n 个角色</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n chapter(s)</source>
+        <translation>
+            <numerusform>%n 章</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Not spoken</source>
+        <translation>不朗读</translation>
+    </message>
+    <message>
+        <source>Not spoken: {text}</source>
+        <translation>不朗读：{text}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more line(s)</source>
+        <translation>
+            <numerusform>还有 %n 行</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Preview</source>
+        <translation>预览</translation>
+    </message>
+    <message>
+        <source>Character</source>
+        <translation>角色</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>Sheet:</source>
+        <translation>工作表：</translation>
+    </message>
+    <message>
+        <source>Split text:</source>
+        <translation>拆分文本：</translation>
     </message>
 </context>
 <context>

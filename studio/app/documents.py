@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
 from studio.app.background import in_background
 from studio.app.default_folders import default_folder
@@ -318,7 +318,7 @@ class Documents(QObject):
         dialog.selectFile(f"{self.name}{PROJECT_SUFFIX}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(PROJECT_SUFFIX[1:])
-        accepted = await _answer(dialog)
+        accepted = await answer_of(dialog)
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
     async def _ask_to_save(self) -> UnsavedChangesChoice:
@@ -366,13 +366,13 @@ class Documents(QObject):
         box.addButton(self.tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
         if answers[0][2] is _ACCEPT:
             box.setDefaultButton(buttons[0][0])
-        await _answer(box)
+        await answer_of(box)
         clicked = box.clickedButton()
         return next((choice for button, choice in buttons if button is clicked), UnsavedChangesChoice.CANCEL)
 
 
-async def _answer(dialog: QMessageBox | QFileDialog) -> int:
-    """Show the dialog and return its result."""
+async def answer_of(dialog: QDialog) -> int:
+    """Show the dialog and return its result, without a nested event loop."""
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def take_answer(result: int) -> None:

@@ -9,8 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from studio.app.background import in_background
+from studio.app.documents import answer_of
 from studio.app.error_text import words_of
+from studio.app.importing.import_page import ImportPage, has_choices
 from studio.app.session import Session
+from studio.errors import UnreadableScript
 from studio.project.casting import VoiceNames, cast_lines, uncast_characters
 from studio.project.changes import Change, EditDetails, RenameProject
 from studio.project.importing.blocks import ImportedScript
@@ -40,7 +43,18 @@ class ScriptImporter(QObject):
         if file is None:
             return None
         options = ImportOptions(SplitMode(self._session.settings[TEXT_SPLITTING]))
-        return await in_background(file.script, options)
+        try:
+            imported = await in_background(file.script, options)
+        except UnreadableScript:
+            if not any(table.rows for table in file.tables.values()):
+                raise
+            return await self._ask(file, options)  # other columns may be readable
+        return await self._ask(file, options) if has_choices(file, imported) else imported
+
+    async def _ask(self, file: ScriptFile, options: ImportOptions) -> ImportedScript | None:
+        """Show the import page, and return the script to import."""
+        page = ImportPage(file, options, self._window)
+        return page.imported if await answer_of(page) == QDialog.DialogCode.Accepted else None
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
         """Insert the lines as one undo step, known characters with their voices.

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.app.importing.cast_dialog import CastDialog
+from studio.app.importing.import_page import ImportPage
 from studio.project.details import CastMember
 from studio.project.lines import LineStyle
 
@@ -28,8 +29,16 @@ def cast(bench: Bench) -> Bench:
 def import_dialogue(bench: Bench, tmp_path: Path, text: str = DIALOGUE) -> CastDialog:
     (tmp_path / "scene.txt").write_text(text)
     bench.window.documents.open_files(tmp_path / "scene.txt")
+    accept_page(bench)
     bench.until(lambda: bench.parts.casting.dialog is not None)
     return bench.parts.casting.dialog
+
+
+def accept_page(bench: Bench) -> None:
+    """Accept the import page as soon as it is shown."""
+    window = bench.window
+    bench.until(lambda: any(page.isVisible() for page in window.findChildren(ImportPage)))
+    next(page for page in window.findChildren(ImportPage) if page.isVisible()).accept()
 
 
 def press(bench: Bench, key: Qt.Key) -> None:
@@ -68,6 +77,7 @@ def test_voices_and_styles_are_chosen_by_keys_and_kept_for_the_next_import(cast:
     assert cast.session.editor.script.details.cast["mira"] == mira
     (tmp_path / "next.txt").write_text("MIRA: We must go.\nTom: Now?\nMIRA: Yes.\n")
     cast.window.documents.open_files(tmp_path / "next.txt")
+    accept_page(cast)
     cast.until(lambda: len(cast.lines) == 7)
     cast.live(0.05)
     assert cast.parts.casting.dialog is None, "all are known"
@@ -96,6 +106,7 @@ def test_a_voice_is_heard_with_one_click_and_stopped_with_the_next(cast: Bench, 
 def test_an_unknown_voice_of_a_table_goes_through_the_same_dialog(cast: Bench, tmp_path: Path) -> None:
     (tmp_path / "lines.csv").write_text("Text,Voice\nStand and deliver!,Bandit\nNever!,bert\n")
     cast.window.documents.open_files(tmp_path / "lines.csv")
+    accept_page(cast)
     cast.until(lambda: cast.parts.casting.dialog is not None)
     assert [role.name for role in cast.parts.casting.dialog.roles] == ["Bandit"]
     cast.parts.casting.dialog.accept()

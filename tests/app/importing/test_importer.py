@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 from book_samples import epub
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QPushButton
 from window_bench import Bench
 
 from studio.app.documents import PROJECT_SUFFIX
 from studio.app.importing import importer as importer_module
+from studio.app.importing.import_page import ImportPage
 from studio.app.importing.importer import _ReadingDialog
 from studio.app.widgets.drop_overlay import DraggedFiles
 from studio.project.lines import Heading
@@ -35,6 +38,13 @@ def choose(bench: Bench, path: Path) -> QFileDialog:
     dialog.findChild(QLineEdit).setText(str(path))
     bench.loop.call_soon(dialog.accept)
     return dialog
+
+
+def accept_page(bench: Bench) -> None:
+    """Press Enter on the import page."""
+    page = dialog_of(bench, ImportPage)
+    bench.loop.call_soon(lambda: QTest.keyClick(page.focusWidget() or page, Qt.Key.Key_Return))
+    bench.until(lambda: not page.isVisible())
 
 
 def test_a_book_brings_its_title_and_chapters_in_one_undo_step(bench: Bench, tmp_path: Path) -> None:
@@ -104,7 +114,3 @@ def test_columns_of_a_table_are_kept_and_named(bench: Bench, tmp_path: Path) -> 
     assert bench.session.editor.script.details.columns == ("ID", "Text", "Quest")
     assert bench.lines[0].columns["Quest"] == "The Well"
     assert window.notices.words == "Columns kept but not used: ID, Quest."
-
-
-def accept_page(bench: Bench) -> None:
-    """Accept the import page."""

@@ -1,0 +1,247 @@
+"""Page that shows what was understood of a script file, with the choices of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.background import run_in_background
+from studio.app.error_text import words_of
+from studio.app.importing.column_table import ColumnTable
+from studio.app.translation import join_phrases
+from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.screen_fit import fit_to_screen
+from studio.errors import StudioError
+from studio.project.importing.blocks import ImportedScript
+from studio.project.importing.script_file import ImportOptions, ScriptFile, ScriptKind
+from studio.project.importing.tables import mapping_of
+from studio.project.lines import Heading, Line
+from studio.project.splitting import SplitMode
+from studio.voices.voice import name_key
+
+_SIZE = (860, 560)
+_MOST_SHOWN = 200
+_CHARACTER, _TEXT = range(2)
+_ALWAYS_SHOWN = (".epub", ".pdf")
+
+
+def has_choices(file: ScriptFile, imported: ImportedScript) -> bool:
+    """Return whether there is something to decide: columns, speakers, or what of a book is spoken."""
+    if file.kind is ScriptKind.TABLE or file.name.lower().endswith(_ALWAYS_SHOWN):
+        return True
+    return any(line.character or not line.is_spoken for line in imported.lines)
+
+
+class ImportPage(QDialog):
+    """After ``accept``, ``imported`` is the script to import. It is made in the background after each choice."""
+
+    def __init__(self, file: ScriptFile, options: ImportOptions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.imported: ImportedScript | None = None  # None while it is made, or if that fails
+        self._file = file
+        self._options = options
+        self._num_requests = 0
+        self._is_waiting = False  # for the script that is being made, to accept it
+        self.setWindowTitle(self.tr("Import {name}").format(name=file.name))
+        self.resize(fit_to_screen(*_SIZE))
+        self.sheets = QComboBox()
+        self.columns = ColumnTable()
+        self.lines = self._line_table()
+        self.breaks = QComboBox()
+        self.speakers = QCheckBox(self.tr("Names before colons are speakers"))
+        self.notes = QCheckBox(self.tr("Speak stage directions and notes"))
+        self.summary = QLabel(wordWrap=True)
+        self._problem = ErrorLine()
+        self.import_button = QPushButton(self.tr("Import"))
+        self._fill()
+        self._lay_out()
+        self._connect_signals()
+        self._request()
+        self.import_button.setFocus()
+
+    def accept(self) -> None:
+        if self.imported is not None:
+            super().accept()
+        else:
+            self._is_waiting = self.import_button.isEnabled()
+
+    # The choices.
+
+    @property
+    def _is_table(self) -> bool:
+        return self._file.kind is ScriptKind.TABLE
+
+    def _fill(self) -> None:
+        self.sheets.addItems(list(self._file.tables))
+        self.sheets.setCurrentText(self._file.sheet(self._options) or "")
+        self.sheets.setAccessibleName(self.tr("Sheet"))
+        for words, mode in (
+            (self.tr("One line per sentence"), SplitMode.SENTENCE),
+            (self.tr("One line per paragraph"), SplitMode.PARAGRAPH),
+        ):
+            self.breaks.addItem(words, mode)
+        self.breaks.setCurrentIndex(self.breaks.findData(self._options.breaks))
+        self.breaks.setAccessibleName(self.tr("Split text"))
+        self.speakers.setChecked(self._file.has_speakers)
+        self._show_sheet()
+
+    def _show_sheet(self) -> None:
+        table = self._file.tables.get(self.sheets.currentText())
+        if table is not None:
+            self.columns.show_table(table, mapping_of(table))
+
+    def _on_sheet(self) -> None:
+        self._show_sheet()
+        self._request()
+
+    def _chosen(self) -> ImportOptions:
+        if self._is_table:
+            return replace(self._options, sheet=self.sheets.currentText(), mapping=self.columns.mapping)
+        return replace(
+            self._options,
+            breaks=self.breaks.currentData(),
+            finds_speakers=self.speakers.isChecked(),
+            speaks_notes=self.notes.isChecked(),
+        )
+
+    def _request(self) -> None:
+        """Make the lines in the background."""
+        self._num_requests += 1
+        self.imported = None
+        self.import_button.setEnabled(True)
+        number = self._num_requests
+        run_in_background(
+            self,
+            partial(self._file.script, self._chosen()),
+            done=lambda imported: self._on_made(number, imported),
+            failed=lambda error: self._on_failed(number, error),
+        )
+
+    def _on_made(self, number: int, imported: ImportedScript) -> None:
+        if number != self._num_requests:
+            return
+        self.imported = imported
+        self._problem.clear()
+        self.summary.setText(self._summary(imported))
+        self.summary.show()
+        if not self._is_table:
+            self._show_lines(imported.lines)
+        if self._is_waiting:
+            super().accept()
+
+    def _on_failed(self, number: int, error: StudioError) -> None:
+        if number == self._num_requests:
+            self._is_waiting = False
+            self.summary.hide()
+            self._problem.show_error(error)
+            self.import_button.setEnabled(False)
+
+    # What was understood.
+
+    def _summary(self, imported: ImportedScript) -> str:
+        lines = imported.lines
+        characters = {name_key(line.character) for line in lines if line.character}
+        num_chapters = sum(line.heading is Heading.CHAPTER for line in lines)
+        num_silent = sum(not line.is_spoken for line in lines)
+        parts = [self.tr("%n line(s)", "", len(lines))]
+        if num_silent:
+            parts.append(self.tr("%n not spoken", "", num_silent))
+        if characters:
+            parts.append(self.tr("%n character(s)", "", len(characters)))
+        if num_chapters:
+            parts.append(self.tr("%n chapter(s)", "", num_chapters))
+        rows = [join_phrases(tuple(parts)), *map(words_of, imported.notices)]
+        if imported.title:
+            rows.insert(0, f"{imported.title}, {imported.author}" if imported.author else imported.title)
+        return "\n".join(rows)
+
+    def _show_lines(self, lines: Sequence[Line]) -> None:
+        shown = lines[:_MOST_SHOWN]
+        self.lines.setRowCount(len(shown) + (len(lines) > len(shown)))
+        for row, line in enumerate(shown):
+            name = QTableWidgetItem(line.character or "")
+            text = QTableWidgetItem(line.text)
+            if line.heading:
+                font = QFont(self.lines.font())
+                font.setBold(True)
+                text.setFont(font)
+            if not line.is_spoken:
+                for item in (name, text):
+                    item.setForeground(self.palette().placeholderText())
+                text.setToolTip(self.tr("Not spoken"))
+                text.setData(Qt.ItemDataRole.AccessibleTextRole, self.tr("Not spoken: {text}").format(text=line.text))
+            self.lines.setItem(row, _CHARACTER, name)
+            self.lines.setItem(row, _TEXT, text)
+        if len(lines) > len(shown):
+            self.lines.setItem(len(shown), _CHARACTER, QTableWidgetItem())
+            more = QTableWidgetItem(self.tr("%n more line(s)", "", len(lines) - len(shown)))
+            more.setForeground(self.palette().placeholderText())
+            self.lines.setItem(len(shown), _TEXT, more)
+        self.lines.setColumnHidden(_CHARACTER, not any(line.character for line in shown))
+        self.lines.resizeColumnToContents(_CHARACTER)
+
+    def _line_table(self) -> QTableWidget:
+        table = QTableWidget(0, 2)
+        table.setAccessibleName(self.tr("Preview"))
+        table.setHorizontalHeaderLabels([self.tr("Character"), self.tr("Text")])
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        table.setTabKeyNavigation(False)
+        table.setShowGrid(False)
+        table.verticalHeader().hide()
+        table.horizontalHeader().setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return table
+
+    # Construction.
+
+    def _lay_out(self) -> None:
+        kind = self._file.kind
+        choices = QFormLayout()
+        if len(self._file.tables) > 1:
+            choices.addRow(self.tr("Sheet:"), self.sheets)
+        if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SCREENPLAY):
+            choices.addRow(self.tr("Split text:"), self.breaks)
+        if kind in (ScriptKind.TEXT, ScriptKind.BOOK, ScriptKind.SUBTITLES):
+            choices.addRow(self.speakers)
+        if kind in (ScriptKind.BOOK, ScriptKind.SCREENPLAY):
+            choices.addRow(self.notes)
+        self.summary.setProperty("role", "quiet")
+        buttons = QDialogButtonBox()
+        buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self.import_button.setDefault(True)
+        rows = QVBoxLayout(self)
+        if choices.rowCount():
+            rows.addLayout(choices)
+        rows.addWidget(self.columns if self._is_table else self.lines, 1)
+        for widget in (self.summary, self._problem, buttons):
+            rows.addWidget(widget)
+
+    def _connect_signals(self) -> None:
+        self.sheets.currentIndexChanged.connect(self._on_sheet)
+        self.columns.mapping_changed.connect(self._request)
+        self.breaks.currentIndexChanged.connect(self._request)
+        self.speakers.toggled.connect(self._request)
+        self.notes.toggled.connect(self._request)
