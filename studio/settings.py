@@ -249,6 +249,8 @@ PREFERS_RL = BoolSetting(
     default=False,
 )
 FIRST_RUN_IS_OVER = BoolSetting(key="first-run-is-over", default=False)
+# Names of the models whose download the end of the program interrupts. It continues at the next start.
+UNFINISHED_DOWNLOADS = StringsSetting(key="unfinished-downloads", most=20)
 
 # Initial values of the export dialog.
 

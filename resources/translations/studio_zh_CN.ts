@@ -5335,6 +5335,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Other source</source>
         <translation>换下载源</translation>
     </message>
+    <message>
+        <source>Better voice: {name}</source>
+        <translation>音质更好：{name}</translation>
+    </message>
+    <message>
+        <source>{name} speaks {languages}.</source>
+        <translation>{name} 支持{languages}。</translation>
+    </message>
 </context>
 <context>
     <name>FirstRunPanel</name>

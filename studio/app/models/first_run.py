@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QLocale, QObject, Signal
 
 from studio.app.background import in_background
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
@@ -19,6 +19,7 @@ from studio.app.models.model_text import (
     ability_text,
     download_text,
     is_waiting,
+    language_text,
     memory_text,
     progress_text,
     size_text,
@@ -27,7 +28,7 @@ from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.translation import join_sentences
 from studio.catalog.installed import ModelState
-from studio.catalog.known import known_models
+from studio.catalog.known import KnownModel, known_models
 from studio.catalog.machine import Advice, MachineFacts, Reason, probe_machine, recommend_model
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.pipeline.request import VoiceReference
@@ -74,7 +75,7 @@ class FirstRun(QObject):
     async def _begin(self) -> None:
         facts, _ = await asyncio.gather(in_background(self._probe), self._tasks.refreshed())
         self._machine = facts
-        self._advice = recommend_model(facts, known_models().values())
+        self._advice = recommend_model(facts, _models_for_language())
         if self._advice is None:
             return
         installed = {status.name for status in self._tasks.statuses if status.state is ModelState.INSTALLED}
@@ -128,7 +129,7 @@ class FirstRun(QObject):
             PanelButton(self.tr("Other models…"), self.models_wanted.emit),
             PanelButton(self.tr("Not now"), self._end),
         )
-        self._show(PanelPage(self.tr("Install a better model"), "\n".join(paragraphs), buttons=buttons))
+        self._show(PanelPage(self._advice_title(advice), "\n".join(paragraphs), buttons=buttons))
         self._shows_advice = True
 
     def _on_statuses_changed(self) -> None:
@@ -300,6 +301,15 @@ class FirstRun(QObject):
             sentences.append(self.tr("Worse: {costs}.").format(costs=comma.join(words_of[name][1] for name in worse)))
         return join_sentences(sentences) or self.tr("No noticeable difference.")
 
+    def _advice_title(self, advice: Advice) -> str:
+        """Return one line: what the model in use can do, and which one is better."""
+        used = known_models().get(self._session.model_folder().name)
+        if used is None:
+            return self.tr("Install a better model")
+        better = self.tr("Better voice: {name}").format(name=advice.model.name)
+        can = self.tr("{name} speaks {languages}.").format(name=used.name, languages=language_text(used))
+        return join_sentences((can, better))
+
     def _machine_text(self) -> str:
         machine = self._machine
         assert machine is not None
@@ -334,6 +344,13 @@ class FirstRun(QObject):
         if advice.lacks_disk:
             sentences.append(self.tr("There is not enough free disk space for it."))
         return join_sentences(sentences)
+
+
+def _models_for_language() -> list[KnownModel]:
+    """Return the models that speak the language of the interface, or all if none does."""
+    models = list(known_models().values())
+    code = QLocale().name().partition("_")[0]
+    return [model for model in models if code in model.languages] or models
 
 
 def _seconds(value: float) -> str:

@@ -20,7 +20,7 @@ from studio.catalog.progress import CancelToken, DownloadCancelled, Progress
 from studio.catalog.sources import SourceOrder, order_sources
 from studio.catalog.transfer import export_model, import_model
 from studio.errors import InternalError, StudioError
-from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE
+from studio.settings import HUGGING_FACE_ENDPOINT, MODEL_SCOPE_ENDPOINT, MODEL_SOURCE, UNFINISHED_DOWNLOADS
 from studio.settings_store import Settings
 from studio.system.region import is_in_china
 
@@ -78,6 +78,13 @@ class ModelTasks(QObject):
     def install(self, name: str, variants: frozenset[str] = frozenset()) -> None:
         self._enqueue(ModelTask(name, ModelTaskKind.INSTALL, variants))
 
+    def resume_unfinished(self) -> None:
+        """Continue the downloads that the end of the program interrupted."""
+        known = known_models()
+        for name in self._settings[UNFINISHED_DOWNLOADS]:
+            if name in known and self.task_of(name) is None:
+                self.install(name)
+
     def install_from_other_source(self, name: str) -> None:
         """Resume the download of ``name`` from the source after the preferred one."""
         task = ModelTask(name, ModelTaskKind.INSTALL)
@@ -107,6 +114,7 @@ class ModelTasks(QObject):
             if task.name == name:
                 task.stop.cancel()
         self._tasks = [task for task in self._tasks if task.is_running or task.name != name]
+        self._keep_downloads()
         self.task_changed.emit()
 
     def refresh(self) -> None:
@@ -169,10 +177,21 @@ class ModelTasks(QObject):
         if self._is_closed or (is_queued and task.name):
             return
         self._tasks.append(task)
+        self._keep_downloads()
         self.task_changed.emit()
         if not self._is_processing:
             self._is_processing = True
             self._run(self._process_queue())
+
+    def _keep_downloads(self) -> None:
+        """Store which downloads to continue if the program ends now."""
+        if self._is_closed:
+            return
+        names = [t.name for t in self._tasks if t.kind is ModelTaskKind.INSTALL and not t.stop.is_cancelled]
+        try:
+            self._settings[UNFINISHED_DOWNLOADS] = tuple(dict.fromkeys(names))[: UNFINISHED_DOWNLOADS.most]
+        except StudioError as error:  # the download does not depend on it
+            _log.warning("%s", error)
 
     async def _process_queue(self) -> None:
         self._timer.start()
@@ -200,6 +219,7 @@ class ModelTasks(QObject):
             finally:
                 task.is_running = False
                 self._tasks.remove(task)
+                self._keep_downloads()
             if not self._is_closed:
                 await self.refreshed()
         self._is_processing = False

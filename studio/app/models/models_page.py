@@ -274,6 +274,7 @@ class ModelsController(QObject):
     def begin(self) -> None:
         """Start the first-run assistant. Call this after the window is shown."""
         self._session.models.refresh()
+        self._session.models.resume_unfinished()
         self.first_run.begin()
 
     def open_page(self) -> None:

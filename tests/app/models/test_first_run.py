@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import Gpu, MachineFacts, Reason, parse_gpus, probe_machine, recommend_model
 from studio.catalog.progress import CancelToken
 from studio.catalog.sources import open_source
-from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE
+from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE, UNFINISHED_DOWNLOADS
 from studio.settings import MODEL as MODEL_IN_USE
 
 GIB = 1 << 30
@@ -84,6 +85,41 @@ def test_another_language_translates_the_advice(bench: Bench, qapp: QApplication
         assert "Download" not in "".join(button_texts(panel))
     finally:
         use_language(qapp, QLocale("en_US"))
+
+
+def test_the_line_says_what_the_included_voice_can_do(
+    make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "studio-mini"
+    folder.mkdir()
+    monkeypatch.setattr("studio.app.models.first_run.known_models", known_models)
+    bench: Bench = make_bench(is_first_run=True, model=folder)
+    panel = begin(bench).panel
+    assert panel.page.title == "studio-mini speaks English. Better voice: CosyVoice2-0.5B"
+    assert button_texts(panel) == ["Download 3.09 GB", "Other models…", "Not now"]
+
+
+def test_a_download_continues_after_a_restart(bench: Bench, make_bench: Any, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
+    bench.close()
+    assert not installed_models().get(NAME)
+    again: Bench = make_bench(is_first_run=False)
+    again.open_window()
+    again.until(lambda: NAME in installed_models())
+    again.until(lambda: again.settings[UNFINISHED_DOWNLOADS] == ())
+
+
+def test_a_paused_download_does_not_continue_by_itself(bench: Bench, make_bench: Any, hub: HubServer) -> None:
+    panel = begin(bench).panel
+    hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
+    press(bench, panel, "Download 510.01 kB")
+    bench.until(lambda: hub.served_bytes.get("llm.pt", 0) > 10_000)
+    press(bench, panel, "Pause")
+    bench.until(lambda: bench.session.models.current is None)
+    assert bench.settings[UNFINISHED_DOWNLOADS] == ()
 
 
 def test_not_now_ends_the_first_run(bench: Bench, make_bench: Any) -> None:
