@@ -299,6 +299,66 @@
         <source>List the takes that are longer than their slots, and make them fit</source>
         <translation>列出超出时间段的录音，并使其适配</translation>
     </message>
+    <message>
+        <source>Chapter heading</source>
+        <translation>章标题</translation>
+    </message>
+    <message>
+        <source>Make the selected lines chapter headings, or ordinary lines again</source>
+        <translation>将所选行设为章标题，或还原为普通行</translation>
+    </message>
+    <message>
+        <source>Scene heading</source>
+        <translation>场标题</translation>
+    </message>
+    <message>
+        <source>Make the selected lines scene headings, or ordinary lines again</source>
+        <translation>将所选行设为场标题，或还原为普通行</translation>
+    </message>
+    <message>
+        <source>Note, not spoken</source>
+        <translation>备注（不朗读）</translation>
+    </message>
+    <message>
+        <source>Show the selected lines without speaking or exporting them, or speak them again</source>
+        <translation>所选行只显示，不朗读也不导出；再次选择可恢复朗读</translation>
+    </message>
+    <message>
+        <source>Spoken text</source>
+        <translation>朗读文本</translation>
+    </message>
+    <message>
+        <source>Make the selected headings and notes ordinary lines</source>
+        <translation>将所选标题和备注设为普通行</translation>
+    </message>
+    <message>
+        <source>Filter lines</source>
+        <translation>筛选行</translation>
+    </message>
+    <message>
+        <source>Show only lines with a text, voice, state, style or note</source>
+        <translation>只显示符合文本、音色、状态、风格或备注条件的行</translation>
+    </message>
+    <message>
+        <source>Next failed line</source>
+        <translation>下一失败行</translation>
+    </message>
+    <message>
+        <source>Next line to check</source>
+        <translation>下一待检查行</translation>
+    </message>
+    <message>
+        <source>Chapters and scenes…</source>
+        <translation>章节列表…</translation>
+    </message>
+    <message>
+        <source>Next chapter or scene</source>
+        <translation>下一章或场</translation>
+    </message>
+    <message>
+        <source>Previous chapter or scene</source>
+        <translation>上一章或场</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -5024,6 +5084,73 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>FilterBar</name>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Text of the shown lines</source>
+        <translation>要显示的行的文本</translation>
+    </message>
+    <message>
+        <source>Voice or character of the shown lines</source>
+        <translation>要显示的行的音色或角色</translation>
+    </message>
+    <message>
+        <source>State of the shown lines</source>
+        <translation>要显示的行的状态</translation>
+    </message>
+    <message>
+        <source>Style of the shown lines</source>
+        <translation>要显示的行的风格</translation>
+    </message>
+    <message>
+        <source>Has note</source>
+        <translation>有备注</translation>
+    </message>
+    <message>
+        <source>Speak only these</source>
+        <translation>只朗读这些行</translation>
+    </message>
+    <message>
+        <source>“Speak all changed lines” leaves out the lines that are not shown</source>
+        <translation>“朗读所有已更改的行”不包括未显示的行</translation>
+    </message>
+    <message>
+        <source>Show all lines (Esc)</source>
+        <translation>显示所有行 (Esc)</translation>
+    </message>
+    <message>
+        <source>Show all lines</source>
+        <translation>显示所有行</translation>
+    </message>
+    <message>
+        <source>Any voice</source>
+        <translation>任何音色</translation>
+    </message>
+    <message>
+        <source>Character: {name}</source>
+        <translation>角色：{name}</translation>
+    </message>
+    <message>
+        <source>Any state</source>
+        <translation>任何状态</translation>
+    </message>
+    <message>
+        <source>Any style</source>
+        <translation>任何风格</translation>
+    </message>
+    <message>
+        <source>No style</source>
+        <translation>无风格</translation>
+    </message>
+    <message>
+        <source>{shown} of {count} lines shown</source>
+        <translation>显示 {shown} 行，共 {count} 行</translation>
+    </message>
+</context>
+<context>
     <name>FindBar</name>
     <message>
         <source>Find</source>
@@ -6640,6 +6767,21 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>OutlineDialog</name>
+    <message>
+        <source>Chapters and scenes</source>
+        <translation>章节列表</translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <translation>未命名</translation>
+    </message>
+    <message>
+        <source>{title} ({count})</source>
+        <translation>{title}（{count}）</translation>
+    </message>
+</context>
+<context>
     <name>Phrases</name>
     <message>
         <source>, </source>
@@ -7148,6 +7290,25 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>ScriptNavigation</name>
+    <message>
+        <source>No line has failed.</source>
+        <translation>没有失败的行。</translation>
+    </message>
+    <message>
+        <source>No line needs to be checked.</source>
+        <translation>没有需要检查的行。</translation>
+    </message>
+    <message>
+        <source>There is no further chapter or scene.</source>
+        <translation>没有更多章或场。</translation>
+    </message>
+    <message>
+        <source>The script has no chapters. Select a line and press Ctrl+Alt+1 to start one.</source>
+        <translation>脚本中没有章节。选中一行并按 Ctrl+Alt+1 可新建一章。</translation>
+    </message>
+</context>
+<context>
     <name>ScriptPage</name>
     <message>
         <source>New line</source>
@@ -7226,6 +7387,22 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Locked lines are not changed. Press Ctrl+L to unlock them.</source>
         <translation>已锁定的行不会更改。按 Ctrl+L 解锁。</translation>
+    </message>
+    <message>
+        <source>Chapter heading</source>
+        <translation>章标题</translation>
+    </message>
+    <message>
+        <source>Scene heading</source>
+        <translation>场标题</translation>
+    </message>
+    <message>
+        <source>Note, not spoken</source>
+        <translation>备注（不朗读）</translation>
+    </message>
+    <message>
+        <source>Spoken text</source>
+        <translation>朗读文本</translation>
     </message>
 </context>
 <context>

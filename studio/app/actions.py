@@ -70,8 +70,20 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.move_down", _T("Actions", "Move lines down"), ("Alt+Down",), "down"),
     ActionSpec("edit.lock", _T("Actions", "Lock line"), ("Ctrl+L",), "lock",
                _T("Actions", "Protect the line from edits and new takes"), is_checkable=True),
+    ActionSpec("edit.chapter", _T("Actions", "Chapter heading"), ("Ctrl+Alt+1",), "",
+               _T("Actions", "Make the selected lines chapter headings, or ordinary lines again")),
+    ActionSpec("edit.scene", _T("Actions", "Scene heading"), ("Ctrl+Alt+2",), "",
+               _T("Actions", "Make the selected lines scene headings, or ordinary lines again")),
+    ActionSpec("edit.note", _T("Actions", "Note, not spoken"), ("Ctrl+Alt+N",), "",
+               _T("Actions", "Show the selected lines without speaking or exporting them, or speak them again")),
+    ActionSpec("edit.spoken", _T("Actions", "Spoken text"), ("Ctrl+Alt+0",), "",
+               _T("Actions", "Make the selected headings and notes ordinary lines")),
     ActionSpec("edit.find", _T("Actions", "Find…"), ("Ctrl+F",), "find"),
     ActionSpec("edit.replace", _T("Actions", "Replace…"), ("Ctrl+H",), "replace"),
+    ActionSpec("edit.filter", _T("Actions", "Filter lines"), ("Ctrl+Shift+F",), "filter",
+               _T("Actions", "Show only lines with a text, voice, state, style or note")),
+    ActionSpec("edit.next_failed", _T("Actions", "Next failed line"), ("F8",)),
+    ActionSpec("edit.next_check", _T("Actions", "Next line to check"), ("F7",)),
     ActionSpec("edit.select_character", _T("Actions", "Select lines of this character"), (), "",
                _T("Actions", "Select all lines of the current line's character")),
     ActionSpec("edit.select_voice", _T("Actions", "Select lines of this voice"), (), "",
@@ -113,6 +125,9 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("voices.record", _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
     ActionSpec("view.compact", _T("Actions", "Compact table"), ("Ctrl+Shift+T",), "",
                _T("Actions", "Show the script as a table with one row per line"), is_checkable=True),
+    ActionSpec("view.outline", _T("Actions", "Chapters and scenes…"), ("Ctrl+Shift+O",)),
+    ActionSpec("view.next_section", _T("Actions", "Next chapter or scene"), ("Ctrl+PgDown",)),
+    ActionSpec("view.previous_section", _T("Actions", "Previous chapter or scene"), ("Ctrl+PgUp",)),
     ActionSpec("view.reset", _T("Actions", "Reset layout")),
     ActionSpec("help.guide", _T("Actions", "Guide"), ("F1",), "help"),
     ActionSpec("help.shortcuts", _T("Actions", "Keyboard shortcuts…"), ("Ctrl+/",), "keyboard"),
@@ -122,7 +137,7 @@ SPECS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
     "file.save_as", "file.export", "file.settings", "edit.redo", "edit.remove", "edit.move_down", "edit.lock",
-    "edit.replace", "edit.select_voice", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
+    "edit.spoken", "edit.next_check", "edit.select_voice", "view.previous_section", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 

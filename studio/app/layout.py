@@ -28,13 +28,13 @@ _NARROW_SCREEN_PIXELS = 720
 _SHORT_SCREEN_PIXELS = 440
 _TOOLBAR = (
     "file.new", "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
-    "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
+    "edit.filter", None, "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
 )  # fmt: skip
 
 # Context menu of a line.
 LINE_ACTIONS = (
     "speak.line", "speak.takes", "play.toggle", "play.from_here", "edit.new_line", "edit.duplicate", "edit.merge",
-    "edit.lock", "edit.remove", "edit.select_character", "edit.select_voice",
+    "edit.lock", "edit.remove", "edit.chapter", "edit.scene", "edit.note", "edit.spoken", "edit.select_character", "edit.select_voice",
 )  # fmt: skip
 
 

@@ -254,11 +254,12 @@ class Session(QObject):
     # Synthesis and playback.
 
     def speak(self, line_ids: list[str], *, num_takes: int = 1, is_heard: bool = True) -> None:
-        """Queue takes of the unlocked lines; play the first one while it is generated.
+        """Queue takes of the unlocked lines that are not notes; play the first one while it is generated.
 
         Lines in a language that the model has not learned are held back (``language_check``).
         """
-        unlocked = [line_id for line_id in line_ids if not self.editor.project.line(line_id).is_locked]
+        lines = map(self.editor.project.line, line_ids)
+        unlocked = [line.id for line in lines if line.is_spoken and not line.is_locked]
         speakable = self.language_check.admit(unlocked)
         if not speakable:
             return
@@ -272,14 +273,15 @@ class Session(QObject):
         if not self.script_player.is_active:
             self._playing_job = job
 
-    def speak_changed_lines(self) -> None:
-        """Queue every line with text that has no up-to-date take of plausible length."""
+    def speak_changed_lines(self, among: Container[str] | None = None) -> None:
+        """Queue every line with text, or those in ``among``, without an up-to-date take of plausible length."""
         editor = self.editor
         waiting = {job.line_id for job in self.queue.jobs if not job.state.is_over}
         ids = [
             line.id
             for line in editor.project.lines
             if line.text.strip()
+            and (among is None or line.id in among)
             and line.is_spoken
             and not line.is_locked
             and line.id not in waiting

@@ -148,7 +148,7 @@ class MainWindow(QMainWindow):
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
-        actions["speak.stale"].triggered.connect(session.speak_changed_lines)
+        actions["speak.stale"].triggered.connect(lambda: session.speak_changed_lines(script.filter_bar.speakable_ids))
         actions["speak.pause"].setChecked(session.queue.is_paused)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)

@@ -17,7 +17,7 @@ from studio.errors import StudioError
 
 
 class ScriptPlayer(QObject):
-    """Plays the lines in the current order of the script, skipping lines without a take or a job."""
+    """Plays the lines in the current order of the script, skipping notes and lines without a take or a job."""
 
     line_changed = Signal(str)
     ended = Signal()
@@ -68,7 +68,9 @@ class ScriptPlayer(QObject):
         self._line_id = line_id
         self._is_waiting, self._job = False, None
         job, take = self._queue.job_of(line_id), self._editor.project.chosen_take(line_id)
-        if job is not None:
+        if not self._editor.project.line(line_id).is_spoken:
+            self._next()
+        elif job is not None:
             self._is_waiting = True
             if job.state is JobState.SPEAKING and job.synthesis is not None:
                 self._on_synthesis_started(job.synthesis)

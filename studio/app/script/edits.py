@@ -102,6 +102,17 @@ def set_field(script: Script, line_ids: Sequence[str], field: str, value: object
     return EditLines(changed) if changed else None
 
 
+def set_structure(script: Script, line_ids: Sequence[str], **fields: object) -> EditLines | None:
+    """Set ``heading`` and ``is_spoken`` where they differ; return None if no line differs."""
+    changed: dict[str, dict[str, object]] = {}
+    for line_id in line_ids:
+        line = script.line(line_id)
+        differing = {name: value for name, value in fields.items() if getattr(line, name) != value}
+        if differing:
+            changed[line_id] = differing
+    return EditLines(changed) if changed else None
+
+
 def changed_rows(before: Script, after: Script) -> list[int]:
     """Return the rows of ``after`` whose line or takes differ; if none do, those whose position differs."""
     rows = [row for row, line in enumerate(after.lines) if _differs(line.id, before, after)]

@@ -26,8 +26,9 @@ class HiddenRows(QObject):
             changed.connect(self.apply)
 
     @property
-    def has_filter(self) -> bool:
-        return self._shown is not None
+    def shown(self) -> frozenset[str] | None:
+        """Lines that the filter shows; None without a filter."""
+        return self._shown
 
     def is_folded(self, line_id: str) -> bool:
         return line_id in self._folded and self._shown is None
@@ -46,8 +47,10 @@ class HiddenRows(QObject):
             self.apply()
 
     def reveal(self, line_id: str) -> None:
-        """Unfold the headings above a line."""
+        """Unfold the headings above a line, and show it in spite of the filter."""
         row = self._lines.row_of(line_id)
+        if self._shown is not None and line_id not in self._shown:
+            self.filter(self._shown | {line_id})
         if row is None or not self._folded or self._shown is not None:
             return
         above = [each for each in self._lines.sections if each.row < row < each.end]
@@ -55,6 +58,11 @@ class HiddenRows(QObject):
         if ids & self._folded:
             self._folded -= ids
             self.apply()
+
+    def nearest_shown(self, row: int) -> int | None:
+        """Return the shown row that is nearest to ``row``; None if there is none, or if ``row`` is negative."""
+        shown = (each for each in range(self._lines.rowCount()) if not self._view.isRowHidden(each))
+        return min(shown, key=lambda each: abs(each - row), default=None) if row >= 0 else None
 
     def apply(self) -> None:
         """Hide and show rows after a change of the script, of the folds or of the filter."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction
 from studio.app.actions import Actions
 from studio.app.script.script_page import ScriptPage
 from studio.app.script.script_view import ScriptView
+from studio.project.lines import Heading
 from studio.settings import SCRIPT_IS_COMPACT
 from studio.settings_store import Settings
 
@@ -21,6 +22,16 @@ def connect_script_actions(actions: Actions, script: ScriptPage) -> None:
     actions["edit.move_up"].triggered.connect(lambda: script.move_lines(-1))
     actions["edit.move_down"].triggered.connect(lambda: script.move_lines(1))
     actions["edit.lock"].triggered.connect(script.toggle_lock)
+    actions["edit.chapter"].triggered.connect(lambda: script.toggle_heading(Heading.CHAPTER))
+    actions["edit.scene"].triggered.connect(lambda: script.toggle_heading(Heading.SCENE))
+    actions["edit.note"].triggered.connect(script.toggle_spoken)
+    actions["edit.spoken"].triggered.connect(script.make_spoken_text)
+    actions["edit.filter"].triggered.connect(script.filter_bar.toggle)
+    actions["edit.next_failed"].triggered.connect(script.navigation.next_failed)
+    actions["edit.next_check"].triggered.connect(script.navigation.next_to_check)
+    actions["view.outline"].triggered.connect(script.navigation.open_outline)
+    actions["view.next_section"].triggered.connect(lambda: script.navigation.next_section(1))
+    actions["view.previous_section"].triggered.connect(lambda: script.navigation.next_section(-1))
     actions["edit.find"].triggered.connect(lambda: script.find_bar.open(replaces=False))
     actions["edit.replace"].triggered.connect(lambda: script.find_bar.open(replaces=True))
 

@@ -9,15 +9,17 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
+from studio.app.script.filter_bar import FilterBar
 from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
 from studio.app.script.line_statuses import LineStatusStore
+from studio.app.script.navigation import ScriptNavigation
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.script.style_list import StyleList
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
-from studio.project.lines import Line
+from studio.project.lines import Heading, Line
 from studio.project.script import Script
 
 
@@ -45,10 +47,13 @@ class ScriptPage(QWidget):
         self.view = ScriptView(self._model, styles, self)
         self.view.text_delegate.outline_of = outline_of
         self.find_bar = FindBar(editor, self.view, self)
+        self.filter_bar = FilterBar(editor, self._model, self.view, line_statuses, style_text=styles.label, parent=self)
+        self.navigation = ScriptNavigation(self._model, self.view)
         self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.filter_bar)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.find_bar)
         styles.changed.connect(self._model.refresh_styles)
@@ -58,6 +63,7 @@ class ScriptPage(QWidget):
         self.view.text_delegate.texts_pasted.connect(self.paste_text)
         self.view.lines_dragged.connect(self.move_lines_to)
         self.find_bar.message.connect(self.message)
+        self.navigation.message.connect(self.message)
 
     @property
     def selected_line_ids(self) -> list[str]:
@@ -91,7 +97,11 @@ class ScriptPage(QWidget):
                 return
             self.new_line()
         else:
-            self.view.go_to(self._editor.script.lines[index + 1].id, starts_editing=True)
+            below = self._editor.script.lines[index + 1 :]
+            shown = self.view.hidden_rows.shown
+            line = next((line for line in below if shown is None or line.id in shown), None)
+            if line is not None:
+                self.view.go_to(line.id, starts_editing=True)
 
     def paste_text(self, text: str) -> None:
         """Insert ``text``, split into lines, below the current line; an empty current line is replaced."""
@@ -172,6 +182,27 @@ class ScriptPage(QWidget):
         ids = self.selected_line_ids
         is_locked = not all(self._editor.project.line(line_id).is_locked for line_id in ids)
         self.set_field("is_locked", is_locked, self.tr("Lock line") if is_locked else self.tr("Unlock line"))
+
+    def toggle_heading(self, heading: Heading) -> None:
+        """Make the selected lines headings, or ordinary lines if all of them are such headings."""
+        is_set = all(line.heading is heading for line in self.selected_lines)
+        title = self.tr("Chapter heading") if heading is Heading.CHAPTER else self.tr("Scene heading")
+        self._set_structure(title, heading=Heading.NONE if is_set else heading)
+
+    def toggle_spoken(self) -> None:
+        """Make the selected lines notes, which are not spoken, or spoken lines if all of them are notes."""
+        self._set_structure(
+            self.tr("Note, not spoken"), is_spoken=not any(line.is_spoken for line in self.selected_lines)
+        )
+
+    def make_spoken_text(self) -> None:
+        """Make the selected lines ordinary lines that are spoken."""
+        self._set_structure(self.tr("Spoken text"), heading=Heading.NONE, is_spoken=True)
+
+    def _set_structure(self, title: str, **fields: object) -> None:
+        self.view.commit_text()
+        ids = [line.id for line in self.selected_lines if not line.is_locked]
+        self._push(edits.set_structure(self._editor.script, ids, **fields), title)
 
     def assign_voice(self, name: str) -> None:
         self.set_field("voice", name, self.tr("Change voice"))

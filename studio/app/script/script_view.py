@@ -40,6 +40,7 @@ from studio.app.script.hidden_rows import HiddenRows
 from studio.app.script.line_model import Column, Index, LineModel
 from studio.app.script.manuscript_delegate import ManuscriptDelegate
 from studio.app.script.row_heights import RowHeights
+from studio.app.script.row_order import RowOrder
 from studio.app.script.style_list import StyleList
 from studio.app.script.table_columns import TableColumns
 from studio.app.script.text_field import PLAIN_KEYS, TextField, types_letter
@@ -75,6 +76,7 @@ class ScriptView(DraggingView):
         self.setModel(model)
         self.row_heights = RowHeights(self, model, self.text_delegate)
         self.hidden_rows = HiddenRows(self, model, self.row_heights)
+        self.row_order = RowOrder(self, model)
         self.text_delegate.is_folded = self.hidden_rows.is_folded
         self.setAccessibleName(self.tr("Script"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -106,6 +108,7 @@ class ScriptView(DraggingView):
             self._set_row_height()
             self.hidden_rows.apply()
         else:
+            self.row_order.reset()
             self._fit_rows()
             self.row_heights.start()
         if line_id is not None:
@@ -113,8 +116,8 @@ class ScriptView(DraggingView):
 
     @property
     def dragged_line_ids(self) -> list[str]:
-        """No lines while a text field is open, where the mouse selects text."""
-        return self.selected_line_ids if self.text_field is None else []
+        """No lines while a text field is open, where the mouse selects text, or while the table is sorted."""
+        return [] if self.text_field is not None or self.row_order.is_sorted else self.selected_line_ids
 
     @property
     def current_line_id(self) -> str | None:
@@ -125,7 +128,9 @@ class ScriptView(DraggingView):
     def selected_line_ids(self) -> list[str]:
         """Selected lines in the order of the script; the current line if none is selected."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-        ids = [self._lines.line_at(row).id for row in rows]
+        shown = self.hidden_rows.shown  # a range from one shown line to another includes hidden ones
+        lines = [self._lines.line_at(row) for row in rows]
+        ids = [line.id for line in lines if shown is None or line.id in shown]
         current = self.current_line_id
         return ids or ([current] if current else [])
 
@@ -178,6 +183,12 @@ class ScriptView(DraggingView):
         for row in rows:
             chosen.select(self._lines.index(row, 0), self._lines.index(row, len(Column) - 1))
         self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def leave_hidden_line(self) -> None:
+        """If the filter hides the current line, go to the nearest shown one."""
+        nearest = self.hidden_rows.nearest_shown(self.currentIndex().row())
+        if nearest is not None and nearest != self.currentIndex().row():
+            self._choose(self._lines.index(nearest, Column.TEXT))
 
     def commit_text(self) -> None:
         """Commit the text being edited; the field stays open."""

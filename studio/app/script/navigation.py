@@ -1,0 +1,93 @@
+"""Jumps in the script: to the next line that needs attention, and between chapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from studio.app.script.line_model import LineModel
+from studio.app.script.outline import Section
+from studio.app.script.row_words import time_text
+from studio.app.script.script_view import ScriptView
+from studio.app.widgets.screen_fit import fit_to_screen
+from studio.project.lines import Heading, LineState
+
+_SIZE = (420, 480)
+
+
+class ScriptNavigation(QObject):
+    """Jumps from the current line of ``view``."""
+
+    message = Signal(str)
+
+    def __init__(self, model: LineModel, view: ScriptView) -> None:
+        super().__init__(view)
+        self._lines = model
+        self._view = view
+
+    def next_failed(self) -> None:
+        self._go_to_next(LineState.FAILED, self.tr("No line has failed."))
+
+    def next_to_check(self) -> None:
+        self._go_to_next(LineState.CHECK, self.tr("No line needs to be checked."))
+
+    def next_section(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) chapter or scene."""
+        row = self._view.currentIndex().row()
+        rows = [section.row for section in self._lines.sections]
+        found = [each for each in rows if each > row] if step > 0 else [each for each in reversed(rows) if each < row]
+        if found:
+            self._view.go_to(self._lines.line_at(found[0]).id)
+        else:
+            self.message.emit(self.tr("There is no further chapter or scene."))
+
+    def open_outline(self) -> None:
+        """Show the list of chapters and scenes, from which one is chosen."""
+        if not self._lines.sections:
+            self.message.emit(self.tr("The script has no chapters. Select a line and press Ctrl+Alt+1 to start one."))
+            return
+        dialog = OutlineDialog(self._lines.sections, self._view.currentIndex().row(), self._view.window())
+        dialog.chosen.connect(lambda row: self._view.go_to(self._lines.line_at(row).id))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _go_to_next(self, state: LineState, none_words: str) -> None:
+        """Go to the next line in ``state``, from the start again after the last one."""
+        lines, here = self._lines.script.lines, self._view.currentIndex().row()
+        is_wanted: Callable[[int], bool] = lambda row: self._lines.state_of(lines[row]) is state  # noqa: E731
+        rows = [*range(here + 1, len(lines)), *range(here + 1)]
+        found = next((row for row in rows if lines[row].is_spoken and is_wanted(row)), None)
+        if found is None:
+            self.message.emit(none_words)
+        else:
+            self._view.go_to(lines[found].id)
+
+
+class OutlineDialog(QDialog):
+    """List of chapters and scenes."""
+
+    chosen = Signal(int)  # row of the heading
+
+    def __init__(self, sections: list[Section], current_row: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Chapters and scenes"))
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Chapters and scenes"))
+        for section in sections:
+            indent = "    " if section.heading is Heading.SCENE else ""
+            title = section.title or self.tr("Untitled")
+            words = indent + self.tr("{title} ({count})").format(title=title, count=section.num_lines)
+            item = QListWidgetItem(f"{words}  {time_text(section.seconds)}" if section.seconds else words)
+            item.setData(Qt.ItemDataRole.UserRole, section.row)
+            self.list.addItem(item)
+            if section.row <= current_row:
+                self.list.setCurrentItem(item)
+        self.list.itemActivated.connect(self._choose)
+        QVBoxLayout(self).addWidget(self.list)
+        self.resize(fit_to_screen(*_SIZE))
+
+    def _choose(self, item: QListWidgetItem) -> None:
+        self.accept()
+        self.chosen.emit(item.data(Qt.ItemDataRole.UserRole))
