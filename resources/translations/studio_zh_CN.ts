@@ -380,13 +380,6 @@
     </message>
 </context>
 <context>
-    <name>CardDelegate</name>
-    <message>
-        <source>{seconds:.1f} s</source>
-        <translation>{seconds:.1f} 秒</translation>
-    </message>
-</context>
-<context>
     <name>CastDialog</name>
     <message>
         <source>Cast</source>
@@ -8621,6 +8614,13 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Needs another model</source>
         <translation>需要其他模型</translation>
+    </message>
+</context>
+<context>
+    <name>Voices</name>
+    <message>
+        <source>{seconds:.1f} s</source>
+        <translation>{seconds:.1f} 秒</translation>
     </message>
 </context>
 <context>

@@ -308,6 +308,11 @@ class Session(QObject):
         """Return the audio of a stored take. Callable from any thread. Raises ``TakeNotFound``."""
         return Waveform(self.editor.project.samples_of(take.id), take.sample_rate)
 
+    def stop_playback(self) -> None:
+        """Stop playback, without cancelling the take being generated."""
+        self.script_player.stop()
+        self.transport.stop()
+
     def stop(self) -> bool:
         """Stop playback and cancel the take being played; return whether anything was stopped."""
         was_busy = self.transport.is_playing or self.script_player.is_active

@@ -198,6 +198,8 @@ class MainWindow(QMainWindow):
         actions["voices.record"].triggered.connect(self.voices.voice_importer.record)
         for number in range(1, NUM_VOICE_KEYS + 1):
             actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
+        self.voices.clip_started.connect(session.stop_playback)
+        session.transport.started.connect(self.voices.stop_clip)
         self.voices.voice_chosen.connect(script.assign_voice)
         self.voices.voices_changed.connect(self._on_voices_changed)
         self.voices.voice_renamed.connect(self._line_voices.on_renamed)

@@ -26,6 +26,7 @@ class VoicesPanel(QWidget):
     voice_renamed = Signal(str, str)  # old name, new name; also emitted on undo
     voice_removed = Signal(str)
     voices_changed = Signal()
+    clip_started = Signal()  # the clip of a voice is about to be played
     status_message = Signal(str)
     failed = Signal(object)  # StudioError
 
@@ -91,6 +92,10 @@ class VoicesPanel(QWidget):
     def stop(self) -> None:
         """Stop preparation and playback before the window closes."""
         self.use_model(None)
+        self._list.stop()
+
+    def stop_clip(self) -> None:
+        """Stop playing a clip."""
         self._list.stop()
 
     def set_busy(self, is_busy: bool) -> None:
@@ -164,6 +169,7 @@ class VoicesPanel(QWidget):
             widget.customContextMenuRequested.connect(self._open_menu)
         self._list.voice_chosen.connect(self.voice_chosen)
         self._list.status_message.connect(self.status_message)
+        self._list.play_started.connect(self.clip_started)
         self._list.failed.connect(self.failed)
         # Edits of the library.
         self._edits.changed.connect(self.refresh)

@@ -1,196 +1,50 @@
-"""List of the voice cards: their painting, renaming in place, and the actions on the selected voices."""
+"""List of the voice cards: playing their clips, renaming in place, and the actions on the selected voices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
     QDateTime,
+    QEvent,
     QLocale,
-    QModelIndex,
-    QPersistentModelIndex,
     QPoint,
-    QRect,
-    QRectF,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QKeySequence, QPainter, QPalette, QPen
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QFileDialog,
     QLineEdit,
     QListView,
     QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QWidget,
 )
 
 from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
-from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
-from studio.app.voices.preload_queue import PreparationState
+from studio.app.voices.card_delegate import CardDelegate
 from studio.app.voices.voice_details import EditDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter
-from studio.app.voices.voice_text import GRADE_ICONS, grade_color, grade_name, language_name, preparation_text
-from studio.app.widgets.painting_guard import paints_safely
-from studio.app.widgets.waveform_painting import paint_outline
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
 _MOST_DELETED_SHOWN = 20
-_MARGIN, _GAP, _ICON = 8, 6, 16
-_LEAST_WIDTH = 120
-_WAVE_HEIGHT = 22
-_WAVE_SHARE = 0.5
-_BAR_HEIGHT = 3
-_STATE_ICONS = {
-    PreparationState.WAITING: "state-queued",
-    PreparationState.RUNNING: "engine",
-    PreparationState.READY: "state-ready",
-    PreparationState.FAILED: "warning",
-    PreparationState.OTHER_MODEL: "warning",
-}
-
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-_Index = QModelIndex | QPersistentModelIndex
-
-
-@paints_safely
-class CardDelegate(QStyledItemDelegate):
-    """Delegate for views of a ``VoiceModel`` or a ``VoiceFilter``. Voices are renamed in place."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002
-        line = QFontMetrics(option.font).height()
-        return QSize(_LEAST_WIDTH, 2 * _MARGIN + 2 * max(line, _ICON) + _WAVE_HEIGHT + 2 * _GAP)
-
-    def setEditorData(self, editor: QWidget, index: _Index) -> None:  # noqa: N802
-        """Fill the editor unless the user has typed in it: progress on the card must not overwrite the new name."""
-        if not (isinstance(editor, QLineEdit) and editor.isModified()):
-            super().setEditorData(editor, index)
-
-    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:  # noqa: N802, ARG002
-        name = self._name_area(option.rect)
-        editor.setGeometry(name.adjusted(-3, -3, 3, 3))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        card = index.data(CARD_ROLE)
-        if not isinstance(card, VoiceCard):
-            return
-        style = option.widget.style() if option.widget else QApplication.style()
-        self.initStyleOption(option, index)
-        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, option.widget)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_card(painter, option, card)
-        painter.restore()
-
-    def _paint_card(self, painter: QPainter, option: QStyleOptionViewItem, card: VoiceCard) -> None:
-        state: QStyle.StateFlag = option.state
-        is_selected = bool(state & QStyle.StateFlag.State_Selected)
-        colors = _card_colors(option.palette, is_selected=is_selected)
-        rect: QRect = option.rect
-        name_area = self._name_area(rect)
-        font = QFont(option.font)
-        font.setBold(True)
-        painter.setFont(font)
-        painter.setPen(colors.ink)
-        metrics = QFontMetrics(font)
-        painter.drawText(
-            name_area, _LEFT, metrics.elidedText(card.voice.name, Qt.TextElideMode.ElideRight, name_area.width())
-        )
-        painter.setFont(option.font)
-        if card.number is not None:
-            self._paint_number(painter, rect, card.number, colors)
-        middle = QRect(name_area.left(), name_area.bottom() + _GAP, rect.width() - 2 * _MARGIN, _WAVE_HEIGHT)
-        self._paint_clip(painter, middle, card, colors)
-        bottom = QRect(middle.left(), middle.bottom() + _GAP, middle.width(), max(_ICON, metrics.height()))
-        self._paint_states(painter, bottom, card, colors)
-        if not is_selected:
-            painter.setPen(QPen(colors.border))
-            painter.drawLine(rect.left() + _MARGIN, rect.bottom(), rect.right() - _MARGIN, rect.bottom())
-
-    def _name_area(self, rect: QRect) -> QRect:
-        height = max(_ICON, QFontMetrics(QApplication.font()).height())
-        return QRect(rect.left() + _MARGIN, rect.top() + _MARGIN, rect.width() - 2 * _MARGIN - 24, height)
-
-    def _paint_number(self, painter: QPainter, rect: QRect, number: int, colors: ThemeColors) -> None:
-        box = QRectF(rect.right() - _MARGIN - 17, rect.top() + _MARGIN, 18, 18)
-        painter.setPen(QPen(colors.quiet))
-        painter.drawRoundedRect(box, 4, 4)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(number))
-
-    def _paint_clip(self, painter: QPainter, area: QRect, card: VoiceCard, colors: ThemeColors) -> None:
-        wave = QRectF(area.left(), area.top(), area.width() * _WAVE_SHARE, area.height())
-        if card.picture is not None:
-            paint_outline(painter, wave, card.picture.outline, colors.accent)
-        words = " · ".join(
-            word
-            for word in (
-                language_name(card.voice.language),
-                self.tr("{seconds:.1f} s").format(seconds=card.voice.clip_seconds),
-            )
-            if word
-        )
-        rest = QRect(round(wave.right()) + _GAP, area.top(), area.width() - round(wave.width()) - _GAP, area.height())
-        painter.setPen(QPen(colors.quiet))
-        painter.drawText(
-            rest, _LEFT, painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, rest.width())
-        )
-
-    def _paint_states(self, painter: QPainter, area: QRect, card: VoiceCard, colors: ThemeColors) -> None:
-        left = area.left()
-        if card.quality is not None:
-            badge = icon(GRADE_ICONS[card.quality], grade_color(card.quality, colors))
-            left = self._paint_word(painter, area, badge, grade_name(card.quality), colors)
-        words = preparation_text(card.preparation)
-        if words:
-            picture = icon(_STATE_ICONS[card.preparation.state], colors.quiet)
-            self._paint_word(painter, QRect(QPoint(left, area.top()), area.bottomRight()), picture, words, colors)
-        if card.preparation.state is PreparationState.RUNNING:
-            track = QRectF(area.left(), area.bottom() + 2, area.width(), _BAR_HEIGHT)
-            painter.fillRect(track, colors.border)
-            track.setWidth(track.width() * card.preparation.share)
-            painter.fillRect(track, colors.accent)
-
-    def _paint_word(self, painter: QPainter, area: QRect, picture: QIcon, words: str, colors: ThemeColors) -> int:
-        """Paint an icon and a text, and return the left edge of the next item."""
-        place = QRect(area.left(), area.top() + (area.height() - _ICON) // 2, _ICON, _ICON)
-        picture.paint(painter, place)
-        words_area = QRect(place.right() + 4, area.top(), area.right() - place.right() - 4, area.height())
-        shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, words_area.width())
-        painter.setPen(QPen(colors.quiet))
-        painter.drawText(words_area, _LEFT, shown)
-        return words_area.left() + painter.fontMetrics().horizontalAdvance(shown) + 2 * _GAP
-
-
-def _card_colors(palette: QPalette, *, is_selected: bool) -> ThemeColors:
-    """Return the colours of a card. All text on a selected card has the same colour."""
-    colors = theme_colors(palette)
-    if not is_selected:
-        return colors
-    ink = palette.color(QPalette.ColorRole.HighlightedText).name()
-    border = palette.color(QPalette.ColorRole.Highlight).darker(130).name()
-    return replace(colors, ink=ink, quiet=ink, accent=ink, border=border, good=ink, warn=ink, bad=ink)
 
 
 class VoiceList(QListView):
     """Shows voices as cards and renames them in place. The shortcuts of its actions work while it has the focus."""
 
     voice_chosen = Signal(str)  # name of the voice to assign to the selected lines
+    play_started = Signal()  # a clip is about to be played
     status_message = Signal(str)
     failed = Signal(object)  # StudioError
 
@@ -202,7 +56,8 @@ class VoiceList(QListView):
         self._importer = importer
         self._player = player
         self.setModel(voices)
-        self.setItemDelegate(CardDelegate(self))
+        self._cards = CardDelegate(self)
+        self.setItemDelegate(self._cards)
         self.setAccessibleName(self.tr("Voices"))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -215,11 +70,18 @@ class VoiceList(QListView):
         self.doubleClicked.connect(self._choose)
         self.selectionModel().selectionChanged.connect(self.update_enabled)
         self._player.failed.connect(self.failed)
+        self._player.ended.connect(lambda _: self._show_playing(None))
         self.update_enabled()
 
     def stop(self) -> None:
         """Stop playing a clip."""
+        self._show_playing(None)
         self._player.stop()
+
+    @property
+    def playing(self) -> str | None:
+        """The name of the voice whose clip is being played."""
+        return self._cards.playing
 
     @property
     def current_voice(self) -> Voice | None:
@@ -312,8 +174,65 @@ class VoiceList(QListView):
             self.voice_chosen.emit(voice.name)
 
     def _listen(self) -> None:
-        if (voice := self.current_voice) is not None:
-            run_in_background(self, partial(_read_clip, voice), done=self._player.play_clip, failed=self.failed.emit)
+        """Play the clip of the current voice, or stop it."""
+        voice = self.current_voice
+        if voice is None or voice.generation is not None:
+            return
+        is_playing = voice.name == self.playing
+        self.stop()
+        if not is_playing:
+            self.play_started.emit()
+            self._show_playing(voice.name)
+            run_in_background(
+                self, partial(_read_clip, voice), done=partial(self._play, voice.name), failed=self._on_unreadable
+            )
+
+    def _play(self, name: str, clip: Waveform) -> None:
+        if name == self.playing:  # not stopped while the clip was read
+            self._player.play_clip(clip)
+            self._show_playing(name)  # playing stops what was played before
+
+    def _on_unreadable(self, error: StudioError) -> None:
+        self._show_playing(None)
+        self.failed.emit(error)
+
+    def _show_playing(self, name: str | None) -> None:
+        self._cards.playing = name
+        self.viewport().update()
+
+    # Keys and mouse.
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Space, and Esc while a clip is playing; otherwise they belong to the window."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
+            is_ours = event.key() == Qt.Key.Key_Space or (event.key() == Qt.Key.Key_Escape and self.playing is not None)
+            if is_ours and self.state() != self.State.EditingState:
+                event.accept()
+                return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Space and not event.modifiers():
+            self._listen()
+        elif event.key() == Qt.Key.Key_Escape and self.playing is not None:
+            self.stop()
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        super().mouseReleaseEvent(event)
+        place = event.position().toPoint()
+        if event.button() == Qt.MouseButton.LeftButton and not event.modifiers() and self._is_on_play(place):
+            self._listen()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Two clicks on the play button play and stop; they do not assign the voice."""
+        if not self._is_on_play(event.position().toPoint()):
+            super().mouseDoubleClickEvent(event)
+
+    def _is_on_play(self, place: QPoint) -> bool:
+        index = self.indexAt(place)
+        return index.isValid() and self._cards.play_area(self.visualRect(index)).contains(place)
 
     def _rename(self) -> None:
         self.edit(self.currentIndex())

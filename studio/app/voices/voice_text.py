@@ -9,7 +9,7 @@ from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.text.language import detect_language
 from studio.voices.clip_report import Aspect, ClipIssue
-from studio.voices.voice import Grade
+from studio.voices.voice import Grade, Voice
 
 LANGUAGE_NAMES = {
     "zh": _T("Languages", "Chinese"),
@@ -56,6 +56,18 @@ def language_name(code: str | None) -> str:
 def language_of(transcript: str) -> str:
     """Guess the language code of ``transcript``. It is empty if the transcript contains no letters."""
     return detect_language(transcript).value if any(letter.isalpha() for letter in transcript) else ""
+
+
+def good_for_text(voice: Voice, grade: Grade | None) -> str:
+    """Return what a voice is good for: its language, its notes or the length of its clip, and a grade that is not good."""
+    notes = voice.notes.strip().splitlines()
+    seconds = QCoreApplication.translate("Voices", "{seconds:.1f} s").format(seconds=voice.clip_seconds)
+    parts = [
+        language_name(voice.language),
+        notes[0] if notes else seconds,
+        grade_name(grade) if grade not in (None, Grade.GOOD) else "",
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def grade_name(grade: Grade) -> str:
