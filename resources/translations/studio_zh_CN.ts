@@ -1124,6 +1124,14 @@ Reads texts aloud in any voice, on your own computer.</source>
             <numerusform>仍有 %n 行过长，已标记。</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Choose guide track</source>
+        <translation>选择参考音轨</translation>
+    </message>
+    <message>
+        <source>Remove guide track</source>
+        <translation>移除参考音轨</translation>
+    </message>
 </context>
 <context>
     <name>EditDialog</name>
@@ -8372,6 +8380,84 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Line text</source>
         <translation>此行的文本</translation>
+    </message>
+</context>
+<context>
+    <name>TimelinePanel</name>
+    <message>
+        <source>Play with guide</source>
+        <translation>与参考音轨一起播放</translation>
+    </message>
+    <message>
+        <source>Choose guide track…</source>
+        <translation>选择参考音轨…</translation>
+    </message>
+    <message>
+        <source>Remove guide track</source>
+        <translation>移除参考音轨</translation>
+    </message>
+    <message>
+        <source>Guide volume</source>
+        <translation>参考音量</translation>
+    </message>
+    <message>
+        <source>Time line</source>
+        <translation>时间轴</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>缩小</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>放大</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>显示全部</translation>
+    </message>
+    <message>
+        <source>No guide track</source>
+        <translation>无参考音轨</translation>
+    </message>
+    <message>
+        <source>Reading {file}…</source>
+        <translation>正在读取 {file}…</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Choose guide track</source>
+        <translation>选择参考音轨</translation>
+    </message>
+    <message>
+        <source>Video and audio ({patterns})</source>
+        <translation>视频和音频 ({patterns})</translation>
+    </message>
+</context>
+<context>
+    <name>TimelineView</name>
+    <message>
+        <source>Time line</source>
+        <translation>时间轴</translation>
+    </message>
+    <message>
+        <source>Drag a slot or its edges. Left and Right shift it by 10 ms, with Shift by 100 ms.</source>
+        <translation>拖动时间段或其边缘。左右方向键移动 10 毫秒，按住 Shift 移动 100 毫秒。</translation>
+    </message>
+    <message>
+        <source>Line {number}: slot {start:.2f} to {end:.2f} s</source>
+        <translation>第 {number} 行：时间段 {start:.2f} 至 {end:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>take {seconds:.2f} s</source>
+        <translation>录音 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>{seconds:.2f} s too long</source>
+        <translation>超出 {seconds:.2f} 秒</translation>
     </message>
 </context>
 <context>

@@ -101,6 +101,7 @@ class MainWindow(QMainWindow):
         self._column.addWidget(self._unwritten)
         self._column.addWidget(self.notices)
         self._column.addWidget(self.script, 1)
+        self._column.addWidget(self.dubbing.panel)
         self.setCentralWidget(centre)
         menus = self.actions_by_id.fill_menu_bar(self.menuBar())
         menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)

@@ -1,0 +1,110 @@
+"""Panel under the script with the time line, its zoom, and the guide track."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QSlider, QToolButton, QVBoxLayout, QWidget
+
+from studio.app.dubbing.timeline_view import TimelineView
+from studio.app.theme.icons import icon
+from studio.app.voices.voice_importer import AUDIO_SUFFIXES
+from studio.app.widgets.elided_label import ElidedLabel
+
+
+class TimelinePanel(QWidget):
+    """Hidden unless the script has slots."""
+
+    guide_chosen = Signal(object)  # path as str, or None to remove the guide track
+    play_clicked = Signal()
+    gain_changed = Signal(float)  # 0..1
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.view = TimelineView()
+        self.play_button = self._button("play", self.tr("Play with guide"))
+        self.guide_button = self._button("open", self.tr("Choose guide track…"))
+        self.remove_button = self._button("close", self.tr("Remove guide track"))
+        self.guide_name = ElidedLabel()
+        self.guide_name.setProperty("role", "quiet")
+        self.volume = QSlider(Qt.Orientation.Horizontal)
+        self.volume.setRange(0, 100)
+        self.volume.setValue(50)
+        self.volume.setFixedWidth(90)
+        self.volume.setAccessibleName(self.tr("Guide volume"))
+        self.volume.setToolTip(self.tr("Guide volume"))
+        title = QLabel(self.tr("Time line"))
+        title.setProperty("role", "title")
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 2, 8, 2)
+        head.setSpacing(8)
+        head.addWidget(title)
+        for widget in (self.play_button, self.guide_button, self.remove_button, self.volume):
+            head.addWidget(widget)
+        head.addWidget(self.guide_name, 1)
+        for name, words, steps in (("zoom-out", self.tr("Zoom out"), -1), ("zoom-in", self.tr("Zoom in"), 1)):
+            self._add_zoom(head, name, words).clicked.connect(lambda _=False, steps=steps: self.view.zoom_by(steps))
+        self._add_zoom(head, "zoom-fit", self.tr("Show all")).clicked.connect(self.view.zoom_to_all)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addLayout(head)
+        rows.addWidget(self.view)
+        self.setAcceptDrops(True)
+        self.play_button.clicked.connect(self.play_clicked)
+        self.guide_button.clicked.connect(self._choose_guide)
+        self.remove_button.clicked.connect(lambda: self.guide_chosen.emit(None))
+        self.volume.valueChanged.connect(lambda value: self.gain_changed.emit(value / 100))
+        self.show_guide_name(None)
+
+    def show_guide_name(self, path: str | None, *, is_loading: bool = False) -> None:
+        words = self.tr("No guide track") if path is None else Path(path).name
+        self.guide_name.setText(self.tr("Reading {file}…").format(file=words) if is_loading else words)
+        self.remove_button.setVisible(path is not None)
+        self.volume.setVisible(path is not None)
+
+    def show_playing(self, is_playing: bool) -> None:
+        words = self.tr("Stop") if is_playing else self.tr("Play with guide")
+        self.play_button.setIcon(icon("stop" if is_playing else "play"))
+        self.play_button.setToolTip(words)
+        self.play_button.setAccessibleName(words)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        if self._dropped_file(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        path = self._dropped_file(event)
+        if path is not None:
+            event.acceptProposedAction()
+            self.guide_chosen.emit(str(path))
+
+    @staticmethod
+    def _dropped_file(event: QDropEvent) -> Path | None:
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        return next((path for path in paths if path.suffix.lower() in AUDIO_SUFFIXES), None)
+
+    def _choose_guide(self) -> None:
+        patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
+        title = self.tr("Choose guide track")
+        path, _ = QFileDialog.getOpenFileName(
+            self, title, "", self.tr("Video and audio ({patterns})").format(patterns=patterns)
+        )
+        if path:
+            self.guide_chosen.emit(path)
+
+    def _add_zoom(self, head: QHBoxLayout, icon_name: str, words: str) -> QToolButton:
+        button = self._button(icon_name, words)
+        head.addWidget(button)
+        return button
+
+    @staticmethod
+    def _button(icon_name: str, words: str) -> QToolButton:
+        button = QToolButton(autoRaise=True)
+        button.setIcon(icon(icon_name))
+        button.setToolTip(words)
+        button.setAccessibleName(words)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button

@@ -1,0 +1,197 @@
+"""The time line: slots are moved by mouse and keys, and a guide track is shown and heard with the takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from window_bench import Bench
+
+from studio.app.dubbing.guide_track import RATE, load_guide, mix_block
+from studio.app.dubbing.timeline_view import DragMode, TimelineView, shifted
+from studio.audio.waveform import Waveform
+from studio.errors import UnreadableClip
+from studio.project.changes import EditLines, InsertLines
+from studio.project.lines import Line, Slot
+
+SLOTS = (Slot(1.0, 2.0), Slot(3.0, 4.5), Slot(6.0, 7.0))
+
+
+@pytest.fixture
+def dub(bench: Bench) -> Bench:
+    bench.add_voice()
+    lines = tuple(Line(id=f"cue{n}", text=f"Cue {n}.", voice="Anna", slot=slot) for n, slot in enumerate(SLOTS))
+    bench.session.editor.apply(InsertLines(0, lines))
+    for n in range(3):
+        bench.add_take(np.full(round(1.2 * RATE), 0.1 * (n + 1), np.float32), line=n)
+    window = bench.open_window()
+    window.resize(1280, 800)
+    bench.live(0.05)
+    return bench
+
+
+def view_of(bench: Bench) -> TimelineView:
+    assert bench.window is not None
+    return bench.window.dubbing.panel.view
+
+
+def slot(bench: Bench, number: int) -> Slot | None:
+    return bench.session.editor.script.line(f"cue{number}").slot
+
+
+def drag(view: TimelineView, start: QPoint, end: QPoint) -> None:
+    port = view.viewport()
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
+    for part in (0.3, 0.7, 1.0):
+        QTest.mouseMove(port, start + QPoint(round((end.x() - start.x()) * part), 0))
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, end)
+
+
+def middle(view: TimelineView, line_id: str) -> QPoint:
+    rect = view.rect_of(line_id)
+    assert rect is not None
+    return rect.center().toPoint()
+
+
+def test_the_time_line_is_hidden_without_slots(bench: Bench) -> None:
+    bench.add_voice()
+    window = bench.open_window()
+    assert not window.dubbing.panel.isVisible()
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"slot": SLOTS[0]}}))
+    assert window.dubbing.panel.isVisible()
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"slot": None}}))
+    assert not window.dubbing.panel.isVisible()
+
+
+def test_a_click_selects_a_line_and_changes_nothing(dub: Bench) -> None:
+    view = view_of(dub)
+    before = dub.session.editor.script
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=middle(view, "cue1"))
+    assert dub.window is not None
+    assert dub.window.script.view.current_line_id == "cue1"
+    assert dub.session.editor.script is before
+    assert view.accessibleDescription() == "Line 2: slot 3.00 to 4.50 s, take 1.20 s"
+    QTest.keyClick(view, Qt.Key.Key_Up)
+    assert view.accessibleDescription() == "Line 1: slot 1.00 to 2.00 s, take 1.20 s, 0.20 s too long"
+
+
+def test_a_drag_shifts_a_slot_and_is_undone(dub: Bench) -> None:
+    view = view_of(dub)
+    start = middle(view, "cue1")
+    drag(view, start, start + QPoint(round(2 * view.zoom), 0))
+    assert slot(dub, 1) == Slot(5.0, 6.5)
+    dub.session.editor.undo_stack.undo()
+    assert slot(dub, 1) == SLOTS[1]
+
+
+def test_the_edges_are_dragged(dub: Bench) -> None:
+    view = view_of(dub)
+    rect = view.rect_of("cue1")
+    assert rect is not None
+    right = QPoint(round(rect.right()) - 2, round(rect.center().y()))
+    drag(view, right, right + QPoint(round(0.5 * view.zoom), 0))
+    assert slot(dub, 1) == Slot(3.0, 5.0)
+    left = QPoint(round(rect.left()) + 2, round(rect.center().y()))
+    drag(view, left, left - QPoint(round(1 * view.zoom), 0))
+    assert slot(dub, 1) == Slot(2.0, 5.0)
+
+
+def test_arrow_keys_shift_the_current_slot(dub: Bench) -> None:
+    view = view_of(dub)
+    assert dub.window is not None
+    dub.window.script.view.go_to("cue2")
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    assert slot(dub, 2) == Slot(6.01, 7.01)
+    QTest.keyClick(view, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert slot(dub, 2) == Slot(5.91, 6.91)
+    dub.session.editor.undo_stack.undo()
+    assert slot(dub, 2) == SLOTS[2]
+
+
+def test_locked_lines_are_not_moved(dub: Bench) -> None:
+    view = view_of(dub)
+    dub.session.editor.apply(EditLines({"cue0": {"is_locked": True}}))
+    start = middle(view, "cue0")
+    drag(view, start, start + QPoint(80, 0))
+    assert slot(dub, 0) == SLOTS[0]
+
+
+def test_zoom_keeps_the_place_under_the_pointer(dub: Bench) -> None:
+    view = view_of(dub)
+    zoom = view.zoom
+    QTest.keyClick(view, Qt.Key.Key_Plus)
+    assert view.zoom > zoom
+    view.zoom_to_all()
+    rect = view.rect_of("cue2")
+    assert rect is not None
+    assert 0 < rect.left() < rect.right() < view.viewport().width()
+
+
+def test_shifted_slots_stay_in_range() -> None:
+    assert shifted(Slot(1.0, 2.0), DragMode.MOVE, -5.0) == Slot(0.0, 1.0)
+    assert shifted(Slot(1.0, 2.0), DragMode.START, 5.0) == Slot(1.95, 2.0)
+    assert shifted(Slot(1.0, 2.0), DragMode.END, -5.0) == Slot(1.0, 1.05)
+
+
+def guide_file(folder: Path, seconds: float = 10.0, level: float = 0.4) -> Path:
+    path = folder / "film.wav"
+    soundfile.write(path, np.full(round(seconds * 48_000), level, np.float32), 48_000, subtype="FLOAT")
+    return path
+
+
+def test_a_dropped_guide_track_is_shown_and_remembered(dub: Bench, tmp_path: Path) -> None:
+    assert dub.window is not None
+    panel = dub.window.dubbing.panel
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(guide_file(tmp_path)))])
+    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    panel.dropEvent(QDropEvent(QPointF(5, 5), action, mime, button, Qt.KeyboardModifier.NoModifier))
+    dub.until(lambda: dub.window is not None and dub.window.dubbing.guide.guide is not None)
+    assert panel.guide_name.text() == "film.wav"
+    assert dub.session.editor.script.details.guide_track == str(tmp_path / "film.wav")
+    panel.remove_button.click()
+    assert dub.window.dubbing.guide.guide is None
+    dub.session.editor.undo_stack.undo()
+    dub.until(lambda: dub.window is not None and dub.window.dubbing.guide.guide is not None)
+
+
+def test_takes_and_guide_are_mixed_at_their_times(dub: Bench, tmp_path: Path) -> None:
+    guide = load_guide(guide_file(tmp_path)).sound
+    project = dub.session.editor.project
+    block = mix_block(project, guide, round(1.5 * RATE), 2 * RATE, 0.5)
+    levels = [float(block[round(seconds * RATE)]) for seconds in (0.2, 0.6, 0.8, 1.4, 1.6, 1.9)]
+    assert levels == pytest.approx([0.3, 0.3, 0.2, 0.2, 0.4, 0.4], abs=1e-4)
+    alone = mix_block(project, None, 0, 2 * RATE, 0.5)
+    assert not alone[: 1 * RATE].any()
+    assert alone[1 * RATE :] == pytest.approx(0.1)
+    late = Waveform(np.ones(RATE, np.float32), RATE)
+    assert mix_block(project, late, 20 * RATE, RATE, 1.0).any() == np.False_
+
+
+def test_play_with_guide_moves_the_playhead_and_stops(dub: Bench, tmp_path: Path) -> None:
+    assert dub.window is not None
+    dubbing, view = dub.window.dubbing, view_of(dub)
+    dubbing.choose_guide(str(guide_file(tmp_path)))
+    dub.until(lambda: dubbing.guide.guide is not None)
+    view.show_playhead(3.0)
+    dub.loop.call_soon(dubbing.panel.play_button.click)
+    dub.until(lambda: dubbing.guide.is_playing and dub.session.transport.position_seconds > 0.0)
+    dub.until(lambda: (view.playhead_seconds or 0.0) > 3.0)
+    assert dubbing.panel.play_button.accessibleName() == "Stop"
+    dub.loop.call_soon(dubbing.panel.play_button.click)
+    dub.until(lambda: not dubbing.guide.is_playing)
+    assert dubbing.panel.play_button.accessibleName() == "Play with guide"
+
+
+def test_an_unreadable_guide_track_is_an_error(dub: Bench, tmp_path: Path) -> None:
+    assert dub.window is not None
+    errors: list[object] = []
+    dub.session.failed.connect(errors.append)
+    dub.window.dubbing.choose_guide(str(tmp_path / "missing.mp4"))
+    dub.until(lambda: errors)
+    assert isinstance(errors[0], UnreadableClip)
