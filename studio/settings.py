@@ -159,7 +159,7 @@ ENGINES = Choice(
     page=Page.SPEAKING,
     title="Faster engines",
     help=(
-        "Faster engines are tested while the program is idle, and used only if their output matches the reference. "
+        "Faster engines are tested after five idle minutes, and used only if their output matches the reference. "
         "See the Engines page for results."
     ),
     default="improve",

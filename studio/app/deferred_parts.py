@@ -14,6 +14,7 @@ from studio.app.background import run_in_background
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_page import EnginesController
+from studio.app.engines.trial_yielding import TrialYielding
 from studio.app.export_dialog.export_controller import ExportController
 from studio.app.importing.casting import CastingController
 from studio.app.models.models_page import ModelsController
@@ -40,6 +41,7 @@ class DeferredParts(QObject):
         self.pronunciation = Pronunciation(session, window)
         self.models = ModelsController(session, window.dialogs, notices, window.tasks, window)
         self.engines = EnginesController(session.bridge, window)
+        self.trial_yielding = TrialYielding(session, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)

@@ -87,6 +87,7 @@ class EngineManager:
         self._trial: TrialProcess | None = None
         self._is_paused = False
         self._is_aside = False
+        self._is_user_active = False
         self._is_cancelled = False
         self._is_closed = False
         self._unfit: set[str] = set()
@@ -151,12 +152,23 @@ class EngineManager:
     def step_back(self) -> None:
         self._hold(is_aside=False)
 
-    def _hold(self, *, is_paused: bool | None = None, is_aside: bool | None = None) -> None:
+    def yield_to_user(self, *, is_active: bool) -> None:
+        """Pause trials while the user is active."""
+        self._hold(is_user_active=is_active)
+
+    @property
+    def _must_wait(self) -> bool:
+        return self._is_paused or self._is_aside or self._is_user_active
+
+    def _hold(
+        self, *, is_paused: bool | None = None, is_aside: bool | None = None, is_user_active: bool | None = None
+    ) -> None:
         with self._trial_lock:
+            self._is_user_active = self._is_user_active if is_user_active is None else is_user_active
             self._is_paused = self._is_paused if is_paused is None else is_paused
             self._is_aside = self._is_aside if is_aside is None else is_aside
             if self._trial is not None:
-                self._trial.pause() if self._is_paused or self._is_aside else self._trial.resume()
+                self._trial.pause() if self._must_wait else self._trial.resume()
 
     def cancel(self) -> None:
         """End ``improve``. The running trial is discarded and repeated later."""
@@ -238,7 +250,7 @@ class EngineManager:
         estimate = _Estimate(state, phase_history(self.store.all_manifests(), task.stage.value, task.name))
         with self._trial_lock:
             self._trial = trial
-            if self._is_paused or self._is_aside:
+            if self._must_wait:
                 trial.pause()
             if self._is_cancelled or self._is_closed:
                 trial.cancel()

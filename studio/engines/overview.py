@@ -113,6 +113,8 @@ class EngineAction(Enum):
     IMPROVE = "improve"  # try untested candidates, and repeat the named ones
     PAUSE = "pause"
     RESUME = "resume"
+    STEP_ASIDE = "step-aside"  # pause while the user types, plays or downloads
+    STEP_BACK = "step-back"
     CANCEL = "cancel"
     REBUILD = "rebuild"
     CLEAR = "clear"

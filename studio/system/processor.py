@@ -1,9 +1,11 @@
-"""Name of the processor."""
+"""Name and load of the processor."""
 
 from __future__ import annotations
 
 import platform
 from pathlib import Path
+
+import psutil
 
 
 def cpu_name() -> str:
@@ -14,3 +16,8 @@ def cpu_name() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def is_machine_busy() -> bool:
+    """Return whether more work is running than the processor has cores, averaged over the last minute."""
+    return bool(psutil.getloadavg()[0] > (psutil.cpu_count() or 1))

@@ -1,7 +1,8 @@
 """A loaded model whose engines are replaced by faster ones while it is in use.
 
-It starts with plain PyTorch, or with engines that were verified earlier. While no request runs, a background thread
-benchmarks further engines (``EngineOptions.engines``) and opens the faster ones for the next request. After
+It starts with plain PyTorch, or with engines that were verified earlier. After five minutes without a request, or when
+asked, a background thread benchmarks further engines (``EngineOptions.engines``) and opens the faster ones for the next
+request. It waits while the machine is busy, which would falsify the measurements. After
 ``idle_release_seconds`` without a request, the model's memory is released; the next request loads the model again.
 """
 
@@ -21,6 +22,7 @@ from studio.engines.machine import device_named, empty_cache
 from studio.engines.manager import EngineManager
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.store import EngineStore
+from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
@@ -32,13 +34,17 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.pipeline.synthesizer import Chunks, Synthesizer
+from studio.system.processor import is_machine_busy
 from studio.worker.stage_loader import STAGE_KEYS, StageLoader
 
 _log = logging.getLogger(__name__)
+_BUSY_NOTE = wording("Other programs keep this computer busy. Faster engines are tested once it is free.")
 OnStatus = Callable[[EngineStatus], None]
 
 # Idle time required before benchmarking starts; user requests take priority.
-_QUIET_SECONDS = 20.0
+_QUIET_SECONDS = 300.0
+# Time between two looks at a busy machine.
+_BUSY_SECONDS = 30.0
 # The longest sleep of the background thread, and the shortest.
 _MAX_SLEEP_SECONDS = 60.0
 _MIN_SLEEP_SECONDS = 0.05
@@ -103,9 +109,12 @@ class ModelHost:
         make_manager: Callable[[OnStatus], EngineManager],
         *,
         quiet_seconds: float = _QUIET_SECONDS,
+        is_busy: Callable[[], bool] = is_machine_busy,
     ) -> None:
         self._options = options
         self._quiet_seconds = quiet_seconds
+        self._is_busy = is_busy
+        self._waits_for_machine = False
         self._manager = make_manager(self._on_overview)
         self._stages = StageLoader(folder, options, self._manager)
         self._on_status: OnStatus | None = None
@@ -117,6 +126,7 @@ class ModelHost:
         self._wake.set()  # for the deferred engines
         self._improve_lock = threading.Lock()
         self._should_improve = options.engines == "improve"
+        self._is_requested = False  # by the user, who need not wait for idle time
         self._retried_keys: set[str] = set()
         self._synthesizer: Synthesizer | None = self._stages.load_synthesizer()
         self._description = self._synthesizer.description
@@ -227,6 +237,12 @@ class ModelHost:
                 self._manager.pause()
             case EngineAction.RESUME:
                 self._manager.resume()
+            case EngineAction.STEP_ASIDE:
+                self._last_used = time.monotonic()
+                self._manager.yield_to_user(is_active=True)
+            case EngineAction.STEP_BACK:
+                self._last_used = time.monotonic()
+                self._manager.yield_to_user(is_active=False)
             case EngineAction.CANCEL:
                 self._should_improve = False
                 self._manager.cancel()
@@ -242,9 +258,7 @@ class ModelHost:
     def _request_improvement(self, keys: Collection[str]) -> None:
         with self._improve_lock:
             self._retried_keys |= set(keys)
-            self._should_improve = True
-        # On request, benchmarks start without waiting for idle time.
-        self._last_used = min(self._last_used, time.monotonic() - self._quiet_seconds)
+            self._should_improve = self._is_requested = True
         self._wake.set()
 
     def _on_overview(self, overview: EngineStatus) -> None:
@@ -258,7 +272,10 @@ class ModelHost:
     def _with_use(self, overview: EngineStatus) -> EngineStatus:
         in_use = self._description.engines if self._synthesizer is not None else {}
         stages = tuple(replace(view, in_use=in_use.get(STAGE_KEYS.get(view.stage, ""), "")) for view in overview.stages)
-        return replace(overview, stages=stages, max_concurrent_lines=self._description.max_concurrent_lines)
+        notes = (*overview.notes, _BUSY_NOTE) if self._waits_for_machine else overview.notes
+        return replace(
+            overview, stages=stages, notes=notes, max_concurrent_lines=self._description.max_concurrent_lines
+        )
 
     # The background thread.
 
@@ -270,7 +287,7 @@ class ModelHost:
                 return
             try:
                 self._stages.open_deferred(self._is_loaded)
-                if self._should_improve and self._is_quiet():
+                if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
                 self._release_when_idle()
             except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
@@ -281,13 +298,24 @@ class ModelHost:
         now = time.monotonic()
         waits = [_MAX_SLEEP_SECONDS]
         if self._should_improve:
-            waits.append(self._last_used + self._quiet_seconds - now)
+            waits.append(_BUSY_SECONDS if self._waits_for_machine else self._seconds_until_quiet())
         if self._options.idle_release_seconds is not None and self._synthesizer is not None:
             waits.append(self._last_used + self._options.idle_release_seconds - now)
         return max(_MIN_SLEEP_SECONDS, min(waits))
 
     def _is_quiet(self) -> bool:
-        return self._requests.is_empty and time.monotonic() - self._last_used >= self._quiet_seconds
+        return self._requests.is_empty and self._seconds_until_quiet() <= 0
+
+    def _seconds_until_quiet(self) -> float:
+        return 0.0 if self._is_requested else self._last_used + self._quiet_seconds - time.monotonic()
+
+    def _is_machine_free(self) -> bool:
+        """Return whether measurements are reliable now. Tell the watcher when this changes."""
+        is_busy = self._is_busy()
+        if is_busy != self._waits_for_machine:
+            self._waits_for_machine = is_busy
+            self._on_overview(self._manager.overview())
+        return not is_busy
 
     def _is_loaded(self) -> bool:
         return not self._is_closed.is_set() and self._synthesizer is not None
@@ -295,7 +323,7 @@ class ModelHost:
     def _improve(self) -> None:
         with self._improve_lock:
             retried, self._retried_keys = self._retried_keys, set()
-            self._should_improve = False
+            self._should_improve = self._is_requested = False
         self._manager.improve(again=retried)
         self._stages.open_faster(self._description.engines, self._is_loaded)
 

@@ -88,6 +88,7 @@ class FakeManager:
         self.knows = knows
         self.has_improved = threading.Event()
         self.asides: list[bool] = []
+        self.yields: list[bool] = []
         self.opened: list[Stage] = []
         self.again: list[Collection[str]] = []
         self.is_slow = is_slow
@@ -127,6 +128,9 @@ class FakeManager:
     def step_back(self) -> None:
         self.asides.append(False)
 
+    def yield_to_user(self, *, is_active: bool) -> None:
+        self.yields.append(is_active)
+
     def cancel(self) -> None: ...
 
     def close(self) -> None: ...
@@ -144,7 +148,12 @@ def open_model(
     opened: list[ModelHost] = []
 
     def open_one(
-        options: EngineOptions = OPTIONS, *, quiet_seconds: float = 0.0, knows: bool = False, is_slow: bool = False
+        options: EngineOptions = OPTIONS,
+        *,
+        quiet_seconds: float = 0.0,
+        knows: bool = False,
+        is_slow: bool = False,
+        is_busy: Callable[[], bool] = lambda: False,
     ) -> tuple[ModelHost, FakeManager]:
         managers: list[Any] = []
 
@@ -152,7 +161,7 @@ def open_model(
             managers.append(FakeManager(hear, knows=knows, is_slow=is_slow))
             return managers[0]
 
-        model = ModelHost(MODEL, options, make, quiet_seconds=quiet_seconds)
+        model = ModelHost(MODEL, options, make, quiet_seconds=quiet_seconds, is_busy=is_busy)
         opened.append(model)
         return model, managers[0]
 
@@ -204,6 +213,36 @@ def test_benchmarks_start_when_idle(
     assert manager.has_improved.wait(30)
     wait_for(lambda: Stage.VOCODER in model._stages._ready)
     assert set(loudness(model, request_of)) == {0.0}
+
+
+def test_nothing_is_measured_on_a_busy_machine(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.worker.model_host._BUSY_SECONDS", 0.05)
+    is_busy, looks, heard = threading.Event(), list[int](), list[EngineStatus]()
+    is_busy.set()
+
+    def look() -> bool:
+        looks.append(1)
+        return is_busy.is_set()
+
+    model, manager = open_model(quiet_seconds=0.0, is_busy=look)
+    wait_for(lambda: len(looks) > 2)
+    model.watch_engines(heard.append)
+    assert not manager.has_improved.is_set()
+    assert "Other programs keep this computer busy" in str(heard[-1].notes[-1])
+    is_busy.clear()
+    assert manager.has_improved.wait(30)
+    wait_for(lambda: not model.engines().notes)
+
+
+def test_benchmarks_start_at_once_on_request(open_model: Callable[..., tuple[ModelHost, FakeManager]]) -> None:
+    model, manager = open_model(quiet_seconds=600.0)
+    model.manage_engines(EngineAction.STEP_ASIDE, ())
+    model.manage_engines(EngineAction.IMPROVE, ())
+    assert manager.has_improved.wait(30)
+    model.manage_engines(EngineAction.STEP_BACK, ())
+    assert manager.yields == [True, False]
 
 
 def test_trials_pause_during_a_request(
