@@ -214,7 +214,7 @@ class Stage:
             window.dialogs.open_settings_at(page)
             yield f"settings-{page.value}", _top_dialog(window)
         yield "pronunciation", self._pronunciation()
-        yield "health", _shown(DiagnosticsDialog(_health, window))
+        yield "health", _shown(DiagnosticsDialog(lambda _: _health(), window))
         window.actions_by_id["voices.record"].trigger()
         yield "recorder", _top_dialog(window)
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))

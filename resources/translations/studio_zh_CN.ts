@@ -4890,6 +4890,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Other programs keep this computer busy. Faster engines are tested once it is free.</source>
         <translation>其他程序正在占用本机，空闲后再测试更快的引擎。</translation>
     </message>
+    <message>
+        <source>{cause} ({code}, {count} times, last {when})</source>
+        <translation>{cause}（{code}，共 {count} 次，最近 {when}）</translation>
+    </message>
     </context>
 <context>
     <name>ExportController</name>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -36,12 +36,13 @@ from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
-from studio.health.checks import Verdict
+from studio.health.checks import Check, Verdict
 from studio.health.error_reference import code_meanings
 from studio.health.redaction import redact
 from studio.health.report import HealthReport
 
 _BAR_PIXELS = 10
+_ARRIVAL_MILLISECONDS = 100
 _GAP_PIXELS = 4
 _TALLEST_PIXELS = 10_000
 
@@ -137,13 +138,20 @@ class _WrappedTextDelegate(QStyledItemDelegate):
 class DiagnosticsDialog(_HelpDialog):
     """Checks of this computer and the program, with remedies; can be copied for a bug report.
 
-    ``examine`` takes seconds and runs on a background thread.
+    ``examine`` takes seconds and runs on a background thread. It passes each result to its argument as soon as the
+    result is known.
     """
 
-    def __init__(self, examine: Callable[[], HealthReport], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, examine: Callable[[Callable[[Check], None]], HealthReport], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._examine = examine
         self._report: HealthReport | None = None
+        self._arrived: list[Check] = []  # by the background thread
+        self._arrivals = QTimer(self)
+        self._arrivals.setInterval(_ARRIVAL_MILLISECONDS)
+        self._arrivals.timeout.connect(self._show_arrived)
         self._verdict = QLabel(wordWrap=True)
         self._verdict.setProperty("role", "title")
         self._problem = ErrorLine()
@@ -178,9 +186,12 @@ class DiagnosticsDialog(_HelpDialog):
         self._verdict.setText(self.tr("Checking everything the program needs…"))
         self._problem.clear()
         self._bar.show()
+        self._list.clear()
         for button in (self._copy, self._again):
             button.setEnabled(False)
-        run_in_background(self, self._examine, done=self._show, failed=self._show_error)
+        arrived = self._arrived = []
+        self._arrivals.start()
+        run_in_background(self, lambda: self._examine(arrived.append), done=self._show, failed=self._show_error)
 
     @property
     def verdict(self) -> str:
@@ -195,21 +206,26 @@ class DiagnosticsDialog(_HelpDialog):
         else:
             words = self.tr("Everything works.")
         self._end_check(words)
+        self._arrived = list(report.checks)
+        self._show_arrived()
+
+    def _show_arrived(self) -> None:
+        """Add the results that have arrived since the last call."""
         colors = theme_colors(self.palette())
         marks = {
             Verdict.FINE: ("state-ready", colors.good, self.tr("OK")),
             Verdict.LIMITED: ("info", colors.warn, self.tr("Limited")),
             Verdict.BROKEN: ("warning", colors.bad, self.tr("Failed")),
         }
-        self._list.clear()
-        for check in report.checks:
+        for check in self._arrived[self._list.topLevelItemCount() :]:
             shape, tone, verdict = marks[check.verdict]
+            subject = words_of(check.subject)
             finding = redact(words_of(check.finding))
             remedy = redact(words_of(check.remedy)) if check.remedy.template else ""
-            item = QTreeWidgetItem([words_of(check.subject), f"{finding}\n{remedy}".rstrip()])
+            item = QTreeWidgetItem([subject[:1].upper() + subject[1:], f"{finding}\n{remedy}".rstrip()])
             item.setIcon(0, icon(shape, tone))
             item.setToolTip(0, verdict)
-            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{words_of(check.subject)}: {verdict}")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{subject}: {verdict}")
             self._list.addTopLevelItem(item)
 
     def _show_error(self, error: StudioError) -> None:
@@ -217,6 +233,7 @@ class DiagnosticsDialog(_HelpDialog):
         self._end_check("")
 
     def _end_check(self, words: str) -> None:
+        self._arrivals.stop()
         self._verdict.setText(words)
         self._bar.hide()
         self._copy.setEnabled(self._report is not None)

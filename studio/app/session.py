@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from studio.app.dictionary.global_words import GlobalWords
     from studio.app.export_dialog.export_manager import ExportManager
     from studio.app.models.model_tasks import ModelTasks
+    from studio.health.checks import Check
     from studio.health.report import HealthReport
     from studio.worker.process import Worker
 
@@ -221,14 +222,17 @@ class Session(QObject):
         self.services.outputs.rescan()
         return self.services.outputs.names() if kind == "output" else device_names("input")
 
-    def examine(self) -> HealthReport:
-        """Check everything the program needs. This takes seconds and can be called from any thread."""
+    def examine(self, on_check: Callable[[Check], None]) -> HealthReport:
+        """Check everything the program needs. This takes seconds and can be called from any thread.
+
+        ``on_check`` receives each result as soon as it is known.
+        """
         from studio.health.report import examine  # noqa: PLC0415 - its libraries are not needed at the start
 
         def require_sound_card() -> None:
             self.services.outputs.open(self._output_device(), _DOCTOR_RATE, _silence, _DOCTOR_BUFFER_SECONDS).close()
 
-        return examine(require_sound_card, lambda: self.library)
+        return examine(require_sound_card, lambda: self.library, on_check)
 
     def _output_device(self) -> str | None:
         return self.settings[OUTPUT_DEVICE] or None

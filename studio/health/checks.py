@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -26,8 +27,9 @@ from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, mod
 from studio.catalog.machine import MachineFacts
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
+from studio.health.error_reference import code_meanings
 from studio.health.log_file import recent_errors
-from studio.messages import Message, wording
+from studio.messages import Message, listed, wording
 from studio.model.generations import detect_generation
 from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
@@ -335,12 +337,22 @@ def check_folders() -> Iterator[Check]:
 
 
 def check_recent_errors() -> Check:
-    """List the codes only, because the messages contain file names and texts."""
+    """Explain the codes of the last errors. Their own messages are left out: they contain file names and texts."""
     errors = recent_errors()
     if not errors:
         return Check(wording("recent errors"), Verdict.FINE, wording("none in the log"))
-    codes = ", ".join(f"{error.when} {error.code}" for error in errors)
-    return Check(wording("recent errors"), Verdict.FINE, Message(codes))
+    causes = {meaning.code: meaning.cause for meaning in code_meanings()}
+    found = []
+    for code, count in Counter(error.code for error in errors).items():
+        last = next(error.when for error in errors if error.code == code)  # the newest comes first
+        cause = causes.get(code, Message(""))
+        if count > 1:
+            found.append(
+                wording("{cause} ({code}, {count} times, last {when})", cause=cause, code=code, count=count, when=last)
+            )
+        else:
+            found.append(wording("{cause} ({code}, {when})", cause=cause, code=code, when=last))
+    return Check(wording("recent errors"), Verdict.FINE, listed(found))
 
 
 def _existing(folder: Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,24 +91,35 @@ class HealthReport:
         return {"can_speak": self.can_speak, "checks": checks, "version": studio.__version__, "verdict": verdict}
 
 
-def examine(require_sound_card: Callable[[], None], open_library: Callable[[], VoiceLibrary]) -> HealthReport:
-    """Run all checks, ordered by importance. Takes seconds, because PyTorch is loaded in another process."""
+def examine(
+    require_sound_card: Callable[[], None],
+    open_library: Callable[[], VoiceLibrary],
+    on_check: Callable[[Check], None] = lambda _check: None,
+) -> HealthReport:
+    """Run all checks, ordered by importance. Takes seconds, because PyTorch is loaded in another process.
+
+    ``on_check`` receives each result as soon as it is known.
+    """
+    checks = []
+    for check in _checks(require_sound_card, open_library):
+        checks.append(check)
+        on_check(check)
+    return HealthReport(tuple(checks))
+
+
+def _checks(require_sound_card: Callable[[], None], open_library: Callable[[], VoiceLibrary]) -> Iterator[Check]:
+    yield check_program()
+    yield check_python()
     machine = probe_machine()
-    return HealthReport(
-        (
-            check_program(),
-            check_python(),
-            *check_engines(machine),
-            check_libraries(),
-            check_accelerators(),
-            check_processor(machine),
-            check_memory(machine),
-            check_sound_card(require_sound_card),
-            check_media(),
-            *check_models(),
-            check_plans(),
-            check_voices(open_library),
-            *check_folders(),
-            check_recent_errors(),
-        )
-    )
+    yield from check_engines(machine)
+    yield check_libraries()
+    yield check_accelerators()
+    yield check_processor(machine)
+    yield check_memory(machine)
+    yield check_sound_card(require_sound_card)
+    yield check_media()
+    yield from check_models()
+    yield check_plans()
+    yield check_voices(open_library)
+    yield from check_folders()
+    yield check_recent_errors()

@@ -46,7 +46,7 @@ def test_the_verdict_is_shown_and_the_report_can_be_copied(
 ) -> None:
     go = threading.Event()
 
-    def look() -> HealthReport:
+    def look(_: object) -> HealthReport:
         go.wait(60)
         return report(*verdicts)
 
@@ -65,13 +65,34 @@ def test_the_verdict_is_shown_and_the_report_can_be_copied(
     dialog.close()
 
 
+def test_results_appear_as_they_arrive(bench: Bench) -> None:
+    go = threading.Event()
+    first, second = report(Verdict.FINE, Verdict.LIMITED).checks
+
+    def look(on_check: Callable[[Check], None]) -> HealthReport:
+        on_check(first)
+        go.wait(60)
+        on_check(second)
+        return HealthReport((first, second))
+
+    dialog = DiagnosticsDialog(look)
+    dialog.show()
+    bench.until(lambda: dialog._list.topLevelItemCount() == 1)
+    assert "Checking" in dialog.verdict
+    assert dialog._list.topLevelItem(0).text(0) == "Memory"
+    go.set()
+    bench.until(dialog._copy.isEnabled)
+    assert dialog._list.topLevelItemCount() == 2
+    dialog.close()
+
+
 def test_a_failed_check_shows_its_error_and_can_be_repeated(bench: Bench, report_of: Callable[[QWidget], str]) -> None:
     answers: list[HealthReport | StudioError] = [
         DamagedLibrary("The library is damaged.", remedy="Take it away."),
         report(Verdict.FINE),
     ]
 
-    def look() -> HealthReport:
+    def look(_: object) -> HealthReport:
         answer = answers.pop(0)
         if isinstance(answer, StudioError):
             raise answer
@@ -92,7 +113,7 @@ def test_a_failed_check_shows_its_error_and_can_be_repeated(bench: Bench, report
 def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
     libraries = ", ".join(f"library-{number} 1.{number}" for number in range(30))
     check = Check(wording("libraries"), Verdict.FINE, wording("{versions}", versions=libraries))
-    dialog = DiagnosticsDialog(lambda: HealthReport((check,)))
+    dialog = DiagnosticsDialog(lambda _: HealthReport((check,)))
     dialog.show()
     bench.until(dialog._copy.isEnabled)
     heights = []

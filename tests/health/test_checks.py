@@ -13,6 +13,7 @@ from studio.engines.manifest import FailureKind
 from studio.engines.store import MOST_FAILURES, EngineStore
 from studio.health import checks
 from studio.health.checks import Verdict, check_accelerators, check_libraries, check_media, check_plans
+from studio.health.log_file import ShownError
 from studio.messages import wording
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the fake ffmpeg is a shell script")
@@ -97,3 +98,12 @@ def test_without_pyav_and_ffmpeg_a_remedy_is_given() -> None:
     assert check_media().verdict is Verdict.LIMITED
     assert "m4a, mp4 and webm are not" in str(check_media().finding)
     assert "Install ffmpeg" in str(check_media().remedy)
+
+
+def test_recent_errors_are_explained_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = [ShownError(f"2026-11-22 12:0{number}", "unknown-preset") for number in (3, 2, 1)]
+    monkeypatch.setattr(checks, "recent_errors", lambda: (*shown, ShownError("2026-11-22 11:00", "disk-full")))
+    words = str(checks.check_recent_errors().finding)
+    assert "(unknown-preset, 3 times, last 2026-11-22 12:03)" in words
+    assert "(disk-full, 2026-11-22 11:00)" in words
+    assert words[0].isupper()
