@@ -243,6 +243,16 @@
     </message>
 </context>
 <context>
+    <name>ModelsPage</name>
+    <message numerus="yes">
+        <source>Not supported yet (%n)</source>
+        <translation>
+            <numerusform>Not supported yet (%n)</numerusform>
+            <numerusform>Not supported yet (%n)</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>NamePreview</name>
     <message numerus="yes">
         <source>%n file(s):</source>

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from PySide6.QtCore import QLocale, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from studio.app.background import in_background
 from studio.app.models.first_run_panel import FirstRunPanel, PanelButton, PanelPage
@@ -22,14 +22,15 @@ from studio.app.models.model_text import (
     language_text,
     memory_text,
     progress_text,
+    recommended_model,
     size_text,
 )
 from studio.app.playback.audio_player import NowPlaying
 from studio.app.session import Session
 from studio.app.translation import join_sentences
 from studio.catalog.installed import ModelState
-from studio.catalog.known import KnownModel, known_models
-from studio.catalog.machine import Advice, MachineFacts, Reason, probe_machine, recommend_model
+from studio.catalog.known import known_models
+from studio.catalog.machine import Advice, MachineFacts, Reason, probe_machine
 from studio.errors import SourceRefused, SourceUnreachable, StudioError, WrongDownload
 from studio.pipeline.request import VoiceReference
 from studio.settings import FIRST_RUN_IS_OVER
@@ -75,7 +76,7 @@ class FirstRun(QObject):
     async def _begin(self) -> None:
         facts, _ = await asyncio.gather(in_background(self._probe), self._tasks.refreshed())
         self._machine = facts
-        self._advice = recommend_model(facts, _models_for_language())
+        self._advice = recommended_model(facts, known_models().values())
         if self._advice is None:
             return
         installed = {status.name for status in self._tasks.statuses if status.state is ModelState.INSTALLED}
@@ -344,13 +345,6 @@ class FirstRun(QObject):
         if advice.lacks_disk:
             sentences.append(self.tr("There is not enough free disk space for it."))
         return join_sentences(sentences)
-
-
-def _models_for_language() -> list[KnownModel]:
-    """Return the models that speak the language of the interface, or all if none does."""
-    models = list(known_models().values())
-    code = QLocale().name().partition("_")[0]
-    return [model for model in models if code in model.languages] or models
 
 
 def _seconds(value: float) -> str:

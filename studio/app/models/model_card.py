@@ -63,6 +63,9 @@ class ModelCard(QFrame):
         self._title = QLabel(name)
         self._title.setProperty("role", "title")
         self._state = ElidedLabel()
+        self._advice = QLabel(wordWrap=True)
+        self._advice.setProperty("role", "good")
+        self._advice.hide()
         self._abilities = QLabel(wordWrap=True)
         self._origin = QLabel(wordWrap=True)
         self._origin.setProperty("role", "quiet")
@@ -111,7 +114,7 @@ class ModelCard(QFrame):
         column.setContentsMargins(12, 8, 10, 10)
         column.setSpacing(4)
         column.addLayout(head)
-        for widget in (self._abilities, self._origin, self._variant, self._task, self._bar, self._file):
+        for widget in (self._advice, self._abilities, self._origin, self._variant, self._task, self._bar, self._file):
             column.addWidget(widget)
 
     def show_status(self, status: ModelStatus, *, is_used: bool) -> None:
@@ -127,6 +130,11 @@ class ModelCard(QFrame):
         self._show_variant(status)
         self._show_buttons(status, is_used=is_used)
         self.show_task(None)
+
+    def show_advice(self, words: str) -> None:
+        """Show why this model is recommended; empty if another one is."""
+        self._advice.setText(words)
+        self._advice.setVisible(bool(words))
 
     def show_task(self, task: ModelTask | None) -> None:
         """Show a running or queued task. None hides it."""

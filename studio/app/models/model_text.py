@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from studio.app.error_text import error_message
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind
-from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases
+from studio.app.translation import QT_TRANSLATE_NOOP, duration_text, join_phrases, join_sentences
 from studio.catalog.installed import ModelState, ModelStatus
 from studio.catalog.known import Ability, KnownModel
+from studio.catalog.machine import Advice, MachineFacts, Reason, recommend_model
 from studio.catalog.progress import Phase, Progress
 
 _SLOW_MEGABITS, _FAST_MEGABITS = 20, 100
@@ -107,6 +109,30 @@ def ability_text(known: KnownModel) -> str:
     if known.is_demonstration:
         words += "\n" + _tr(_T("Models", "Demonstration model; the others sound far better."))
     return words
+
+
+def recommended_model(machine: MachineFacts, models: Collection[KnownModel]) -> Advice | None:
+    """Return the model for this computer that speaks the language of the interface, or any if none does."""
+    code = QLocale().name().partition("_")[0]
+    return recommend_model(machine, [model for model in models if code in model.languages] or models)
+
+
+def advice_text(advice: Advice, machine: MachineFacts) -> str:
+    """Return why a model is recommended for this computer."""
+    if advice.reason is Reason.HAS_GPU and machine.gpu is not None:
+        words = _tr(_T("Models", "Recommended for this computer: newest model, fits the {size} of {gpu}."))
+        sentences = [words.format(size=memory_text(machine.gpu.memory_bytes), gpu=machine.gpu.name)]
+    else:
+        words = _tr(
+            _T("Models", "Recommended for this computer: lightest model for your language. Slow without an NVIDIA GPU.")
+        )
+        sentences = [words]
+    if advice.lacks_memory:
+        words = _tr(_T("Models", "The {size} of memory are less than it needs."))
+        sentences.append(words.format(size=memory_text(machine.memory_bytes)))
+    if advice.lacks_disk:
+        sentences.append(_tr(_T("Models", "There is not enough free disk space for it.")))
+    return join_sentences(sentences)
 
 
 def origin_text(status: ModelStatus) -> str:

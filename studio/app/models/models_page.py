@@ -16,17 +16,19 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPushButton,
     QScrollArea,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from studio.app.background import in_background
 from studio.app.dialogs import Dialogs
 from studio.app.error_text import format_error
 from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel
 from studio.app.models.model_card import ModelCard
 from studio.app.models.model_tasks import ModelTasks
-from studio.app.models.model_text import size_text, task_text
+from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text
 from studio.app.notifications import NotificationBar
 from studio.app.session import Session
 from studio.app.synthesis.task_reporter import TaskReporter
@@ -35,6 +37,9 @@ from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.catalog.checking import CheckResult
 from studio.catalog.folders import models_folder
+from studio.catalog.installed import ModelState
+from studio.catalog.known import known_models
+from studio.catalog.machine import MachineFacts, probe_machine
 from studio.catalog.sources import source_title
 from studio.catalog.transfer import EXPORT_SUFFIX
 from studio.errors import StudioError, UnusableSetting
@@ -53,6 +58,7 @@ class ModelsPage(QDialog):
         self.setWindowTitle(self.tr("Models"))
         self._tasks = tasks
         self._model_in_use = model_in_use
+        self._advice = ("", "")
         self.cards: dict[str, ModelCard] = {}
         self._source = ElidedLabel()
         self._change_source = QPushButton(self.tr("Source and folder…"))
@@ -67,6 +73,12 @@ class ModelsPage(QDialog):
         self._column = QVBoxLayout(self._list)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(8)
+        self._unsupported = QToolButton(autoRaise=True)
+        self._unsupported.setCheckable(True)
+        self._unsupported.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._unsupported.setArrowType(Qt.ArrowType.RightArrow)
+        self._unsupported.hide()
+        self._column.addWidget(self._unsupported)
         self._column.addStretch()
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._lay_out()
@@ -96,7 +108,7 @@ class ModelsPage(QDialog):
         column.addWidget(scroll, 1)
         column.addWidget(self._buttons)
         width = self.fontMetrics().averageCharWidth()
-        self.resize(fit_to_screen(128 * width, 110 * width))
+        self.resize(fit_to_screen(116 * width, 96 * width))
 
     def _connect_signals(self) -> None:
         self._tasks.statuses_changed.connect(self._show_statuses)
@@ -105,6 +117,12 @@ class ModelsPage(QDialog):
         self._tasks.checked.connect(self._show_check)
         self._change_source.clicked.connect(self.source_wanted)
         self._buttons.rejected.connect(self.reject)
+        self._unsupported.toggled.connect(self._fold_unsupported)
+
+    def show_advice(self, name: str, words: str) -> None:
+        """Mark ``name`` as the model recommended for this computer."""
+        self._advice = (name, words)
+        self._show_statuses()
 
     def use(self, name: str) -> None:
         """Mark ``name`` as the model in use."""
@@ -119,12 +137,30 @@ class ModelsPage(QDialog):
             card = self.cards.pop(name)
             self._column.removeWidget(card)
             card.deleteLater()
-        for position, status in enumerate(self._tasks.statuses):
+        unsupported = [status for status in self._tasks.statuses if status.state is ModelState.UNSUPPORTED]
+        supported = [status for status in self._tasks.statuses if status.state is not ModelState.UNSUPPORTED]
+        widgets: list[QWidget] = []
+        for status in (*supported, *unsupported):
+            if status in unsupported and self._unsupported not in widgets:
+                widgets.append(self._unsupported)
             card = self.cards.get(status.name) or self._new_card(status.name)
-            if self._column.indexOf(card) != position:
-                self._column.insertWidget(position, card)
+            widgets.append(card)
             card.show_status(status, is_used=status.name == self._model_in_use)
+            card.show_advice(self._advice[1] if status.name == self._advice[0] else "")
+        for position, widget in enumerate(widgets):
+            if self._column.indexOf(widget) != position:
+                self._column.insertWidget(position, widget)
+        self._unsupported.setText(self.tr("Not supported yet (%n)", "", len(unsupported)))
+        self._unsupported.setVisible(bool(unsupported))
+        self._fold_unsupported()
         self._show_tasks()
+
+    def _fold_unsupported(self) -> None:
+        is_open = self._unsupported.isChecked()
+        self._unsupported.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        for status in self._tasks.statuses:
+            if status.state is ModelState.UNSUPPORTED:
+                self.cards[status.name].setVisible(is_open)
 
     def _show_tasks(self) -> None:
         for name, card in self.cards.items():
@@ -259,6 +295,7 @@ class ModelsController(QObject):
         self._notices = notices
         self._tasks = tasks
         self._window = window
+        self._probe = probe_machine
         self.page: ModelsPage | None = None  # created when it is first opened
         self.panel = FirstRunPanel()
         self.first_run = FirstRun(session, self.panel, self)
@@ -283,11 +320,18 @@ class ModelsController(QObject):
             self.page = ModelsPage(self._session.models, self._session.model_folder().name, self._window)
             self.page.model_chosen.connect(self._choose)
             self.page.source_wanted.connect(lambda: self._pages.open_settings_at(Page.MODELS))
+            self._session.bridge.run(self._advise(self.page))
         self.page.use(self._session.model_folder().name)
         self._session.models.refresh()
         self.page.show()
         self.page.raise_()
         self.page.activateWindow()
+
+    async def _advise(self, page: ModelsPage) -> None:
+        machine: MachineFacts = await in_background(self._probe)
+        advice = recommended_model(machine, known_models().values())
+        if advice is not None:
+            page.show_advice(advice.model.name, advice_text(advice, machine))
 
     def open_engine_menu(self, below: QWidget) -> None:
         """Open the menu of installed models above the widget ``below``."""

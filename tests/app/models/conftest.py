@@ -20,6 +20,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
         "catalog.transfer",
         "app.models.model_tasks",
         "app.models.first_run",
+        "app.models.models_page",
     ):
         monkeypatch.setattr(f"studio.{module}.known_models", lambda: {model.name: model})
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)

@@ -17,6 +17,7 @@ from studio.app.models.model_card import ModelCard
 from studio.app.models.model_tasks import ModelTaskKind
 from studio.app.models.models_page import ModelsPage
 from studio.catalog.installed import ModelState
+from studio.catalog.machine import Gpu, MachineFacts
 from studio.settings import PREFERS_RL
 
 
@@ -83,6 +84,32 @@ def test_the_page_describes_the_models_without_network_requests(models: PageBenc
     assert models.page.cards["studio-mini"]._state.text() == "Included · in use"
     assert hub.url.removeprefix("http://") in models.page._source.text()
     assert hub.asked == []
+
+
+def test_the_recommended_model_says_why(make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = MachineFacts("A processor", 2, 8 << 30, 5 << 30, 100 << 30, Gpu("RTX 4070", 12 << 30, "580"))
+    monkeypatch.setattr("studio.app.models.models_page.probe_machine", lambda: facts)
+    models = PageBench(make_bench())
+    models.bench.until(models.card._advice.text)
+    assert models.card._advice.text() == ("Recommended for this computer: newest model, fits the 12.0 GiB of RTX 4070.")
+    assert models.page.cards["studio-mini"]._advice.isHidden()
+
+
+def test_models_that_are_not_supported_are_folded_away(bench: Bench) -> None:
+    window = bench.open_window()
+    bench.trigger("file.models")
+    page = bench.parts.models.page
+    assert page is not None
+    bench.until(lambda: "CosyVoice-300M" in page.cards)
+    assert page._unsupported.text() == "Not supported yet (3)"
+    assert page.cards["CosyVoice-300M"].isHidden()
+    assert not page.cards["CosyVoice2-0.5B"].isHidden()
+    page._unsupported.click()
+    assert not page.cards["CosyVoice-300M"].isHidden()
+    assert page._column.indexOf(page._unsupported) < page._column.indexOf(page.cards["CosyVoice-300M"])
+    screen = window.screen().availableGeometry()
+    assert page.width() <= screen.width()
+    assert page.height() <= screen.height()
 
 
 def test_a_download_shows_its_progress_and_ends_with_an_installed_model(models: PageBench, hub: HubServer) -> None:
