@@ -91,7 +91,7 @@ def test_the_recommended_model_says_why(make_bench: Any, hub: HubServer, monkeyp
     monkeypatch.setattr("studio.app.models.models_page.probe_machine", lambda: facts)
     models = PageBench(make_bench())
     models.bench.until(models.card._advice.text)
-    assert models.card._advice.text() == ("Recommended for this computer: newest model, fits the 12.0 GiB of RTX 4070.")
+    assert models.card._advice.text() == ("Recommended for this computer: newest model, fits the 12.0 GB of RTX 4070.")
     assert models.page.cards["studio-mini"]._advice.isHidden()
 
 
