@@ -377,6 +377,13 @@
             <numerusform>%n lines removed</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n line(s) copied</source>
+        <translation>
+            <numerusform>%n line copied</numerusform>
+            <numerusform>%n lines copied</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>StageCard</name>

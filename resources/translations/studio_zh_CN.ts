@@ -359,6 +359,26 @@
         <source>Previous chapter or scene</source>
         <translation>上一章或场</translation>
     </message>
+    <message>
+        <source>Cut lines</source>
+        <translation>剪切行</translation>
+    </message>
+    <message>
+        <source>Copy lines</source>
+        <translation>复制行</translation>
+    </message>
+    <message>
+        <source>Copy the selected lines, also for spreadsheets</source>
+        <translation>复制所选行，也可粘贴到电子表格</translation>
+    </message>
+    <message>
+        <source>Paste lines</source>
+        <translation>粘贴行</translation>
+    </message>
+    <message>
+        <source>Select all lines</source>
+        <translation>全选行</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -5217,6 +5237,10 @@ Reads texts aloud in any voice, on your own computer.</source>
             <numerusform>已替换 %n 处</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Also find voices, styles, file names and notes</source>
+        <translation>同时查找音色、风格、文件名和备注</translation>
+    </message>
 </context>
 <context>
     <name>FindingsList</name>
@@ -7434,6 +7458,16 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Spoken text</source>
         <translation>朗读文本</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) copied</source>
+        <translation>
+            <numerusform>已复制 %n 行</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Cut lines</source>
+        <translation>剪切行</translation>
     </message>
 </context>
 <context>

@@ -60,6 +60,11 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.quit", _T("Actions", "Quit"), ("Ctrl+Q",)),
     ActionSpec("edit.undo", _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),
     ActionSpec("edit.redo", _T("Actions", "Redo"), ("Ctrl+Y", "Ctrl+Shift+Z"), "redo"),
+    ActionSpec("edit.cut", _T("Actions", "Cut lines"), ("Ctrl+X",)),
+    ActionSpec("edit.copy", _T("Actions", "Copy lines"), ("Ctrl+C",), "",
+               _T("Actions", "Copy the selected lines, also for spreadsheets")),
+    ActionSpec("edit.paste", _T("Actions", "Paste lines"), ("Ctrl+V",)),
+    ActionSpec("edit.select_all", _T("Actions", "Select all lines"), ("Ctrl+A",)),
     ActionSpec("edit.new_line", _T("Actions", "New line below"), ("Shift+Return", "Shift+Enter"), "add"),
     ActionSpec("edit.paste_lines", _T("Actions", "Paste as lines"), ("Ctrl+Shift+V",)),
     ActionSpec("edit.duplicate", _T("Actions", "Duplicate lines"), ("Ctrl+D",), "duplicate"),
@@ -136,7 +141,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("help.about", _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
-    "file.save_as", "file.export", "file.settings", "edit.redo", "edit.remove", "edit.move_down", "edit.lock",
+    "file.save_as", "file.export", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
     "edit.spoken", "edit.next_check", "edit.select_voice", "view.previous_section", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")

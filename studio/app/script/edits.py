@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -134,14 +134,27 @@ class Match(NamedTuple):
     end: int
 
 
-def find_matches(script: Script, wanted: str, *, is_case_sensitive: bool) -> list[Match]:
-    """Return all matches in the order of the script; none for an empty text."""
+def find_matches(
+    script: Script,
+    wanted: str,
+    *,
+    is_case_sensitive: bool,
+    details_of: Callable[[Line], Iterable[str]] = lambda _: (),
+) -> list[Match]:
+    """Return all matches in the order of the script; none for an empty text.
+
+    A line of which only ``details_of`` match gets an empty match at its start.
+    """
     if not wanted:
         return []
     pattern = _pattern(wanted, is_case_sensitive)
-    return [
-        Match(line.id, match.start(), match.end()) for line in script.lines for match in pattern.finditer(line.text)
-    ]
+    matches = []
+    for line in script.lines:
+        found = [Match(line.id, match.start(), match.end()) for match in pattern.finditer(line.text)]
+        if not found and any(pattern.search(words) for words in details_of(line)):
+            found = [Match(line.id, 0, 0)]
+        matches += found
+    return matches
 
 
 def replace_matches(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from studio.app.script.edits import Match, find_matches, replace_matches
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.theme.icons import icon
+from studio.project.lines import Line
 from studio.project.script import Script
 
 
@@ -22,8 +24,18 @@ class FindBar(QWidget):
 
     message = Signal(str)  # for the status bar
 
-    def __init__(self, editor: ProjectEditor, view: ScriptView, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        editor: ProjectEditor,
+        view: ScriptView,
+        parent: QWidget | None = None,
+        *,
+        details_of: Callable[[Line], Iterable[str]],
+    ) -> None:
+        """``details_of`` returns what can be searched besides the text of a line."""
         super().__init__(parent)
+        self._details_of = details_of
+        self._origin: str | None = None  # line from which typing searches
         self._editor = editor
         self._view = view
         self._matches: list[Match] = []
@@ -39,6 +51,8 @@ class FindBar(QWidget):
         self._is_case_sensitive.setText("Aa")
         self._is_case_sensitive.setToolTip(self.tr("Match case"))
         self._is_case_sensitive.setAccessibleName(self.tr("Match case"))
+        self._searches_details = self._button(self.tr("Also find voices, styles, file names and notes"), "more")
+        self._searches_details.setCheckable(True)
         self._previous = self._button(self.tr("Previous match"), "up")
         self._next = self._button(self.tr("Next match"), "down")
         self._close = self._button(self.tr("Close"), "close")
@@ -49,7 +63,15 @@ class FindBar(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 6)
         for widgets in (
-            (self._find, self._is_case_sensitive, self._previous, self._next, self._found, self._close),
+            (
+                self._find,
+                self._is_case_sensitive,
+                self._searches_details,
+                self._previous,
+                self._next,
+                self._found,
+                self._close,
+            ),
             (self._replacement, self._replace, self._replace_all),
         ):
             row = QHBoxLayout()
@@ -57,14 +79,18 @@ class FindBar(QWidget):
                 row.addWidget(widget)
             layout.addLayout(row)
         # Both fields come first in the tab order, before the buttons between them.
-        first = (self._find, self._replacement, self._replace, self._replace_all, self._is_case_sensitive)
+        first = (
+            self._find, self._replacement, self._replace, self._replace_all, self._is_case_sensitive,
+            self._searches_details,
+        )  # fmt: skip
         for before, after in pairwise(first):
             QWidget.setTabOrder(before, after)
         self._connect()
         self.hide()
 
     def _connect(self) -> None:
-        self._find.textChanged.connect(self._restart)
+        self._find.textChanged.connect(self._on_typed)
+        self._searches_details.toggled.connect(self._restart)
         self._is_case_sensitive.toggled.connect(self._restart)
         self._find.returnPressed.connect(partial(self._go, 1))
         self._next.clicked.connect(partial(self._go, 1))
@@ -81,6 +107,7 @@ class FindBar(QWidget):
         for widget in (self._replacement, self._replace, self._replace_all):
             widget.setVisible(replaces)
         self.show()
+        self._origin = self._view.current_line_id
         field = self._view.text_field
         if field is not None and field.textCursor().hasSelection():
             self._find.setText(field.textCursor().selectedText())
@@ -99,6 +126,17 @@ class FindBar(QWidget):
         self._current = self._resume_from = None
         self._update()
 
+    def _on_typed(self) -> None:
+        """Show the first match from the line where the search began; without a match, that line."""
+        self._restart()
+        script = self._editor.script
+        if self.isHidden() or self._origin not in script.index_of:
+            return
+        start = script.index_of[self._origin], -1
+        row = bisect_right(self._matches, start, key=self._position_of)
+        found = self._matches[row % len(self._matches)] if self._matches else None
+        self._view.go_to(self._origin if found is None else found.line_id)
+
     def _go(self, step: int, _is_checked: bool = False) -> None:
         """Go to the next (1) or previous (-1) match."""
         if not self._matches:
@@ -109,20 +147,21 @@ class FindBar(QWidget):
         else:
             index = bisect_left(self._matches, here, key=self._position_of) - 1
         self._current = self._resume_from = self._matches[index]
+        self._origin = self._current.line_id
         self._view.go_to(self._current.line_id)
         self._show()
 
     def _replace_current(self) -> None:
         """Replace the current match and go to the next one."""
         match = self._current
-        if match is not None:
+        if match is not None and match.start < match.end:
             end = match.start + len(self._replacement.text())
             self._resume_from = Match(match.line_id, end - 1, end)  # do not search the replacement
             self._push_replacement(self.tr("Replace"), match)
         self._go(1)
 
     def _replace_matches(self) -> None:
-        num_matches = len(self._matches)
+        num_matches = sum(match.start < match.end for match in self._matches)
         if self._push_replacement(self.tr("Replace all"), None):
             self.message.emit(self.tr("%n match(es) replaced", "", num_matches))
 
@@ -152,7 +191,10 @@ class FindBar(QWidget):
 
     def _update(self) -> None:
         is_case_sensitive = self._is_case_sensitive.isChecked()
-        self._matches = find_matches(self._editor.script, self._find.text(), is_case_sensitive=is_case_sensitive)
+        details_of = self._details_of if self._searches_details.isChecked() else lambda _: ()
+        self._matches = find_matches(
+            self._editor.script, self._find.text(), is_case_sensitive=is_case_sensitive, details_of=details_of
+        )
         if self._current is not None and self._current not in self._matches:
             self._current = None
         self._show()

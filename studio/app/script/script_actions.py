@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 
 from studio.app.actions import Actions
@@ -22,6 +23,17 @@ def connect_script_actions(actions: Actions, script: ScriptPage) -> None:
     actions["edit.move_up"].triggered.connect(lambda: script.move_lines(-1))
     actions["edit.move_down"].triggered.connect(lambda: script.move_lines(1))
     actions["edit.lock"].triggered.connect(script.toggle_lock)
+    for name, slot in (
+        ("edit.cut", script.cut),
+        ("edit.copy", script.copy),
+        ("edit.paste", script.paste),
+        ("edit.select_all", script.view.selectAll),
+    ):
+        # Lists and text fields of the window have the same keys.
+        actions[name].setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        script.window().removeAction(actions[name])
+        script.view.addAction(actions[name])
+        actions[name].triggered.connect(slot)
     actions["edit.chapter"].triggered.connect(lambda: script.toggle_heading(Heading.CHAPTER))
     actions["edit.scene"].triggered.connect(lambda: script.toggle_heading(Heading.SCENE))
     actions["edit.note"].triggered.connect(script.toggle_spoken)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
+from studio.app.script.clipboard import lines_from, mime_of
 from studio.app.script.filter_bar import FilterBar
 from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
@@ -43,10 +45,11 @@ class ScriptPage(QWidget):
         super().__init__(parent)
         self._editor = editor
         self._split_text = split_text
+        self._style_text = styles.label
         self._model = LineModel(editor, line_statuses, styles.label, self)
         self.view = ScriptView(self._model, styles, self)
         self.view.text_delegate.outline_of = outline_of
-        self.find_bar = FindBar(editor, self.view, self)
+        self.find_bar = FindBar(editor, self.view, self, details_of=self._details_of)
         self.filter_bar = FilterBar(editor, self._model, self.view, line_statuses, style_text=styles.label, parent=self)
         self.navigation = ScriptNavigation(self._model, self.view)
         self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
@@ -78,6 +81,12 @@ class ScriptPage(QWidget):
     def current_line(self) -> Line | None:
         line_id = self.view.current_line_id
         return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None
+
+    def _details_of(self, line: Line) -> tuple[str, ...]:
+        """Return what the find bar searches besides the text."""
+        return (
+            line.voice or "", line.character or "", self._style_text(line.style), line.file_name or "", line.note
+        )  # fmt: skip
 
     def number_of(self, line_id: str) -> int:
         """Return the number of a line, counting from 1."""
@@ -114,6 +123,34 @@ class ScriptPage(QWidget):
                 message += self.tr(" and selected: voice, style and Ctrl+Enter apply to all")
             self.message.emit(message)
 
+    def copy(self) -> None:
+        """Copy the selected lines to the clipboard."""
+        self.view.commit_text()
+        if lines := self.selected_lines:
+            QGuiApplication.clipboard().setMimeData(mime_of(lines, self._style_text))
+            self.message.emit(self.tr("%n line(s) copied", "", len(lines)))
+
+    def cut(self) -> None:
+        """Copy the selected lines and remove those that are not locked."""
+        self.copy()
+        self._remove(self.tr("Cut lines"))
+
+    def paste(self) -> None:
+        """Insert the lines of the clipboard below the current one, or a text as lines."""
+        mime = QGuiApplication.clipboard().mimeData()
+        lines = lines_from(mime)
+        if lines is None:
+            self.paste_text(mime.text())
+            return
+        self.view.commit_text()
+        # Two lines with one name would be exported to one file.
+        used = {line.file_name for line in self._editor.script.lines}
+        lines = [replace(line, file_name=None) if line.file_name in used else line for line in lines]
+        change = edits.insert_lines(self._editor.script, self._index_below(), lines)
+        self._do_below(change, self.tr("Paste lines"))
+        self.view.select_lines([line.id for line in lines])
+        self.message.emit(self.tr("%n line(s) pasted", "", len(lines)))
+
     def paste_lines(self) -> None:
         self.paste_text(QGuiApplication.clipboard().text())
 
@@ -142,11 +179,14 @@ class ScriptPage(QWidget):
             self.view.select_lines([line.id for line in change.lines])
 
     def remove(self) -> None:
+        self._remove(self.tr("Remove lines"))
+
+    def _remove(self, title: str) -> None:
         ids = [line_id for line_id in self.selected_line_ids if not self._editor.project.line(line_id).is_locked]
         if not ids:
             return
         row = self._editor.script.index_of[ids[0]]
-        self._push(edits.remove(self._editor.script, ids), self.tr("Remove lines"))
+        self._push(edits.remove(self._editor.script, ids), title)
         lines = self._editor.script.lines
         self.view.go_to(lines[min(row, len(lines) - 1)].id)
         self.message.emit(self.tr("%n line(s) removed", "", len(ids)))

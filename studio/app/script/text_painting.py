@@ -171,6 +171,8 @@ def match_marks(
     excerpt, marks = Excerpt(text, 0, len(text)), []
     for match in matches:
         start, length = excerpt.range_of(match)
+        if not length:
+            continue
         mark = QTextLayout.FormatRange()
         mark.start, mark.length = start, length
         mark.format = match_format(palette, is_current=match == current, is_selected=is_selected)

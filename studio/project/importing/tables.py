@@ -75,10 +75,13 @@ class Table:
 ColumnMapping = Mapping[Field, int]
 
 
-def read_csv(text: str, name: str) -> Table:
-    """Return the table in ``text``. ``name`` is that of the file, for errors. Raise ``UnreadableScript``."""
+def read_csv(text: str, name: str, *, delimiter: str | None = None) -> Table:
+    """Return the table in ``text``, by default with the delimiter that its first row suggests.
+
+    ``name`` is that of the file, for errors. Raise ``UnreadableScript``.
+    """
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or _delimiter(text)))
     except csv.Error as error:
         raise UnreadableScript(
             "{name} is not a readable table ({reason}).", remedy="Save it again as CSV.", name=name, reason=error

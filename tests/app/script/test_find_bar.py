@@ -116,3 +116,30 @@ def test_a_match_after_emoji_is_highlighted(width: float) -> None:
     first, length = excerpt.range_of(Match("line", start, start + 3))
     units = excerpt.text.encode("utf-16-le")
     assert units[2 * first : 2 * (first + length)].decode("utf-16-le") == "cat"
+
+
+def test_typing_shows_the_first_match(bench: Bench, window: MainWindow, bar: FindBar) -> None:
+    QTest.keyClicks(bar._find, "a")
+    assert window.script.view.current_line_id == bench.lines[0].id
+    QTest.keyClicks(bar._find, "no")
+    assert window.script.view.current_line_id == bench.lines[1].id
+    assert bar._find.hasFocus()
+    QTest.keyClicks(bar._find, "x")
+    assert count_texts(bar)[0] == "Not found"
+    assert window.script.view.current_line_id == bench.lines[0].id, "back where the search began"
+
+
+def test_voices_and_notes_are_searched_when_asked(bench: Bench, window: MainWindow, bar: FindBar) -> None:
+    window.script.edit_lines([bench.lines[1].id], "note", "ask Martha", "Edit note")
+    window.script.edit_lines([bench.lines[2].id], "voice", "Martha", "Change voice")
+    QTest.keyClicks(bar._find, "martha")
+    assert count_texts(bar)[0] == "Not found"
+    bar._searches_details.click()
+    assert count_texts(bar)[0] == "2 matches"
+    for row in (1, 2):
+        QTest.keyClick(bar._find, Qt.Key.Key_Return)
+        assert window.script.view.current_line_id == bench.lines[row].id
+    bench.trigger("edit.replace")
+    bar._replacement.setText("x")
+    bar._replace.click()
+    assert bench.texts[2] == "No animal at all here."
