@@ -268,6 +268,34 @@
             <numerusform>… and %n more lines</numerusform>
         </translation>
     </message>
+<message numerus="yes">
+        <source>%n new</source>
+        <translation>
+            <numerusform>%n new</numerusform>
+            <numerusform>%n new</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n replaced</source>
+        <translation>
+            <numerusform>%n replaced</numerusform>
+            <numerusform>%n replaced</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n up to date</source>
+        <translation>
+            <numerusform>%n up to date</numerusform>
+            <numerusform>%n up to date</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s): {changes}</source>
+        <translation>
+            <numerusform>%n file: {changes}</numerusform>
+            <numerusform>%n files: {changes}</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>PronunciationPage</name>

@@ -23,6 +23,7 @@ from studio.cli.dubbing import (
     with_times,
 )
 from studio.cli.export_book import add_book_options, book_details
+from studio.cli.export_preview import print_findings, print_forecast
 from studio.cli.export_script import (
     READABLE_SUFFIXES,
     OpenScript,
@@ -52,9 +53,10 @@ from studio.cli.speaking import (
 )
 from studio.errors import StudioError
 from studio.export.cached_source import CachedSource
-from studio.export.checks import Finding, check_names, check_space, group_errors, number_ranges
+from studio.export.checks import check_names, check_space, group_errors
 from studio.export.exporter import Exporter, ExportResult
 from studio.export.fitting import FittingSource, fitted_items
+from studio.export.forecast import forecast, orphan_findings
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_CHAPTER_PATTERN, DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
@@ -151,6 +153,9 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
         "--replace", action="store_true", help="overwrite files that are not from an export of this script"
     )
     group.add_argument(
+        "--dry-run", action="store_true", help="list the files to make, replace and keep, and write nothing"
+    )
+    group.add_argument(
         "--skip-failed",
         action="store_true",
         help="leave out lines that cannot be spoken, also from the joined file",
@@ -196,7 +201,7 @@ async def _export(
         script = fit_takes(script, fitting)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     items, requests, taken, not_speakable = speaking.items()
-    _print_findings(group_errors(not_speakable))
+    print_findings(group_errors(not_speakable))
     if not_speakable and not (arguments.skip_failed and items):
         raise _summary_error(not_speakable, len(script.lines))
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
@@ -214,7 +219,11 @@ async def _export(
         seconds_of=lambda item: seconds_in_project(script.project, taken, item),
         takes_folder=paths.cache_folder(),
     )
-    _print_findings(check_names(plan))
+    found = forecast(plan)
+    print_findings([*check_names(plan), *orphan_findings(found)])
+    if arguments.dry_run:
+        print_forecast(found, plan, is_json=arguments.json)
+        return
     messages = _Messages()
     unspoken = {f"line {item.index}": item.text for item in items if item.key in requests}
     warn_of_language(folder.name, unspoken, messages.line)
@@ -313,12 +322,6 @@ class _Messages:
             f"wrote {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
             f"in {duration_text(result.elapsed_seconds)}{speed}{unchanged}"
         )
-
-
-def _print_findings(findings: Sequence[Finding]) -> None:
-    for finding in findings:
-        lines = f"lines {number_ranges(finding.line_numbers)}: " if finding.line_numbers else ""
-        print_message(f"timbre: {lines}{finding.message}")
 
 
 def _summary_error(errors: Mapping[int, StudioError], num_lines: int) -> StudioError:

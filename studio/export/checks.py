@@ -38,6 +38,7 @@ class FindingKind(Enum):
     LOCKED = "locked"
     SAME_NAME = "same-name"
     FOLDER = "folder"
+    UNUSED = "unused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,14 @@ class Journal:
         self.read()
         return any(record.script not in origin.scripts for records in self._records.values() for record in records)
 
+    def files_of(self, origin: Origin) -> list[PurePosixPath]:
+        """Return the files of ``origin`` that exist and were not changed since their export, in order of name."""
+        return sorted(
+            PurePosixPath(file)
+            for file, records in self._records.items()
+            if any(each.script in origin.scripts and each.describes(self._target / file) for each in records)
+        )
+
     def append(self, record: FileRecord) -> None:
         """Append ``record`` and sync the journal to disk."""
         self._records.setdefault(record.file, []).append(record)

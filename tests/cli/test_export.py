@@ -359,3 +359,16 @@ def test_lines_that_cannot_be_spoken_are_left_out_on_request(timbre, spoken) -> 
     assert "2 of 4 lines failed" in ran.err
     assert frames("script.wav") > frames("002.wav") + frames("004.wav")
     assert "Four" in Path("out/script.srt").read_text("utf-8")
+
+
+def test_a_dry_run_lists_what_would_change(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("story.txt").write_text("The harbour was quiet. Nobody spoke.", "utf-8")
+    assert export(timbre, "story.txt", "--voice", "Anna", "--pattern", "{text}").status == 0
+    num_spoken = len(spoken())
+    Path("story.txt").write_text("The harbour was quiet. The bell rang.", "utf-8")
+    ran = export(timbre, "story.txt", "--voice", "Anna", "--pattern", "{text}", "--dry-run", "--json")
+    assert ran.status == 0, ran.err
+    assert ran.json["unused"] == ["Nobody spoke.wav"]
+    assert [entry["change"] for entry in ran.json["files"]] == ["kept", "new"]
+    assert len(spoken()) == num_spoken
+    assert names() == ["Nobody spoke.wav", "The harbour was quiet.wav"]

@@ -197,6 +197,8 @@ class ExportDialog(QDialog):
             return
         self._failing = check.failing_numbers
         self.findings.show_check(check)
+        if not check.is_impossible:
+            self.preview.show_forecast(check.forecast)
         lines = tuple(self._lines_to_export())
         may_export = bool(lines) and not check.is_impossible and (self.findings.skips_lines or not self._failing)
         self.export_button.setEnabled(may_export)

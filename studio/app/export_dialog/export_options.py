@@ -13,6 +13,7 @@ from studio.errors import StudioError, VoiceNotFound
 from studio.export.book import lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
 from studio.export.exporter import check_target
+from studio.export.forecast import Forecast, forecast, orphan_findings
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import sanitize_filename
 from studio.export.plan import ExportPlan, ExportSettings, columns_of
@@ -164,10 +165,12 @@ class ExportCheck:
 
     Attributes:
         foreign: The files of other scripts and programs that would be replaced.
+        forecast: What happens to each file.
     """
 
     findings: tuple[Finding, ...] = ()
     foreign: tuple[PurePosixPath, ...] = ()
+    forecast: Forecast = Forecast()
 
     @property
     def failing_numbers(self) -> frozenset[int]:
@@ -220,15 +223,17 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles) -> ExportCheck
         message = wording("The model has not learned the language of these lines; their speech is unintelligible.")
         findings.append(Finding(FindingKind.LANGUAGE, message, tuple(foreign_speech)))
     foreign: tuple[PurePosixPath, ...] = ()
+    found = Forecast()
     try:
         plan = order.plan()
-        findings += check_names(plan)
+        found = forecast(plan)
+        findings += [*check_names(plan), *orphan_findings(found)]
         foreign = check_target(plan)
         length_of = {each.item.key: each.take.audio_seconds for each in order.lines if each.take is not None}
         check_space(plan, seconds_of=lambda item: length_of.get(item.key), takes_folder=project.draft_path)
     except StudioError as error:
         findings.insert(0, Finding(FindingKind.FOLDER, error.full_message, error=error))
-    return ExportCheck(tuple(findings), foreign)
+    return ExportCheck(tuple(findings), foreign, found)
 
 
 @dataclass(frozen=True, slots=True)

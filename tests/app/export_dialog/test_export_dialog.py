@@ -10,6 +10,7 @@ import pytest
 import soundfile
 from event_loop_monitor import LONGEST_STALL_SECONDS, EventLoopMonitor
 from export_bench import RATE, ExportBench, speak
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -412,3 +413,36 @@ def test_a_disk_without_enough_space_is_reported_before_lines_are_synthesized(
     qtbot.waitUntil(exporting.dialog.findings.isVisible)
     assert "MB are free in" in exporting.dialog.findings.texts[0]
     assert exporting.queue.jobs == []
+
+
+def icons_and_names(dialog: ExportDialog) -> list[str]:
+    model = dialog.preview.list.model()
+    return [model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(model.rowCount())]
+
+
+def test_the_list_shows_what_is_made_replaced_and_kept(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
+    exporting.export()
+    project.apply(EditLines({"a": {"file_name": "renamed"}, "c": {"text": "New."}}))
+    speak(project, "b")  # another take
+    dialog = exporting.open()
+    qtbot.waitUntil(lambda: dialog.preview.label.text() == "3 files: 2 new, 1 replaced")
+    assert icons_and_names(dialog) == [
+        "renamed.wav\nnew",
+        "002 Ben The second line.wav\nwill be replaced",
+        "003 Ben New.wav\nnew",
+        "001 Anna The first line.wav\nof an earlier export; kept",
+    ]
+    assert "001 Anna The first line.wav (1)" in dialog.findings.texts[0]
+    assert dialog.export_button.isEnabled()
+
+
+def test_the_list_can_be_limited_to_changes(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
+    exporting.export()
+    speak(project, "b")
+    dialog = exporting.open()
+    qtbot.waitUntil(lambda: dialog.preview.label.text() == "2 files: 1 replaced, 1 up to date")
+    dialog.preview.only_changes.click()
+    assert names(dialog) == ["002 Ben The second line.wav"]
+    task = exporting.export()
+    assert task.result is not None
+    assert task.result.num_made == 1
