@@ -262,6 +262,8 @@ EXPORT_FOLDER = Folder(
     default="",
     name_of_empty="Next to the script",
 )
+# Folders of the last exports, as the name of the script, a tab, and the folder; the latest is the last.
+EXPORT_FOLDERS = StringsSetting(key="export-folders", most=100)
 EXPORT_FILES = Choice(
     key="export-files",
     page=Page.EXPORT,
@@ -272,6 +274,8 @@ EXPORT_FILES = Choice(
         Option("lines", "One per line"),
         Option("joined", "One for all lines"),
         Option("both", "Both"),
+        Option("chapters", "One per chapter"),
+        Option("audiobook", "Audiobook (M4B)"),
     ),
 )
 EXPORT_PATTERN = StringSetting(

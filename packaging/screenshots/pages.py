@@ -23,6 +23,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from screenshots.engine_scenes import engine_scenes
+from screenshots.export_scenes import export_scenes
 from screenshots.import_scenes import import_scenes
 from screenshots.model_scenes import model_scenes
 from studio import paths
@@ -208,6 +209,7 @@ class Stage:
         yield from self._drops()
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)
+        yield from export_scenes(window, self._wait_for)
         window.actions_by_id["file.settings"].trigger()
         yield "settings", _top_dialog(window)
         for page in list(Page)[1:]:

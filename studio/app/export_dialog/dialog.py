@@ -22,12 +22,14 @@ from studio.app.export_dialog.export_options import (
     export_settings,
     lines_of_script,
     preview_names,
+    with_folder,
 )
 from studio.app.export_dialog.findings_list import FindingsList
 from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.pages import NamePreview, ReplaceQuestion
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
+from studio.export.book import BookDetails
 from studio.export.plan import ExportSettings
 from studio.export.project_lines import origin_of_project
 from studio.export.provenance import Provenance
@@ -35,7 +37,7 @@ from studio.project.project import Project
 from studio.settings_store import Settings
 
 _PREVIEW_DELAY_MS = 120  # avoids an update for each typed letter
-_DEFAULT_SIZE = (940, 440)
+_DEFAULT_SIZE = (1040, 640)
 
 
 class ExportDialog(QDialog):
@@ -63,6 +65,7 @@ class ExportDialog(QDialog):
         self._known = known or KnownVoicesAndStyles()
         self._failing: frozenset[int] = frozenset()  # numbers of the lines that would fail
         self._check_number = 0
+        self._is_blocked = False  # whether the latest check found that nothing can be exported
         self._starts_when_checked = False
         self.setWindowTitle(self.tr("Export audio"))
         self.resize(fit_to_screen(*_DEFAULT_SIZE))
@@ -76,7 +79,8 @@ class ExportDialog(QDialog):
         self._preview_timer.setInterval(_PREVIEW_DELAY_MS)
         values = {setting: settings[setting] for setting in REMEMBERED}
         name = project.name or (project.path.stem if project.path else self.tr("Script"))
-        self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name)
+        folders = settings[declared.EXPORT_FOLDERS]
+        self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name, folders)
         self.form.show_values(values, self._default_folder, name)
         if len(self._selected_ids) > 1:
             self.form.selected_lines.setChecked(True)
@@ -106,10 +110,11 @@ class ExportDialog(QDialog):
             self.preview.show_problem(error)
             self._check_number += 1  # drops the result of a running check
             self.findings.show_check(ExportCheck())
+            self._is_blocked = False
             self.export_button.setEnabled(False)
         else:
             self.preview.show_names(names)
-            self.export_button.setEnabled(True)
+            self.export_button.setEnabled(not self._is_blocked)
             self._begin_check()
 
     def _script(self) -> tuple[ExportLine, ...]:
@@ -140,6 +145,7 @@ class ExportDialog(QDialog):
             provenance=self._provenance,
             origin=origin,
             replaces_files=self.form.replace_files.isChecked(),
+            book=BookDetails.of(self._project.script.details),
         )
 
     def _assemble(self) -> None:
@@ -187,7 +193,7 @@ class ExportDialog(QDialog):
         )
         run_in_background(
             self,
-            partial(check_export, order, self._known),
+            partial(check_export, order, self._known, skips_failing=self.findings.skip.isChecked()),
             done=partial(self._on_checked, self._check_number, order),
             failed=self.preview.show_problem,
         )
@@ -201,6 +207,7 @@ class ExportDialog(QDialog):
             self.preview.show_forecast(check.forecast)
         lines = tuple(self._lines_to_export())
         may_export = bool(lines) and not check.is_impossible and (self.findings.skips_lines or not self._failing)
+        self._is_blocked = not may_export
         self.export_button.setEnabled(may_export)
         starts, self._starts_when_checked = self._starts_when_checked, False
         if starts and may_export:
@@ -237,6 +244,8 @@ class ExportDialog(QDialog):
             values[declared.EXPORT_FOLDER] = self._settings[declared.EXPORT_FOLDER]
         elif self._project.path and values[declared.EXPORT_FOLDER] == str(default_folder(self._project, "", "")):
             values[declared.EXPORT_FOLDER] = ""  # the default: beside the project file
+        folders = with_folder(self._project, self._settings[declared.EXPORT_FOLDERS], self.form.folder)
+        values[declared.EXPORT_FOLDERS] = folders
         try:
             self._settings.change(values)
         except StudioError as error:  # the export is still possible

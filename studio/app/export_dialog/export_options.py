@@ -9,8 +9,9 @@ from typing import Any
 
 from studio import settings as declared
 from studio.audio.encoding import encoding_named
-from studio.errors import StudioError, VoiceNotFound
-from studio.export.book import lines_with_chapters
+from studio.audio.m4b import can_write_m4b
+from studio.errors import CannotWrite, StudioError, VoiceNotFound
+from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
 from studio.export.exporter import check_target
 from studio.export.forecast import Forecast, forecast, orphan_findings
@@ -28,6 +29,7 @@ from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
 from studio.setting_kinds import Setting
+from studio.system.installation import how_to_read_media
 
 _MAX_PREVIEWED = 200
 
@@ -57,6 +59,7 @@ def export_settings(
     provenance: Provenance,
     origin: Origin,
     replaces_files: bool,
+    book: BookDetails = BookDetails(),  # noqa: B008 - frozen
 ) -> ExportSettings:
     """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``."""
     files = values[declared.EXPORT_FILES]
@@ -69,8 +72,10 @@ def export_settings(
     return ExportSettings(
         encoding=encoding_named(values[declared.EXPORT_ENCODING]),
         sample_rate=values[declared.EXPORT_SAMPLE_RATE],
-        has_line_files=files != "joined",
-        joined_name=None if files == "lines" else joined_name,
+        has_line_files=files in ("lines", "both"),
+        has_chapter_files=files == "chapters",
+        has_audiobook=files == "audiobook",
+        joined_name=joined_name if files in ("joined", "both") else None,
         pattern=values[declared.EXPORT_PATTERN],
         pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
         loudness=LoudnessTarget(values[declared.EXPORT_LUFS], values[declared.EXPORT_TRUE_PEAK])
@@ -80,6 +85,7 @@ def export_settings(
         subtitles=frozenset(subtitles[values[declared.EXPORT_SUBTITLES]]),
         has_manifest=values[declared.EXPORT_HAS_MANIFEST],
         project=joined_name or project_name,
+        book=book,
         provenance=provenance,
         replaces_files=replaces_files,
         origin=origin,
@@ -197,8 +203,11 @@ class KnownVoicesAndStyles:
     unlearned_language: Callable[[str], str | None] = lambda _: None
 
 
-def check_export(order: ExportOrder, known: KnownVoicesAndStyles) -> ExportCheck:
-    """Check everything that is known before the export. Reads files, so call it on a background thread."""
+def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_failing: bool = False) -> ExportCheck:
+    """Check everything that is known before the export. Reads files, so call it on a background thread.
+
+    With ``skips_failing``, lines that would fail are found, but their files are not.
+    """
 
     def find(name: str | None) -> None:
         if name is None:
@@ -224,8 +233,15 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles) -> ExportCheck
         findings.append(Finding(FindingKind.LANGUAGE, message, tuple(foreign_speech)))
     foreign: tuple[PurePosixPath, ...] = ()
     found = Forecast()
+    skipped = ExportCheck(tuple(findings)).failing_numbers if skips_failing else frozenset()
     try:
-        plan = order.plan()
+        plan = replace(order, lines=tuple(each for each in order.lines if each.item.index not in skipped)).plan()
+        if plan.settings.has_audiobook and not can_write_m4b():
+            raise CannotWrite(
+                "Writing audiobooks (.m4b) needs ffmpeg, which is not installed.",
+                remedy="{how} Or export WAV, FLAC or MP3.",
+                how=how_to_read_media(),
+            )
         found = forecast(plan)
         findings += [*check_names(plan), *orphan_findings(found)]
         foreign = check_target(plan)
@@ -261,14 +277,32 @@ def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder:
     return PreviewedNames(line_files, num_more, plan.files[len(plan.line_files) :])
 
 
-def default_folder(project: Project, remembered: str, name: str) -> Path:
-    """Return the folder of the last export, or a folder beside the project file.
+def folder_of_script(project: Project, folders: tuple[str, ...]) -> Path | None:
+    """Return the folder into which the script was exported last. ``folders`` is the value of ``EXPORT_FOLDERS``."""
+    known = dict(entry.split("\t", 1) for entry in folders if "\t" in entry)
+    found = (known[name] for name in origin_of_project(project).scripts if name in known)
+    return next((Path(folder) for folder in found), None)
 
-    An unsaved script does not get a folder into which another script was exported, but one named after ``name`` and
-    the time when the script was created.
+
+def with_folder(project: Project, folders: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """Return ``folders`` with ``folder`` as the one of the script."""
+    names = origin_of_project(project).scripts
+    others = [entry for entry in folders if entry.partition("\t")[0] not in names]
+    return (*others, f"{names[0]}\t{folder}")[-declared.EXPORT_FOLDERS.most :]
+
+
+def default_folder(project: Project, remembered: str, name: str, folders: tuple[str, ...] = ()) -> Path:
+    """Return the folder of the script's last export, else ``remembered``, or a folder beside the project file.
+
+    A script does not get a folder into which another script was exported. An unsaved script gets one named after
+    ``name`` and the time when the script was created.
     """
+    own = folder_of_script(project, folders)
+    if own is not None:
+        return own
     if project.path is not None:
-        return Path(remembered) if remembered else project.path.parent / f"{project.path.stem} sound"
+        is_free = bool(remembered) and not Journal(Path(remembered)).is_used_by_others(origin_of_project(project))
+        return Path(remembered) if is_free else project.path.parent / f"{project.path.stem} sound"
     origin = origin_of_project(project)
     if remembered and not Journal(Path(remembered)).is_used_by_others(origin):
         return Path(remembered)

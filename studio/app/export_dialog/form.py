@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QFormLayout,
     QGroupBox,
     QHBoxLayout,
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio import settings as declared
 from studio.app.export_dialog.export_options import REMEMBERED
+from studio.app.export_dialog.export_presets import CONTEXT, PRESETS
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
 from studio.errors import UnusableSetting
@@ -48,9 +50,17 @@ class ExportForm(QWidget):
         self.joined_name.setAccessibleName(self.tr("Joined file name"))
         self.replace_files = QCheckBox(self.tr("Overwrite other scripts' files"))
         self._joined_label = QLabel(self.tr("Name"))
+        self.preset = QComboBox()
+        self.preset.setAccessibleName(self.tr("Preset"))
+        self.preset.addItem(self.tr("Custom"), None)
+        for preset in PRESETS:
+            self.preset.addItem(QCoreApplication.translate(CONTEXT, preset.title), preset)
         self.folder_row = QWidget()  # shown above the form, where it is wide enough for a long path
         folder_rows = QFormLayout(self.folder_row)
         folder_rows.setContentsMargins(0, 0, 0, 0)
+        preset_label = QLabel(self.tr("Preset"))
+        preset_label.setBuddy(self.preset)
+        folder_rows.addRow(preset_label, self.preset)
         self._add(folder_rows, declared.EXPORT_FOLDER)
         columns = QHBoxLayout(self)
         columns.setContentsMargins(0, 0, 0, 0)
@@ -195,6 +205,14 @@ class ExportForm(QWidget):
             button.toggled.connect(self._on_changed)
         self.joined_name.textChanged.connect(self._on_changed)
         self.replace_files.toggled.connect(self._on_changed)
+        self.preset.activated.connect(self._apply_preset)
+
+    def _apply_preset(self) -> None:
+        preset = self.preset.currentData()
+        if preset is not None:
+            for setting, value in preset.values.items():
+                self._editors[setting].set_value(value)
+            self._on_changed()
 
     def _insert_field(self, name: str) -> None:
         field = self._editors[declared.EXPORT_PATTERN].control
@@ -207,9 +225,12 @@ class ExportForm(QWidget):
         self.changed.emit()
 
     def _update_enabled(self) -> None:
+        values = self.values
+        self.preset.setCurrentIndex(next((n for n, preset in enumerate(PRESETS, 1) if preset.matches(values)), 0))
         files = self._value(declared.EXPORT_FILES)
-        has_lines, is_joined = files != "joined", files != "lines"
-        self._editors[declared.EXPORT_PATTERN].control.setEnabled(has_lines)
+        is_joined = files != "lines"
+        self._editors[declared.EXPORT_PATTERN].control.setEnabled(files in ("lines", "both"))
+        self._editors[declared.EXPORT_ENCODING].control.setEnabled(files != "audiobook")
         follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
         for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
             self._editors[setting].control.setEnabled(follows_joined)

@@ -17,10 +17,12 @@ from pytestqt.qtbot import QtBot
 from studio import settings as declared
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.export_options import REMEMBERED, KnownVoicesAndStyles, default_folder
+from studio.app.export_dialog.export_presets import PRESETS, ExportPreset
 from studio.app.export_dialog.export_task import ExportState
+from studio.app.widgets.screen_fit import ScrolledPage
 from studio.errors import VoiceNotFound
 from studio.project.changes import EditLines, InsertLines
-from studio.project.lines import Line, LineStyle
+from studio.project.lines import Heading, Line, LineStyle
 from studio.project.project import Project
 from studio.settings_store import Settings
 
@@ -446,3 +448,68 @@ def test_the_list_can_be_limited_to_changes(qtbot: QtBot, exporting: ExportBench
     task = exporting.export()
     assert task.result is not None
     assert task.result.num_made == 1
+
+
+def choose_preset(dialog: ExportDialog, words: str) -> None:
+    combo = dialog.form.preset
+    (row,) = [row for row in range(combo.count()) if words in combo.itemText(row)]
+    combo.setCurrentIndex(row)
+    combo.activated.emit(row)
+
+
+def test_a_preset_sets_the_options(qtbot: QtBot, dialog: ExportDialog) -> None:
+    assert dialog.form.preset.currentText() == "Custom"
+    choose_preset(dialog, "Podcast")
+    values = dialog.form.values
+    assert (values[declared.EXPORT_ENCODING], values[declared.EXPORT_LUFS]) == ("mp3-192", -16.0)
+    qtbot.waitUntil(lambda: names(dialog) == ["Script.mp3"])
+    choose(dialog, declared.EXPORT_LUFS, -18.0)
+    assert dialog.form.preset.currentText() == "Custom"
+    choose(dialog, declared.EXPORT_LUFS, -16.0)
+    assert "Podcast" in dialog.form.preset.currentText()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_can_be_exported(qtbot: QtBot, exporting: ExportBench, preset: ExportPreset) -> None:
+    choose_preset(exporting.dialog, preset.title)
+    assert exporting.dialog.form.preset.currentData() is preset
+    task = exporting.export()
+    assert task.state is ExportState.DONE, task.error
+
+
+def test_chapters_are_exported_to_their_own_files(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
+    heading = Line("h", "The harbour", "Anna", heading=Heading.CHAPTER)
+    project.apply(InsertLines(0, (heading,)))
+    speak(project, "h")
+    exporting.dialog.on_lines_changed()
+    choose_preset(exporting.dialog, "per chapter")
+    qtbot.waitUntil(lambda: names(exporting.dialog) == ["01 The harbour.mp3"])
+    task = exporting.export()
+    assert [path.name for path in task.order.folder.iterdir()] == ["01 The harbour.mp3"]
+
+
+def test_each_project_has_a_folder_of_its_own(
+    qtbot: QtBot, settings: Settings, project: Project, tmp_path: Path
+) -> None:
+    project.save(tmp_path / "One.timbre")
+    first = ExportBench(qtbot, project, settings)
+    choose(first.dialog, declared.EXPORT_FOLDER, str(tmp_path / "of one"))
+    first.export()
+    other = other_project(tmp_path)
+    other.save(tmp_path / "Two.timbre")
+    second = ExportBench(qtbot, other, settings)
+    assert second.dialog.form.folder == tmp_path / "Two sound", "the folder of the other project is not proposed"
+    choose(second.dialog, declared.EXPORT_FOLDER, str(tmp_path / "of two"))
+    second.export()
+    assert first.open().form.folder == tmp_path / "of one"
+    assert second.open().form.folder == tmp_path / "of two"
+    other.close()
+
+
+def test_the_dialog_fits_at_1280_by_800(qtbot: QtBot, unknown_voices: ExportBench) -> None:
+    dialog = unknown_voices.dialog
+    dialog.resize(1100, 700)
+    qtbot.waitUntil(dialog.findings.isVisible)
+    (page,) = dialog.findChildren(ScrolledPage)
+    assert page.horizontalScrollBar().maximum() == 0
+    assert dialog.minimumSizeHint().width() <= 1100
