@@ -424,6 +424,16 @@
     </message>
 </context>
 <context>
+    <name>StyleNotices</name>
+    <message numerus="yes">
+        <source>%n line(s) spoken plain, as {model} does not have their style.</source>
+        <translation>
+            <numerusform>%n line spoken plain, as {model} does not have their style.</numerusform>
+            <numerusform>%n lines spoken plain, as {model} does not have their style.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TaskReporter</name>
     <message numerus="yes">
         <source>%n queued</source>

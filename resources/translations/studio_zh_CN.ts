@@ -8289,6 +8289,15 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
 </context>
 <context>
+    <name>StyleNotices</name>
+    <message numerus="yes">
+        <source>%n line(s) spoken plain, as {model} does not have their style.</source>
+        <translation>
+            <numerusform>{model} 没有其中 %n 行的风格，已用默认风格朗读。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>TagCompleter</name>
     <message>
         <source>Tags</source>
@@ -8431,6 +8440,14 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Dropouts: {count}</source>
         <translation>卡顿：{count} 次</translation>
+    </message>
+    <message>
+        <source>Without style</source>
+        <translation>未使用风格</translation>
+    </message>
+    <message>
+        <source>Spoken without the style of the line, which {model} does not have.</source>
+        <translation>{model} 没有该行的风格，因此以默认风格朗读。</translation>
     </message>
 </context>
 <context>

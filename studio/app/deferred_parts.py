@@ -19,7 +19,7 @@ from studio.app.export_dialog.export_controller import ExportController
 from studio.app.importing.casting import CastingController
 from studio.app.models.models_page import ModelsController
 from studio.app.synthesis.language_notices import LanguageNotices
-from studio.app.synthesis.task_reporter import LengthNotices
+from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.window import MainWindow
 from studio.project.requests import library_versions
@@ -44,6 +44,7 @@ class DeferredParts(QObject):
         self.trial_yielding = TrialYielding(session, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)
+        self.style_notices = StyleNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
         self.casting = CastingController(session, script, window)
         self.exports = ExportController(session.exports, notices, window, script.view.select_lines)

@@ -240,7 +240,11 @@ async def _export(
         exporter = Exporter(plan, source, control=control, on_progress=messages.progress)
         result = await _run(exporter, control, messages)
         await save_voices(client, messages.line)
-    warnings = [*_length_warnings(items, worker.odd_lengths), *(time_warnings(result) if settings.at_times else ())]
+    warnings = [
+        *speaking.style_warnings(),
+        *_length_warnings(items, worker.odd_lengths),
+        *(time_warnings(result) if settings.at_times else ()),
+    ]
     for _, warning in warnings:
         messages.line.say(warning)
     messages.result(result, plan)

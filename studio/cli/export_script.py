@@ -7,6 +7,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from studio import paths
@@ -25,11 +26,14 @@ from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import synthesis_request
 from studio.project.splitting import SplitMode
-from studio.text.styles import load_styles
+from studio.text.styles import Styles, load_styles
 from studio.voices.library import VoiceLibrary
 
 PROJECT_SUFFIX = ".timbre"
 _MAX_LINE_NUMBER = 1_000_000  # limits ranges whose end is far beyond the last line
+# Prefix of the warnings about styles in the JSON output.
+MISSING_STYLE = "missing-style"
+_MOST_NUMBERS = 10
 READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
 
 
@@ -96,7 +100,10 @@ def line_numbers(words: str) -> frozenset[int]:
 
 
 class Speaking:
-    """Builds the requests of the lines without a take. Voices and styles are looked up before synthesis starts."""
+    """Builds the requests of the lines without a take. Voices and styles are looked up before synthesis starts.
+
+    A line with a style that the model does not have is spoken plain. Raise ``UnknownPreset`` for that of the command.
+    """
 
     def __init__(
         self,
@@ -112,6 +119,9 @@ class Speaking:
         self._folder = folder
         self._options = options
         self._voices: dict[str | None, VoiceReference] = {}
+        self._without_style: list[int] = []  # numbers of the lines whose style the model does not have
+        if arguments.preset:
+            self._styles.preset(arguments.preset)
 
     def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines, dict[int, StudioError]]:
         """Return the lines, the requests of the lines to synthesise by key, and the takes of the other lines.
@@ -128,7 +138,7 @@ class Speaking:
                 items.append(of_take[number])
                 continue
             try:
-                request = self._request(line)
+                request = self._request(line, number)
                 key = request_cache_key(request, self._folder, self._options)
             except StudioError as error:
                 failed[number] = error
@@ -139,6 +149,15 @@ class Speaking:
             items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
         return tuple(items), requests, taken, failed
 
+    def style_warnings(self) -> list[tuple[str, str]]:
+        """Return the code and text of a warning about lines that are spoken plain. Call after ``items``."""
+        numbers, model = self._without_style, self._folder.name
+        if not numbers:
+            return []
+        few = ", ".join(map(str, numbers[:_MOST_NUMBERS])) + (", …" if len(numbers) > _MOST_NUMBERS else "")
+        lines = "1 line is" if len(numbers) == 1 else f"{len(numbers)} lines are"
+        return [(MISSING_STYLE, f"{lines} spoken plain, as {model} does not have the style: {few}")]
+
     def _taken(self) -> ProjectLines:
         project = self._script.project
         if project is None:
@@ -146,13 +165,11 @@ class Speaking:
         fresh = [line.id for _, line in self._script.lines if fresh_take(project, line.id)]
         return lines_of_project(project, fresh)
 
-    def _request(self, line: Line) -> SynthesisRequest:
+    def _request(self, line: Line, number: int) -> SynthesisRequest:
         arguments = self._arguments
         line = replace(line, speed=arguments.speed if line.speed == 1.0 else line.speed)
         if line.style.is_plain:
             line = replace(line, style=LineStyle(preset=arguments.preset, instruct=arguments.instruct))
-        if line.style.preset:
-            load_styles(self._generation, self._folder).preset(line.style.preset)
         request = synthesis_request(
             line,
             self._script.dictionary,
@@ -160,8 +177,15 @@ class Speaking:
             generation=self._generation if self._script.dictionary.entries else "",
             seed=arguments.seed if line.seed is None else line.seed,
             keeps_leading_silence=arguments.keep_leading_silence,
+            styles=self._styles if line.style.preset else None,
         )
+        if request.preset != line.style.preset:
+            self._without_style.append(number)
         return replace(request, is_streaming=not arguments.whole, is_played=False)
+
+    @cached_property
+    def _styles(self) -> Styles:
+        return load_styles(self._generation, self._folder)
 
     @property
     def _generation(self) -> str:

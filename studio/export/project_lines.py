@@ -76,12 +76,13 @@ def key_of_take(take: Take, edits: AudioEdits) -> str:
 def item_of_line(
     line: Line, index: int, key: str, take: Take | None = None, *, chapter: ScriptChapter | None = None
 ) -> ExportItem:
+    style = take.parameters.style if take else line.style
     return ExportItem(
         key=key,
         index=index,
         text=line.text,
         voice=(take.parameters.voice_name if take else None) or line.voice or "",
-        style=line.style.instruct or line.style.preset or "",
+        style=style.instruct or style.preset or "",
         pause_after_seconds=line.pause_after_seconds,
         file_name=line.file_name,
         model=take.parameters.model_name if take else "",

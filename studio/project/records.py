@@ -230,6 +230,7 @@ def _parameters_from(fields: Fields) -> TakeParameters:
         voice_key=fields.text("voice_key"),
         spoken_text=fields.text("spoken_text"),
         style=LineStyle() if style is None else _style_from(style),
+        omitted_style=fields.optional_text("omitted_style"),
         speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
         sampling=_sampling_from(fields.object("sampling")),
         odd_length=_odd_length_from(fields),

@@ -9,8 +9,9 @@ from studio import __version__
 from studio.pipeline.request import ConversionRequest, EngineDescription, Mode, SynthesisRequest, VoiceReference
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.fingerprint import fingerprint
-from studio.project.lines import Line
+from studio.project.lines import Line, LineStyle
 from studio.project.takes import TakeParameters
+from studio.text.styles import Styles
 
 # Generations whose models were trained on the phones of ``studio.text.tags.PHONES``.
 GENERATIONS_WITH_PHONES = frozenset({"cosyvoice3"})
@@ -22,6 +23,11 @@ def request_text(line: Line, dictionary: PronunciationDictionary, generation: st
     return dictionary.compile(line.text, speaks_phones=generation in GENERATIONS_WITH_PHONES).strip()
 
 
+def supported_style(style: LineStyle, styles: Styles) -> LineStyle:
+    """Return ``style``, or the default style if the model with ``styles`` lacks its preset."""
+    return LineStyle() if style.preset and styles.find(style.preset) is None else style
+
+
 def synthesis_request(
     line: Line,
     dictionary: PronunciationDictionary,
@@ -31,16 +37,19 @@ def synthesis_request(
     seed: int,
     is_played: bool = True,
     keeps_leading_silence: bool = False,
+    styles: Styles | None = None,
 ) -> SynthesisRequest:
     """Return the request for ``line``. ``seed`` is the seed of the line, or the one drawn for the take.
 
-    If ``is_played``, the audio is played during synthesis.
+    If ``is_played``, the audio is played during synthesis. ``styles`` are those of the model, if known: a line with a
+    preset that it lacks is spoken in the default style.
     """
+    style = line.style if styles is None else supported_style(line.style, styles)
     return SynthesisRequest(
         text=request_text(line, dictionary, generation),
         voice=voice,
-        instruct=line.style.instruct or None,
-        preset=line.style.preset or None,
+        instruct=style.instruct or None,
+        preset=style.preset or None,
         speed=line.speed,
         seed=seed,
         sampling=line.sampling,
@@ -62,6 +71,10 @@ def take_parameters(
 
     For a voice conversion, the text is the name of the source file.
     """
+    style, omitted = line.style, None
+    if isinstance(request, SynthesisRequest):
+        style = LineStyle(preset=request.preset, instruct=request.instruct)
+        omitted = line.style.preset if style != line.style else None
     return TakeParameters(
         text=request.source.name if isinstance(request, ConversionRequest) else request.text,
         seed=request.seed,
@@ -72,7 +85,8 @@ def take_parameters(
         voice_key=voice_key,
         model_name=engine.model_name,
         model_key=engine.weights_key,
-        style=line.style,
+        style=style,
+        omitted_style=omitted,
         speed=request.speed,
         sampling=None if isinstance(request, ConversionRequest) else request.sampling,
         engine=dict(engine.stages),

@@ -23,6 +23,8 @@ class TakeParameters:
         model_key: Identifies the weights (``EngineDescription.weights_key``), or empty.
         voice_key: Identifies the voice (``fingerprint.voice_key``), or empty.
         spoken_text: The normalized text that the model received.
+        style: The style in which the take was spoken.
+        omitted_style: The style preset of the line if the model does not have it. The take is then spoken plain.
         odd_length: Set if the speech is too short or too long for the text.
         engine: The engine and precision of each stage.
         versions: The version of each library.
@@ -39,6 +41,7 @@ class TakeParameters:
     voice_key: str = ""
     spoken_text: str = ""
     style: LineStyle = LineStyle()
+    omitted_style: str | None = None
     speed: float = 1.0
     sampling: SamplingOptions | None = None
     odd_length: LengthVerdict | None = None

@@ -53,16 +53,20 @@ class Styles:
     presets: tuple[Preset, ...]
     tags: tuple[TagLabel, ...]
 
+    def find(self, preset_id: str) -> Preset | None:
+        """Return the preset as ``preset`` does, None if there is none."""
+        wanted, family = preset_id.strip().lower(), family_of(preset_id)
+        return next((preset for preset in self.presets if wanted == preset.id or family == preset.family), None)
+
     def preset(self, preset_id: str) -> Preset:
         """Return the preset with that id or family. Ids of other generations match corresponding styles.
 
         Raise ``UnknownPreset`` with similar names.
         """
-        wanted = preset_id.strip().lower()
-        family = _GENERATION_PREFIX.sub("", wanted)
-        for preset in self.presets:
-            if wanted == preset.id or family == preset.family:
-                return preset
+        family = family_of(preset_id)
+        preset = self.find(preset_id)
+        if preset is not None:
+            return preset
         raise UnknownPreset(
             "The loaded model has no style “{style}”.{did_you_mean}",
             remedy="Choose one of its styles, or describe the style in your own words.",
@@ -76,6 +80,16 @@ class Styles:
         near = [known for known in families if known.rpartition(".")[2] == last_word]
         near = near or difflib.get_close_matches(family, families, n=_SUGGESTIONS)
         return did_you_mean(near[:_SUGGESTIONS])
+
+
+def family_of(preset_id: str) -> str:
+    """Return the name that corresponding styles of all generations share."""
+    return _GENERATION_PREFIX.sub("", preset_id.strip().lower())
+
+
+def words_of_id(preset_id: str) -> str:
+    """Return a readable name of a style that no installed list has: the last words of its id."""
+    return preset_id.rpartition(".")[2].replace("-", " ").replace("_", " ")
 
 
 def load_styles(generation_name: str, folder: Path | None = None) -> Styles:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import soundfile
 
+from studio.cli import export_script
+from studio.model.generations import COSYVOICE3
 from studio.pipeline.request import Mode, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.project.changes import AddTake, InsertLines
 from studio.project.lines import Line
@@ -127,6 +129,18 @@ def test_a_table_sets_voices_styles_and_file_names(timbre, spoken) -> None:  # t
     first, second = timbre.opened[0].requests
     assert (first.voice.name, first.mode) == ("Ben", Mode.CROSS_LINGUAL)
     assert (second.voice.name, second.instruct) == ("Anna", "speak softly")
+
+
+def test_styles_that_the_model_lacks_are_spoken_plain_and_counted(timbre, spoken, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(export_script, "detect_generation", lambda _: (COSYVOICE3, None))
+    Path("script.csv").write_text("text,style\nHello there.,Calm\nGood evening.,\n", "utf-8")
+    ran = export(timbre, "script.csv", "--voice", "Anna", "--json", "--manifest")
+    assert ran.status == 0, ran.err
+    assert [request.preset for request in timbre.opened[0].requests] == [None, None]
+    warning = "1 line is spoken plain, as quiet does not have the style: 1"
+    assert ran.json["warnings"] == [f"missing-style: {warning}"]
+    assert warning in ran.err
+    assert export(timbre, "script.csv", "--voice", "Anna", "--preset", "emotion.odd").status == 6
 
 
 def test_a_joined_file_with_subtitles_and_manifest(timbre, spoken) -> None:  # type: ignore[no-untyped-def]

@@ -66,7 +66,7 @@ class FakeModel:
         self.requests: list[SynthesisRequest | ConversionRequest] = []
         self.description = EngineDescription(
             model_name=folder.name,
-            generation="CosyVoice3",
+            generation="cosyvoice3",
             folder=str(folder),
             sample_rate=SAMPLE_RATE,
             device=options.device,

@@ -83,6 +83,8 @@ def mark_texts(row: TakeRow) -> list[str]:
         marks.append(translate("Takes", "Stopped"))
     elif row.take.parameters.odd_length is not None:
         marks.append(translate("Takes", _VERDICT_NAMES[row.take.parameters.odd_length]))
+    if row.take.parameters.omitted_style is not None:
+        marks.append(translate("Takes", "Without style"))
     if not row.has_line_speed:
         marks.append(translate("Takes", "Cannot be stretched"))
     return marks
@@ -128,6 +130,9 @@ def tool_tip(row: TakeRow) -> str:
             "Takes", "Spoken at {speed:.2f}×, which cannot be stretched to the speed of the line. Speak again."
         )
         rows.append(words.format(speed=parameters.speed))
+    if parameters.omitted_style is not None:
+        words = translate("Takes", "Spoken without the style of the line, which {model} does not have.")
+        rows.append(words.format(model=parameters.model_name))
     if parameters.odd_length is not None:
         rows.append(odd_length_warning(take))
     if take.first_audio_seconds is not None:

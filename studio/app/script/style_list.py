@@ -12,6 +12,7 @@ from studio import paths
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
+from studio.text.styles import family_of, words_of_id
 from studio.text.tags import TagSupport
 
 _log = logging.getLogger(__name__)
@@ -116,8 +117,8 @@ class StyleList(QObject):
             return f"“{style.instruct}”"
         if not style.preset:
             return ""
-        return self._names.get(style.preset) or style.preset.rpartition(".")[2]
+        return self._names.get(family_of(style.preset)) or words_of_id(style.preset)
 
     def supports(self, style: LineStyle) -> bool:
         """Return whether the model has the style; custom instructions are always supported."""
-        return not style.preset or any(named.family == style.preset for named in self._styles)
+        return not style.preset or any(named.family == family_of(style.preset) for named in self._styles)

@@ -18,7 +18,7 @@ from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.streaming_audio import StreamingAudio
-from studio.errors import NothingToSpeak, VoiceNotFound, WorkerDied
+from studio.errors import NothingToSpeak, StudioError, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -36,6 +36,7 @@ from studio.project.requests import synthesis_request, take_parameters
 from studio.project.takes import Take
 
 if TYPE_CHECKING:
+    from studio.text.styles import Styles
     from studio.worker.request_handle import RequestHandle
 
 # Used until the rate has been measured.
@@ -177,6 +178,7 @@ class TakeSynthesis(QObject):
 
             self._expected_seconds = await in_background(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
         else:
+            styles = await in_background(_styles_of, description) if line.style.preset else None
             request = synthesis_request(
                 line,
                 dictionary,
@@ -185,6 +187,7 @@ class TakeSynthesis(QObject):
                 seed=self.seed,
                 is_played=not self._in_batch and not _has_odd_take(project, line),
                 keeps_leading_silence=self._keeps_leading_silence,
+                styles=styles,
             )
         parameters = take_parameters(
             line,
@@ -279,6 +282,16 @@ def _has_odd_take(project: Project, line: Line) -> bool:
     """Return whether the chosen take has an odd length, so that the new one is checked before it is played."""
     chosen = project.chosen_take(line.id) if project.has_line(line.id) else None
     return chosen is not None and chosen.parameters.odd_length is not None
+
+
+def _styles_of(description: EngineDescription) -> Styles | None:
+    """Return the styles of the loaded model. If they cannot be read, the worker reports it."""
+    from studio.text.styles import load_styles  # noqa: PLC0415 - after the first paint
+
+    try:
+        return load_styles(description.generation, Path(description.folder))
+    except StudioError:
+        return None
 
 
 def _ignore_failure(loaded: asyncio.Future[EngineDescription]) -> None:

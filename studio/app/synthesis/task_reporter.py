@@ -131,3 +131,27 @@ class LengthNotices(QObject):
     def _speak(self, line_id: str) -> None:
         if self._session.editor.project.has_line(line_id):
             self._session.speak([line_id])
+
+
+class StyleNotices(QObject):
+    """Counts the takes that were spoken without the style of their line, in one notice when the queue is empty."""
+
+    def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._notices = notices
+        self._line_ids: set[str] = set()
+        self._model = ""
+        session.queue.job_finished.connect(self._on_job_finished)
+        session.queue.became_idle.connect(self._show)
+        session.editor.project_replaced.connect(self._line_ids.clear)
+
+    def _on_job_finished(self, job: SynthesisJob) -> None:
+        if job.take is not None and job.take.parameters.omitted_style is not None:
+            self._line_ids.add(job.line_id)
+            self._model = job.take.parameters.model_name
+
+    def _show(self) -> None:
+        if self._line_ids:
+            words = self.tr("%n line(s) spoken plain, as {model} does not have their style.", "", len(self._line_ids))
+            self._line_ids.clear()
+            self._notices.show_hint(words.format(model=self._model))
