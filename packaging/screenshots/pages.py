@@ -32,6 +32,7 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.documents import new_project
 from studio.app.help_dialogs import DiagnosticsDialog, GuideDialog, ShortcutsDialog
 from studio.app.inspector.compare_dialog import CompareDialog
+from studio.app.inspector.take_editor import TakeEditor
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
 from studio.app.playback.audio_player import PlaybackStats
@@ -189,6 +190,7 @@ class Stage:
         window.inspector.show_takes_page()
         yield "takes", window
         window.inspector.tabs.setCurrentIndex(0)
+        yield "edit-take", self._take_editor()
         yield "compare", self._comparison()
         dialog = self._comparison()
         dialog._prefer.click()
@@ -233,6 +235,15 @@ class Stage:
         self._wait_for(lambda: comparison.was_played(0))
         comparison.switch_to(1)
         self._wait_for(lambda: comparison.was_played(1))
+        return dialog
+
+    def _take_editor(self) -> QWidget:
+        """The editor of the chosen take, with selected words."""
+        self.window.actions_by_id["play.edit_take"].trigger()
+        dialog = self.window.findChildren(TakeEditor)[-1]
+        self._wait_for(lambda: dialog._samples is not None)
+        dialog._waveform.select(0.8, 2.2)
+        dialog._on_span_selected()
         return dialog
 
     def _doctor(self) -> Iterator[tuple[str, QWidget]]:

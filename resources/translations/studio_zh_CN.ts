@@ -379,6 +379,14 @@
         <source>Select all lines</source>
         <translation>全选行</translation>
     </message>
+    <message>
+        <source>Edit take…</source>
+        <translation>编辑版本…</translation>
+    </message>
+    <message>
+        <source>Trim the take, or speak a part of it again</source>
+        <translation>裁剪此版本，或重新朗读其中一部分</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -8309,6 +8317,77 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     </message>
 </context>
 <context>
+    <name>TakeEditor</name>
+    <message>
+        <source>Reading the take…</source>
+        <translation>正在读取版本…</translation>
+    </message>
+    <message>
+        <source>Play selection</source>
+        <translation>播放选区</translation>
+    </message>
+    <message>
+        <source>Trim to selection</source>
+        <translation>裁剪到选区</translation>
+    </message>
+    <message>
+        <source>Remove trim</source>
+        <translation>取消裁剪</translation>
+    </message>
+    <message>
+        <source>Say again</source>
+        <translation>重读</translation>
+    </message>
+    <message>
+        <source>Text of the take</source>
+        <translation>版本的文本</translation>
+    </message>
+    <message>
+        <source>Recording with selection</source>
+        <translation>带选区的录音</translation>
+    </message>
+    <message>
+        <source>Omit what is before and after the selection (can be undone)</source>
+        <translation>去掉选区前后的部分（可撤销）</translation>
+    </message>
+    <message>
+        <source>Use the whole recording again (can be undone)</source>
+        <translation>重新使用完整录音（可撤销）</translation>
+    </message>
+    <message>
+        <source>Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a new take; this one stays. Words are found by their share of the speech, and the joins are placed at the quietest points near the borders, so listen to the result.</source>
+        <translation>重新朗读所选文字；文字太短时会连同相邻的词一起朗读。新的语音会拼接成一个新版本，当前版本保留不变。文字的位置按其在语音中所占比例估算，拼接点取边界附近最安静处，请试听结果。</translation>
+    </message>
+    <message>
+        <source>Edit {take}</source>
+        <translation>编辑{take}</translation>
+    </message>
+    <message>
+        <source>The line is locked, so its takes cannot be changed.</source>
+        <translation>此行已锁定，不能更改其版本。</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>Trim take</source>
+        <translation>裁剪版本</translation>
+    </message>
+    <message>
+        <source>The take is {seconds:.2f} s long now.</source>
+        <translation>此版本现在长 {seconds:.2f} 秒。</translation>
+    </message>
+    <message>
+        <source>Speaking…</source>
+        <translation>正在合成…</translation>
+    </message>
+    <message>
+        <source>{take} has the new part. The former take is kept.</source>
+        <translation>{take}包含新的部分。原版本已保留。</translation>
+    </message>
+</context>
+<context>
     <name>TakeFiles</name>
     <message>
         <source>Export take</source>
@@ -8448,6 +8527,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Spoken without the style of the line, which {model} does not have.</source>
         <translation>{model} 没有该行的风格，因此以默认风格朗读。</translation>
+    </message>
+    <message>
+        <source>Edit take…</source>
+        <translation>编辑版本…</translation>
     </message>
 </context>
 <context>

@@ -121,6 +121,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("play.compare", _T("Actions", "Compare with previous take"), ("Ctrl+B",), "takes"),
     ActionSpec("play.compare_takes", _T("Actions", "Compare takes…"), ("Ctrl+Shift+B",), "compare",
                _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
+    ActionSpec("play.edit_take", _T("Actions", "Edit take…"), ("Ctrl+Shift+E",), "split",
+               _T("Actions", "Trim the take, or speak a part of it again")),
     ActionSpec("play.keep", _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
                _T("Actions", "Protect the take from being cleared"), is_checkable=True),
     ActionSpec("play.remove_take", _T("Actions", "Remove take"), (), "remove"),

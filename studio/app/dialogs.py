@@ -130,8 +130,19 @@ class Dialogs(QObject):
         """Open the menu of a take, and of the removed takes of the current line."""
         from studio.app.inspector.take_menu import take_menu  # noqa: PLC0415
 
-        menu = take_menu(takes_controller, take_id, self.take_files, self._actions, self._window)
+        menu = take_menu(takes_controller, take_id, self, self._actions, self._window)
         menu.popup(place)
+
+    def edit_take(self, takes_controller: TakesController, take_id: str | None) -> None:
+        """Open the editor of a take of the current line."""
+        from studio.app.inspector.take_editor import TakeEditor  # noqa: PLC0415
+
+        take = None if take_id is None else takes_controller.take(take_id)
+        if take is not None:
+            self._session.stop_playback()
+            dialog = TakeEditor(self._session, take, self._window)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
 
     def drag_take(self, takes_controller: TakesController, take_id: str, source: QWidget) -> None:
         take = takes_controller.take(take_id)

@@ -119,7 +119,7 @@ class MainWindow(QMainWindow):
         menus["view"].insertActions(reset, toggles)
         menus["view"].insertSeparator(reset)
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
-        for name in ("play.restore_take", "play.compare_takes"):
+        for name in ("play.restore_take", "play.edit_take", "play.compare_takes"):
             self.inspector.add_takes_action(self.actions_by_id[name])
         self.statusBar().addPermanentWidget(self.status, 1)
         self.statusBar().setSizeGripEnabled(False)
@@ -164,6 +164,9 @@ class MainWindow(QMainWindow):
         actions["play.compare"].triggered.connect(self.takes.compare)
         actions["play.compare_takes"].triggered.connect(
             lambda: self.dialogs.open_comparison(self.takes, self.inspector.takes.selected_takes)
+        )
+        actions["play.edit_take"].triggered.connect(
+            lambda: self.dialogs.edit_take(self.takes, self.takes.chosen.id if self.takes.chosen else None)
         )
         actions["play.keep"].triggered.connect(self.takes.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.takes.remove_chosen)
@@ -304,7 +307,7 @@ class MainWindow(QMainWindow):
         has_take = line is not None and line.chosen_take is not None
         for name in ("play.previous_take", "play.next_take", "play.compare", "play.compare_takes"):
             self.actions_by_id[name].setEnabled(line is not None and len(self.takes.takes) > 1)
-        for name in ("play.keep", "play.remove_take"):
+        for name in ("play.edit_take", "play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
         self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed_takes))
         self.actions_by_id["play.keep"].setChecked(self.takes.is_kept)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.app.actions import Actions
-from studio.app.inspector.take_files import TakeFiles
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.theme.icons import icon
 from studio.project.takes import Take
+
+if TYPE_CHECKING:
+    from studio.app.dialogs import Dialogs
 
 _MOST_REMOVED_SHOWN = 20
 
 
 def take_menu(
-    takes: TakesController, take_id: str | None, files: TakeFiles, actions: Actions, window: QWidget
+    takes: TakesController, take_id: str | None, dialogs: Dialogs, actions: Actions, window: QWidget
 ) -> QMenu:
     """Return the menu of the take, if any, and of the removed takes of the current line."""
     translate = QCoreApplication.translate
@@ -24,7 +28,7 @@ def take_menu(
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     take = None if take_id is None else takes.take(take_id)
     if take is not None:
-        _add_take(menu, takes, take, files)
+        _add_take(menu, takes, take, dialogs)
         menu.addSeparator()
     menu.addAction(actions["play.compare_takes"])
     removed = menu.addMenu(icon("undo"), translate("Takes", "Restore removed take"))
@@ -36,7 +40,7 @@ def take_menu(
     return menu
 
 
-def _add_take(menu: QMenu, takes: TakesController, take: Take, files: TakeFiles) -> None:
+def _add_take(menu: QMenu, takes: TakesController, take: Take, dialogs: Dialogs) -> None:
     translate = QCoreApplication.translate
     is_chosen = takes.chosen is not None and takes.chosen.id == take.id
     menu.addAction(icon("play"), translate("Takes", "Play or stop")).triggered.connect(
@@ -49,9 +53,12 @@ def _add_take(menu: QMenu, takes: TakesController, take: Take, files: TakeFiles)
     keep.setCheckable(True)
     keep.setChecked(take.is_kept)
     keep.triggered.connect(lambda is_kept: takes.set_kept(take.id, is_kept=is_kept))
+    menu.addAction(icon("split"), translate("Takes", "Edit take…")).triggered.connect(
+        lambda: dialogs.edit_take(takes, take.id)
+    )
     menu.addSeparator()
     menu.addAction(icon("export"), translate("Takes", "Export this take…")).triggered.connect(
-        lambda: files.choose_file(take)
+        lambda: dialogs.take_files.choose_file(take)
     )
     menu.addAction(icon("duplicate"), translate("Takes", "Copy seed")).triggered.connect(
         lambda: QGuiApplication.clipboard().setText(str(take.seed))

@@ -145,7 +145,7 @@ def test_a_locked_line_keeps_its_take(bench: Bench, window: MainWindow, takes: l
 
 
 def menu_entry(bench: Bench, window: MainWindow, take: Take, text: str) -> QAction:
-    menu = take_menu(window.takes, take.id, window.dialogs.take_files, window.actions_by_id, window)
+    menu = take_menu(window.takes, take.id, window.dialogs, window.actions_by_id, window)
     menu.setParent(window)
     return next(action for action in menu.actions() if action.text() == text)
 

@@ -1,0 +1,269 @@
+"""Dialog that trims a take, and speaks a part of it again."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.app.background import run_in_background
+from studio.app.inspector.take_rows import take_name
+from studio.app.session import Session
+from studio.app.synthesis.part_retake import PartRetake
+from studio.app.theme.icons import icon
+from studio.app.theme.sizes import GRID
+from studio.app.widgets.error_line import ErrorLine
+from studio.app.widgets.screen_fit import fit_to_screen
+from studio.app.widgets.waveform_view import WaveformView
+from studio.audio.joining import share_at_time, time_at_share
+from studio.audio.resampling import Samples
+from studio.audio.waveform import Waveform
+from studio.errors import StudioError
+from studio.project.changes import TrimTake
+from studio.project.spoken_parts import TextPart, part_at_shares, part_of_text
+from studio.project.take_match import TakeMatch, match_of
+from studio.project.takes import Take
+
+_SIZE = (720, 420)
+_TEXT_ROWS = 4
+_BEFORE_SECONDS = 1.0  # heard before a new part
+
+
+class TakeEditor(QDialog):
+    """Shows the recording of a take without its edits. The selection is a part of the text and of the waveform."""
+
+    def __init__(self, session: Session, take: Take, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._take = take
+        self._samples: Samples | None = None
+        self._retake: PartRetake | None = None
+        self._player = session.voice_sources().make_player(self)
+        self._text = QPlainTextEdit(readOnly=True)
+        self._waveform = WaveformView(empty_text=self.tr("Reading the take…"))
+        self._play = QPushButton(icon("play"), self.tr("Play selection"))
+        self._trim = QPushButton(icon("split"), self.tr("Trim to selection"))
+        self._untrim = QPushButton(self.tr("Remove trim"))
+        self._say = QPushButton(icon("retry"), self.tr("Say again"))
+        self._message = QLabel(wordWrap=True)
+        self._problem = ErrorLine()
+        self._lay_out()
+        self._connect()
+        self.show_take(take)
+
+    def _lay_out(self) -> None:
+        self._text.setAccessibleName(self.tr("Text of the take"))
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._text.setFixedHeight(_TEXT_ROWS * self._text.fontMetrics().lineSpacing() + 2 * GRID)
+        self._waveform.setAccessibleName(self.tr("Recording with selection"))
+        self._message.setProperty("role", "quiet")
+        self._trim.setToolTip(self.tr("Omit what is before and after the selection (can be undone)"))
+        self._untrim.setToolTip(self.tr("Use the whole recording again (can be undone)"))
+        self._say.setToolTip(
+            self.tr(
+                "Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a "
+                "new take; this one stays. Words are found by their share of the speech, and the joins are placed at "
+                "the quietest points near the borders, so listen to the result."
+            )
+        )
+        buttons = QHBoxLayout()
+        for button in (self._play, self._say, self._trim, self._untrim):
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        close.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setSpacing(GRID)
+        column.addWidget(self._text)
+        column.addWidget(self._waveform, 1)
+        column.addLayout(buttons)
+        column.addWidget(self._message)
+        column.addWidget(self._problem)
+        column.addWidget(close)
+        self.resize(fit_to_screen(*_SIZE))
+
+    def _connect(self) -> None:
+        self._text.selectionChanged.connect(self._on_words_selected)
+        self._waveform.selection_changed.connect(lambda *_: self._on_span_selected())
+        self._waveform.seek_requested.connect(self._listen_from)
+        self._play.clicked.connect(self._listen)
+        self._trim.clicked.connect(self._on_trim)
+        self._untrim.clicked.connect(self._on_untrim)
+        self._say.clicked.connect(self._on_say_again)
+        self._player.moved.connect(self._waveform.set_cursor)
+        self._player.ended.connect(lambda _: self._on_playback_ended())
+        self._player.failed.connect(self._problem.show_error)
+        self._session.editor.script_changed.connect(self._update_buttons)
+        self.finished.connect(lambda _: self._end())
+
+    # Display.
+
+    def show_take(self, take: Take, selection: tuple[float, float] | None = None) -> None:
+        """Show another take, and select a span of its recording, by default what is not trimmed."""
+        self._take, self._samples = take, None
+        project, line = self._session.editor.project, self._session.editor.script.line(take.line_id)
+        has_line_text = match_of(project, take) is not TakeMatch.OLDER_TEXT
+        with QSignalBlocker(self._text):
+            self._text.setPlainText(line.text if has_line_text else take.parameters.text)
+        self.setWindowTitle(self.tr("Edit {take}").format(take=take_name(take)))
+        self._update_buttons()
+        run_in_background(
+            self,
+            partial(project.recording_of, take.id),
+            done=partial(self._show_samples, take, selection),
+            failed=self._problem.show_error,
+        )
+
+    def _show_samples(self, take: Take, selection: tuple[float, float] | None, samples: Samples) -> None:
+        if take.id != self._take.id:
+            return
+        self._samples = samples
+        self._waveform.show_samples(samples, take.sample_rate)
+        end = take.audio_seconds - take.trim_end_seconds
+        self._waveform.select(*(selection or (take.trim_start_seconds, end)))
+        self._update_buttons()
+        if selection is not None:
+            self._on_span_selected()
+            self._play_span(max(0.0, selection[0] - _BEFORE_SECONDS), None)
+
+    def _update_buttons(self) -> None:
+        script = self._session.editor.script
+        is_there = self._take.id in script.line_of_take
+        take = script.take(self._take.id) if is_there else self._take
+        is_locked = not is_there or script.line(take.line_id).is_locked
+        is_free = self._samples is not None and not is_locked and self._retake is None
+        self._play.setEnabled(self._samples is not None)
+        self._trim.setEnabled(is_free)
+        self._untrim.setEnabled(is_free and take.trim_start_seconds + take.trim_end_seconds > 0)
+        self._say.setEnabled(is_free and self._selected_part is not None)
+        if is_locked:
+            self._message.setText(self.tr("The line is locked, so its takes cannot be changed."))
+
+    # Selection.
+
+    @property
+    def _selected_part(self) -> TextPart | None:
+        cursor = self._text.textCursor()
+        return part_of_text(self._text.toPlainText(), cursor.selectionStart(), cursor.selectionEnd())
+
+    def _on_words_selected(self) -> None:
+        """Select the span of the words in the waveform."""
+        part = self._selected_part
+        if part is not None and self._samples is not None:
+            rate = self._take.sample_rate
+            start = time_at_share(self._samples, rate, part.start_share)
+            end = time_at_share(self._samples, rate, part.end_share)
+            if end > start:
+                self._waveform.select(start, end)
+        self._update_buttons()
+
+    def _on_span_selected(self) -> None:
+        """Select the words of the span in the text."""
+        selection = self._waveform.selection
+        if selection is not None and self._samples is not None:
+            shares = [share_at_time(self._samples, self._take.sample_rate, seconds) for seconds in selection]
+            part = part_at_shares(self._text.toPlainText(), *shares)
+            cursor = self._text.textCursor()
+            cursor.clearSelection()
+            if part is not None:
+                cursor.setPosition(part.start)
+                cursor.setPosition(part.end, QTextCursor.MoveMode.KeepAnchor)
+            with QSignalBlocker(self._text):
+                self._text.setTextCursor(cursor)
+        self._update_buttons()
+
+    # Actions.
+
+    def _listen(self) -> None:
+        if self._player.is_playing:
+            self._player.stop()
+        elif self._waveform.selection is not None:
+            self._play_span(*self._waveform.selection)
+
+    def _listen_from(self, seconds: float) -> None:
+        self._play_span(seconds, None)
+
+    def _play_span(self, start_seconds: float, end_seconds: float | None) -> None:
+        if self._samples is not None:
+            self._session.stop_playback()
+            self._player.play_clip(Waveform(self._samples, self._take.sample_rate), start_seconds, end_seconds)
+            self._play.setText(self.tr("Stop"))
+            self._play.setIcon(icon("stop"))
+
+    def _on_playback_ended(self) -> None:
+        self._play.setText(self.tr("Play selection"))
+        self._play.setIcon(icon("play"))
+        self._waveform.set_cursor(None)
+
+    def _on_trim(self) -> None:
+        if self._waveform.selection is not None:
+            start, end = self._waveform.selection
+            total = self._take.audio_seconds
+            self._push_trim(start, max(0.0, total - end))
+
+    def _on_untrim(self) -> None:
+        self._push_trim(0.0, 0.0)
+        self._waveform.select(0.0, self._take.audio_seconds)
+
+    def _push_trim(self, start: float, end: float) -> None:
+        editor = self._session.editor
+        editor.push(TrimTake(self._take.id, start, end), self.tr("Trim take"))
+        self._take = editor.script.take(self._take.id)
+        seconds = self._take.audio_seconds - start - end
+        self._message.setText(self.tr("The take is {seconds:.2f} s long now.").format(seconds=seconds))
+        self._update_buttons()
+
+    def _on_say_again(self) -> None:
+        part = self._selected_part
+        if part is None or self._samples is None:
+            return
+        rate = self._take.sample_rate
+        self._problem.clear()
+        self._message.setText(self.tr("Speaking…"))
+        self._retake = PartRetake(
+            self._take,
+            self._text.toPlainText()[part.start : part.end],
+            start_seconds=time_at_share(self._samples, rate, part.start_share),
+            end_seconds=time_at_share(self._samples, rate, part.end_share),
+        )
+        self._update_buttons()
+        self._session.bridge.run(self._say_again(self._retake))
+
+    async def _say_again(self, retake: PartRetake) -> None:
+        session = self._session
+        try:
+            made = await retake.run(session.bridge, session.editor, session.find_voice, title=self.tr("Say again"))
+        except StudioError as error:
+            if self._retake is retake:
+                self._message.clear()
+                self._problem.show_error(error)
+            return
+        finally:
+            if self._retake is retake:
+                self._retake = None
+                self._update_buttons()
+        if made is not None and self.isVisible():
+            words = self.tr("{take} has the new part. The former take is kept.")
+            self._message.setText(words.format(take=take_name(made.take)))
+            self.show_take(made.take, (made.start_seconds, made.end_seconds))
+
+    def _end(self) -> None:
+        """Stop when the dialog closes."""
+        self._player.stop()
+        retake, self._retake = self._retake, None
+        if retake is not None:
+            retake.cancel()

@@ -1,0 +1,125 @@
+"""Joining of recordings at quiet places, without clicks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from studio.audio.resampling import Samples
+
+CROSSFADE_SECONDS = 0.02
+_FRAME_SECONDS = 0.01
+# Frames that are this much quieter than the loudest ones are pauses.
+_SPEECH_RANGE_DB = 35.0
+_SILENT_DBFS = -60.0
+_SEARCH_SECONDS = 0.15
+# A place this far from the wanted one must be this much quieter to be preferred.
+_DISTANCE_DB = 6.0
+_MARGIN_SECONDS = 0.04  # of silence kept around speech
+_LEAST_SPEECH_SECONDS = 0.2
+_LARGEST_GAIN_DB = 12.0
+_LARGEST_PEAK = 0.99
+
+
+def time_at_share(samples: Samples, sample_rate: int, share: float) -> float:
+    """Return the time at which ``share``, 0 to 1, of the speech in a recording has passed. Pauses do not count."""
+    is_speech = _is_speech(samples, sample_rate)
+    if share <= 0.0 or not is_speech.any():
+        return 0.0
+    if share >= 1.0:
+        return len(samples) / sample_rate
+    spoken = np.cumsum(is_speech) / is_speech.sum()
+    return float(np.searchsorted(spoken, share) * _FRAME_SECONDS)
+
+
+def share_at_time(samples: Samples, sample_rate: int, seconds: float) -> float:
+    """Return how much of the speech in a recording, 0 to 1, has passed at a time. It inverts ``time_at_share``."""
+    is_speech = _is_speech(samples, sample_rate)
+    num_frames = min(max(0, round(seconds / _FRAME_SECONDS)), len(is_speech))
+    return float(is_speech[:num_frames].sum() / max(1, is_speech.sum()))
+
+
+def quiet_place(samples: Samples, sample_rate: int, near_seconds: float) -> float:
+    """Return the quietest time close to ``near_seconds``, where a join is least audible."""
+    levels = _levels(samples, sample_rate)
+    if not len(levels):
+        return 0.0
+    wanted, reach = near_seconds / _FRAME_SECONDS, _SEARCH_SECONDS / _FRAME_SECONDS
+    first, last = max(0, round(wanted - reach)), min(len(levels) - 1, round(wanted + reach))
+    frames = np.arange(first, max(first, last) + 1).clip(0, len(levels) - 1)
+    costs = levels[frames] + _DISTANCE_DB * np.abs(frames + 0.5 - wanted) / reach
+    return float((frames[int(np.argmin(costs))] + 0.5) * _FRAME_SECONDS)
+
+
+def replace_part(
+    samples: Samples, part: Samples, sample_rate: int, *, start_seconds: float, end_seconds: float
+) -> Samples:
+    """Return ``samples`` (n,) with the span from start to end replaced by ``part``, at the level of the rest.
+
+    Silence at the ends of ``part`` is removed. The joins are short crossfades at the given times.
+    """
+    num_fade = round(CROSSFADE_SECONDS * sample_rate)
+    start, end = round(start_seconds * sample_rate), round(end_seconds * sample_rate)
+    rest = np.concatenate([samples[:start], samples[end:]])
+    part = at_level_of(without_silence(part, sample_rate), rest, samples[start:end], sample_rate=sample_rate)
+    before = samples[: start + num_fade // 2] if start > 0 else samples[:0]
+    after = samples[max(0, end - num_fade // 2) :] if end < len(samples) else samples[:0]
+    return joined((before, part, after), num_fade)
+
+
+def joined(pieces: tuple[Samples, ...], num_fade: int) -> Samples:
+    """Concatenate ``pieces``. Neighbours overlap by ``num_fade`` samples, or by the shorter of them."""
+    whole = np.zeros(0, np.float32)
+    for piece in pieces:
+        overlap = min(num_fade, len(whole), len(piece))
+        rising = (0.5 - 0.5 * np.cos(np.pi * (np.arange(overlap) + 0.5) / max(1, overlap))).astype(np.float32)
+        seam = whole[len(whole) - overlap :] * rising[::-1] + piece[:overlap] * rising
+        whole = np.concatenate([whole[: len(whole) - overlap], seam, piece[overlap:]])
+    return whole
+
+
+def without_silence(samples: Samples, sample_rate: int) -> Samples:
+    """Remove silence at both ends, except for a short margin."""
+    frames = np.flatnonzero(_is_speech(samples, sample_rate))
+    if not len(frames):
+        return samples
+    start = max(0, round((frames[0] * _FRAME_SECONDS - _MARGIN_SECONDS) * sample_rate))
+    return samples[start : round(((frames[-1] + 1) * _FRAME_SECONDS + _MARGIN_SECONDS) * sample_rate)]
+
+
+def at_level_of(part: Samples, rest: Samples, replaced: Samples, *, sample_rate: int) -> Samples:
+    """Return ``part`` as loud as the speech in ``rest`` or, if there is too little, as in ``replaced``."""
+    wanted = _speech_level(rest, sample_rate) or _speech_level(replaced, sample_rate)
+    level = _speech_level(part, sample_rate)
+    if wanted is None or level is None:
+        return part
+    gain = 10 ** (np.clip(20 * np.log10(wanted / level), -_LARGEST_GAIN_DB, _LARGEST_GAIN_DB) / 20)
+    peak = float(np.abs(part).max())
+    scaled: Samples = (part * min(gain, _LARGEST_PEAK / peak)).astype(np.float32)
+    return scaled
+
+
+def _speech_level(samples: Samples, sample_rate: int) -> float | None:
+    """Return the root mean square of the speech; None if there is too little speech to tell."""
+    is_speech = _is_speech(samples, sample_rate)
+    if is_speech.sum() * _FRAME_SECONDS < _LEAST_SPEECH_SECONDS:
+        return None
+    powers = 10 ** (_levels(samples, sample_rate)[is_speech] / 10)
+    return float(np.sqrt(powers.mean()))
+
+
+def _is_speech(samples: Samples, sample_rate: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    levels = _levels(samples, sample_rate)
+    loudest = levels.max() if len(levels) else 0.0
+    return levels > max(_SILENT_DBFS, loudest - _SPEECH_RANGE_DB)
+
+
+def _levels(samples: Samples, sample_rate: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return the level of each frame in dBFS, (frames,). The last frame may be incomplete."""
+    length = round(_FRAME_SECONDS * sample_rate)
+    num_frames = -(-len(samples) // length)
+    squares = np.zeros(num_frames * length)
+    squares[: len(samples)] = samples.astype(np.float64) ** 2
+    levels: np.ndarray[tuple[int], np.dtype[np.float64]] = 10 * np.log10(
+        squares.reshape(num_frames, length).mean(axis=1) + 1e-12
+    )
+    return levels

@@ -1,0 +1,104 @@
+"""Joins of recordings: exact lengths, no clicks, level of the rest, and places in pauses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from studio.audio.joining import (
+    CROSSFADE_SECONDS,
+    at_level_of,
+    joined,
+    quiet_place,
+    replace_part,
+    share_at_time,
+    time_at_share,
+    without_silence,
+)
+from studio.audio.resampling import Samples
+
+RATE = 24_000
+FADE = round(CROSSFADE_SECONDS * RATE)
+
+
+def tone(seconds: float, *, level: float = 0.2, phase: float = 0.0, hertz: float = 200.0) -> Samples:
+    times = np.arange(round(seconds * RATE)) / RATE
+    return (level * np.sin(2 * np.pi * hertz * times + phase)).astype(np.float32)
+
+
+def silence(seconds: float) -> Samples:
+    return np.zeros(round(seconds * RATE), np.float32)
+
+
+@pytest.fixture
+def speech() -> Samples:
+    """Two words of one second, with pauses before, between and after them."""
+    return np.concatenate([silence(0.5), tone(1.0), silence(1.0), tone(1.0), silence(0.5)])
+
+
+def test_pauses_do_not_count_as_speech(speech: Samples) -> None:
+    assert time_at_share(speech, RATE, 0.25) == pytest.approx(1.0, abs=0.02)
+    assert time_at_share(speech, RATE, 0.75) == pytest.approx(3.0, abs=0.02)
+    assert (time_at_share(speech, RATE, 0.0), time_at_share(speech, RATE, 1.0)) == (0.0, 4.0)
+    assert share_at_time(speech, RATE, 2.0) == pytest.approx(0.5, abs=0.01)
+    assert share_at_time(speech, RATE, 3.0) == pytest.approx(0.75, abs=0.01)
+
+
+def test_a_quiet_place_is_in_the_pause_next_to_the_wanted_time(speech: Samples) -> None:
+    place = quiet_place(speech, RATE, 1.45)
+    assert 1.5 < place < 1.62
+    samples = round(place * RATE)
+    assert np.abs(speech[samples - 60 : samples + 60]).max() == 0.0
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.0, 2.0), (1.7, 3.8), (2.0, 4.0)])
+def test_the_length_after_replacing_is_exact(speech: Samples, start: float, end: float) -> None:
+    part = tone(0.7, phase=1.0)
+    made = replace_part(speech, part, RATE, start_seconds=start, end_seconds=end)
+    num_joins = (start > 0) + (end < 4.0)
+    kept = len(speech) - round((end - start) * RATE)
+    assert len(made) == kept + len(without_silence(part, RATE)) - num_joins * (FADE - FADE // 2)
+    assert made.dtype == np.float32
+
+
+def test_what_is_outside_the_joins_does_not_change(speech: Samples) -> None:
+    made = replace_part(speech, tone(0.7), RATE, start_seconds=2.0, end_seconds=3.8)
+    before, after = round(2.0 * RATE) - FADE, round(0.2 * RATE) - FADE
+    np.testing.assert_array_equal(made[:before], speech[:before])
+    np.testing.assert_array_equal(made[-after:], speech[-after:])
+
+
+@pytest.mark.parametrize("phase", [0.0, 1.0, np.pi, 4.5])
+def test_joins_do_not_click(phase: float) -> None:
+    """Even in loud tones of opposite phase, no step at a join is larger than the tone's own and that of the fade."""
+    before, part, after = tone(1.0), tone(0.5, phase=phase), tone(1.0, phase=2 * phase)
+    made = joined((before, part, after), FADE)
+    own_step = 0.2 * 2 * np.pi * 200.0 / RATE
+    fade_step = 2 * 0.2 * np.pi / 2 / FADE
+    assert np.abs(np.diff(made)).max() <= own_step + fade_step
+    assert len(made) == len(before) + len(part) + len(after) - 2 * FADE
+
+
+def test_short_pieces_overlap_by_their_own_length() -> None:
+    assert len(joined((tone(1.0), tone(0.001), tone(1.0)), FADE)) == 2 * RATE - FADE
+    assert len(joined((silence(0.0), tone(1.0), silence(0.0)), FADE)) == RATE
+
+
+def test_a_part_gets_the_level_of_the_rest(speech: Samples) -> None:
+    quiet = tone(0.7, level=0.07)
+    matched = at_level_of(quiet, speech, tone(0.5, level=0.01), sample_rate=RATE)
+    assert np.abs(matched).max() == pytest.approx(0.2, rel=0.02)
+    replaced = at_level_of(quiet, silence(1.0), tone(0.5, level=0.1), sample_rate=RATE)
+    assert np.abs(replaced).max() == pytest.approx(0.1, rel=0.02)
+    np.testing.assert_array_equal(at_level_of(quiet, silence(1.0), silence(1.0), sample_rate=RATE), quiet)
+
+
+def test_a_part_never_clips() -> None:
+    peaky = tone(0.7, level=0.01)
+    peaky[1000] = 0.9
+    assert np.abs(at_level_of(peaky, tone(1.0, level=0.9), silence(0.1), sample_rate=RATE)).max() <= 0.991
+
+
+def test_silence_around_a_part_is_removed() -> None:
+    part = np.concatenate([silence(0.5), tone(1.0), silence(0.7)])
+    assert len(without_silence(part, RATE)) / RATE == pytest.approx(1.08, abs=0.02)
