@@ -40,7 +40,6 @@ def export_scenes(
     dialog.show()
     wait_for(lambda: dialog.findings.texts)
     yield "export-check", dialog
-    dialog.close()
 
     lines = lines_of_script(project)
     settings = ExportSettings(project="Harbour", joined_name="Harbour")
@@ -50,16 +49,17 @@ def export_scenes(
     task._num_to_speak, task._num_spoken = 200, 87
     task._pace = Pace(letters_to_speak=9_000, lines_to_write=0)
     task._pace._speaking_seconds, task._pace._letters_done, task._pace._letters_left = 290.0, 4_000, 5_000
-    details = ExportDetails(task)
-    details.show()
-    yield "export-running", details
+    yield "export-running", _details(task)
     error = NoSpeechMade("The model produced no speech.", remedy="Try another seed.")
     task.failures = {line.id: (line, error) for line in lines[:3]}
     task.state = ExportState.UNDECIDED
-    task.changed.emit()
-    yield "export-failures", details
+    yield "export-failures", _details(task)
     task.state, task.failures = ExportState.DONE, {}
     task.result = ExportResult(tuple(Path(str(number)) for number in range(104)), 15, (), 100.0, 10.0)
-    task.changed.emit()
-    yield "export-done", details
-    details.close()
+    yield "export-done", _details(task)
+
+
+def _details(task: ExportTask) -> ExportDetails:
+    details = ExportDetails(task)
+    details.show()
+    return details

@@ -264,7 +264,7 @@ class MainWindow(QMainWindow):
 
     def _stop(self) -> None:
         """Stop playback; if nothing is playing, clear the queue."""
-        if not self.session.stop() and self.session.queue.waiting:
+        if not self.session.stop() and self.session.queue.clearable:
             self.session.queue.cancel_waiting()
             self.tasks.show_message(self.tr("Queue cleared."))
 

@@ -285,6 +285,10 @@ class ExportTask(QObject):
 
     def _on_written(self, result: ExportResult | None) -> None:
         self.result = result
+        line_of_number = {line.item.index: line for line in self.order.lines}
+        for failure in result.failures if result is not None else ():
+            line = line_of_number[failure.item.index]
+            self.failures[line.id] = (line, failure.error)
         self._end(ExportState.CANCELLED if result is None else ExportState.DONE)
 
     def _on_failed(self, plan: ExportPlan, spoken: list[ExportLine], error: StudioError) -> None:

@@ -124,6 +124,11 @@ class SynthesisQueue(QObject):
         return tuple(job for job in self._jobs if job.state is JobState.WAITING)
 
     @property
+    def clearable(self) -> tuple[SynthesisJob, ...]:
+        """The waiting jobs without those of an export, which has its own buttons."""
+        return tuple(job for job in self.waiting if job.snapshot is None)
+
+    @property
     def is_paused(self) -> bool:
         return self._is_paused
 
@@ -210,10 +215,9 @@ class SynthesisQueue(QObject):
             self.cancel(job)
 
     def cancel_waiting(self) -> None:
-        """Cancel the waiting jobs, except those of an export, which has its own buttons."""
-        for job in self.waiting:
-            if job.snapshot is None:
-                self.cancel(job)
+        """Cancel the waiting jobs, except those of an export."""
+        for job in self.clearable:
+            self.cancel(job)
 
     def remove(self, job: SynthesisJob) -> None:
         """Remove a finished job from the queue."""

@@ -101,7 +101,7 @@ class TaskReporter(QObject):
         num_others = len(self._session.queue.running) - 1
         if num_others > 0:
             text += ", " + self.tr("%n more in parallel", "", num_others)
-        num_waiting = len(self._session.queue.waiting)
+        num_waiting = len(self._session.queue.clearable)
         if num_waiting:
             text += ", " + self.tr("%n queued", "", num_waiting)
             text += " " + self.tr("(Esc twice clears the queue)")

@@ -132,6 +132,8 @@ def test_clearing_the_queue_keeps_the_export(held_bench: Any) -> None:
     bench.until(lambda: bench.session.queue.current is not None)
     bench.trigger("play.stop")
     bench.trigger("play.stop")
+    assert bench.session.queue.waiting != ()
+    assert "Esc twice" not in bench.window.status.task_text
     HeldModel.may_continue.set()
     bench.until(lambda: task.state.is_over)
     assert task.state is ExportState.DONE

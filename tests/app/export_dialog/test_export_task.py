@@ -19,7 +19,7 @@ from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.export_task import ExportState
 from studio.app.notifications import NotificationBar
 from studio.app.translation import use_language
-from studio.errors import DiskFull, NoSpeechMade, StudioError, VoiceNotFound
+from studio.errors import DiskFull, NoSpeechMade, StudioError, TakeNotFound, VoiceNotFound
 from studio.export.exporter import Exporter
 from studio.project.changes import EditLines, InsertLines, RemoveLines
 from studio.project.lines import Line
@@ -345,3 +345,22 @@ def test_chinese_sentences_of_the_result_are_joined_without_a_space(exporting: E
         assert (first, second, rest) == (first.strip(), second.strip(), "")
     finally:
         use_language(qapp, QLocale("en_US"))
+
+
+def test_a_take_whose_audio_is_missing_is_listed(
+    exporting: ExportBench, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = project.chosen_take("a")
+    assert take is not None
+    recording_of = project.recording_of
+
+    def without_first(take_id: str) -> object:
+        if take_id == take.id:
+            raise TakeNotFound("The audio of this take is not in the project.", remedy="Speak the line again.")
+        return recording_of(take_id)
+
+    monkeypatch.setattr(project, "recording_of", without_first)
+    details = exporting.details(exporting.export())
+    assert files(exporting.task.order.folder) == ["002 Ben The second line.wav"]
+    assert "1 line missing" in details.outcome.details.text()
+    assert details.outcome.failures.item(0).text().startswith("Line 1: The audio of this take")
