@@ -26,6 +26,7 @@ from screenshots.engine_scenes import engine_scenes
 from screenshots.export_scenes import export_scenes
 from screenshots.import_scenes import import_scenes
 from screenshots.model_scenes import model_scenes
+from screenshots.script_scenes import script_scenes
 from studio import paths
 from studio.app.background import end_background_threads
 from studio.app.bridge import Engine, EngineState
@@ -205,6 +206,7 @@ class Stage:
         window.actions_by_id["edit.replace"].trigger()
         yield "replace", window
         window.script.find_bar.close_bar()
+        yield from script_scenes(self.session, window, self.language)
         yield from model_scenes(self.parts.models, self.session.models, window)
         yield from engine_scenes(self.parts.engines, window)
         yield from import_scenes(window, self.language, self._wait_for)

@@ -95,6 +95,9 @@ class StateDelegate(CellDelegate):
         self.paint_background(painter, option, index)
         state: LineState = index.data(STATE_ROLE)
         rect: QRect = option.rect
+        line: Line = index.data(LINE_ROLE)
+        if not line.is_spoken:
+            return
         colour = state_colour(state, theme_colors(option.palette))
         place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
         icon(f"state-{state.value}", colour).paint(painter, place)
@@ -121,7 +124,9 @@ class VoiceDelegate(CellDelegate):
         self.initStyleOption(cell, index)
         line: Line = index.data(LINE_ROLE)
         warn = theme_colors(cell.palette).warn
-        if line.voice is None:
+        if not line.is_spoken:
+            cell.text = ""
+        elif line.voice is None:
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))
         elif self._voices.is_missing(line):
             cell.palette.setColor(QPalette.ColorRole.Text, QColor(warn))

@@ -98,6 +98,10 @@ class FilterBar(QWidget):
         self._text.selectAll()
         self._update()
 
+    def show_text(self, words: str) -> None:
+        """Show only lines with ``words``."""
+        self._text.setText(words)
+
     def close_bar(self) -> None:
         if self.isHidden():
             return

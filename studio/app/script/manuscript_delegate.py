@@ -27,7 +27,7 @@ from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
-from studio.app.theme.voice_colors import voice_color, voice_ground, voice_initial
+from studio.app.theme.voice_colors import voice_color, voice_initial
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.app.widgets.waveform_painting import paint_bars
@@ -40,6 +40,7 @@ _ARROW_LEFT = GRID - 2
 _ARROW_SIDE = 12
 _SUMMARY_WIDTH = 180
 _WAVE_HEIGHT = 20
+_INITIAL_OPACITY = 0.18
 
 
 @paints_safely
@@ -129,7 +130,9 @@ class ManuscriptDelegate(TextDelegate):
         circle = self._initial_area(row)
         is_missing = not name or self._voices.is_missing(line)
         painter.setPen(QPen(QColor(colors.warn), 1.4) if is_missing else Qt.PenStyle.NoPen)
-        painter.setBrush(Qt.BrushStyle.NoBrush if is_missing else voice_ground(name, option.palette))
+        ground = voice_color(name, option.palette)
+        ground.setAlphaF(_INITIAL_OPACITY)  # visible on selected rows, too
+        painter.setBrush(Qt.BrushStyle.NoBrush if is_missing else ground)
         painter.drawEllipse(circle)
         painter.setPen(QColor(colors.warn) if is_missing else voice_color(name, option.palette))
         painter.setFont(self.layouts.initial_font)

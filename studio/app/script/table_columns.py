@@ -10,10 +10,10 @@ from studio.app.script.line_model import Column, LineModel
 # Column widths from wide to narrow; hidden columns leave space for the text and are shown in the inspector.
 _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 52, Column.STATE: 124, Column.VOICE: 110, Column.STYLE: 130, Column.DURATION: 72, Column.TAKE: 64},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84, Column.STYLE: 92},
-    {Column.NUMBER: 48, Column.STATE: 118, Column.VOICE: 84},
+    {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60, Column.TAKE: 56},
+    {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
+    {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84, Column.STYLE: 92},
+    {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84},
     {Column.NUMBER: 40, Column.STATE: 112},
 )
 # Shown if a line uses them, after the others have space.

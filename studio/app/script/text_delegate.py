@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QTextCursor
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
 from studio.app.script.delegates import CellDelegate, style_of
@@ -15,7 +15,7 @@ from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
 from studio.app.script.text_painting import paint_highlighted
 from studio.app.widgets.painting_guard import paints_safely
-from studio.project.lines import Line
+from studio.project.lines import Heading, Line
 
 _MARGIN = 6
 
@@ -39,6 +39,14 @@ class TextDelegate(CellDelegate):
         for match in matches:
             self._matches.setdefault(match.line_id, []).append(match)
         self._current_match = current
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
+        super().initStyleOption(option, index)
+        line: Line = index.data(LINE_ROLE)
+        font = QFont(option.font)
+        font.setBold(line.heading is not Heading.NONE)
+        font.setItalic(not line.is_spoken and line.heading is Heading.NONE)
+        option.font = font
 
     def matches_of(self, line: Line) -> tuple[Sequence[Match], Match | None]:
         """Return the matches in a line, and the current match if it is one of them."""

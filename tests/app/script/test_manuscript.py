@@ -204,3 +204,20 @@ def test_every_kind_of_row_is_painted(bench: Bench, window: MainWindow, style: L
         window.resize(width, 800)
         bench.live(0.02)
         assert not window.script.view.grab().isNull()
+
+
+def test_notes_have_neither_voice_nor_state_in_the_compact_table(bench: Bench, window: MainWindow) -> None:
+    with_chapters(bench, window)
+    window.script.view.set_compact(is_compact=True)
+    bench.live(0.02)
+    view, model = window.script.view, window.script._model
+
+    def image_of(row: int, column: Column) -> object:
+        view.clearSelection()
+        return view.viewport().grab(view.visualRect(model.index(row, column))).toImage()
+
+    for column in (Column.STATE, Column.VOICE):
+        spoken = image_of(4, column)
+        bench.session.editor.apply(EditLines({"b": {"is_spoken": False}}))
+        assert image_of(4, column) != spoken
+        bench.session.editor.apply(EditLines({"b": {"is_spoken": True}}))
