@@ -278,6 +278,18 @@ EXPORT_FILES = Choice(
         Option("audiobook", "Audiobook (M4B)"),
     ),
 )
+EXPORT_PLACEMENT = Choice(
+    key="export-placement",
+    page=None,
+    title="Joined lines",
+    help="For scripts with times in a video. Each line begins exactly at its original time.",
+    default="pauses",
+    options=(
+        Option("pauses", "With pauses between them"),
+        Option("times", "At their original times"),
+        Option("characters", "At their times, one file per character"),
+    ),
+)
 EXPORT_PATTERN = StringSetting(
     key="export-pattern",
     page=Page.EXPORT,

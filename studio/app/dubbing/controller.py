@@ -58,7 +58,7 @@ class DubbingController(QObject):
         panel, view, transport = self.panel, self.panel.view, self._session.transport
         view.line_chosen.connect(self._page.view.go_to)
         view.slot_changed.connect(self.set_slot)
-        view.time_chosen.connect(view.show_playhead)
+        view.time_chosen.connect(panel.show_time)
         panel.guide_chosen.connect(self.choose_guide)
         panel.play_clicked.connect(self.play_with_guide)
         panel.gain_changed.connect(self._set_gain)
@@ -134,13 +134,13 @@ class DubbingController(QObject):
         """Show where the playing take, or the mix with the guide track, is on the time line."""
         playing = self._session.transport.now_playing
         if self.guide.is_playing:
-            self.panel.view.show_playhead(self.guide.start_seconds + seconds)
+            self.panel.show_time(self.guide.start_seconds + seconds)
             return
         script = self._session.editor.script
         if playing is not None and playing.line_id in script.index_of:
             slot = script.line(playing.line_id).slot
             if slot is not None:
-                self.panel.view.show_playhead(slot.start_seconds + seconds)
+                self.panel.show_time(slot.start_seconds + seconds)
 
     def _on_fitted(self, result: FitResult) -> None:
         words = self.tr("%n line(s) fitted.", "", result.num_fitted)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QSlider, QToolButton, QVBoxLayout, QWidget
 
+from studio.app.dubbing.picture import make_picture
 from studio.app.dubbing.timeline_view import TimelineView
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES
@@ -24,6 +25,7 @@ class TimelinePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = TimelineView()
+        self.picture = make_picture()
         self.play_button = self._button("play", self.tr("Play with guide"))
         self.guide_button = self._button("open", self.tr("Choose guide track…"))
         self.remove_button = self._button("close", self.tr("Remove guide track"))
@@ -51,7 +53,11 @@ class TimelinePanel(QWidget):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(0)
         rows.addLayout(head)
-        rows.addWidget(self.view)
+        lanes = QHBoxLayout()
+        lanes.addWidget(self.view, 1)
+        if self.picture is not None:
+            lanes.addWidget(self.picture)
+        rows.addLayout(lanes)
         self.setAcceptDrops(True)
         self.play_button.clicked.connect(self.play_clicked)
         self.guide_button.clicked.connect(self._choose_guide)
@@ -64,8 +70,17 @@ class TimelinePanel(QWidget):
         self.guide_name.setText(self.tr("Reading {file}…").format(file=words) if is_loading else words)
         self.remove_button.setVisible(path is not None)
         self.volume.setVisible(path is not None)
+        if self.picture is not None and not is_loading:
+            self.picture.show_file(path)
+
+    def show_time(self, seconds: float) -> None:
+        self.view.show_playhead(seconds)
+        if self.picture is not None:
+            self.picture.seek(seconds)
 
     def show_playing(self, is_playing: bool) -> None:
+        if self.picture is not None:
+            self.picture.set_playing(is_playing)
         words = self.tr("Stop") if is_playing else self.tr("Play with guide")
         self.play_button.setIcon(icon("stop" if is_playing else "play"))
         self.play_button.setToolTip(words)

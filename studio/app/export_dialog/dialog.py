@@ -33,6 +33,7 @@ from studio.export.book import BookDetails
 from studio.export.plan import ExportSettings
 from studio.export.project_lines import origin_of_project
 from studio.export.provenance import Provenance
+from studio.project.dubbing import has_slots
 from studio.project.project import Project
 from studio.settings_store import Settings
 
@@ -82,6 +83,7 @@ class ExportDialog(QDialog):
         folders = settings[declared.EXPORT_FOLDERS]
         self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name, folders)
         self.form.show_values(values, self._default_folder, name)
+        self.form.show_times(has_slots(project.script))
         if len(self._selected_ids) > 1:
             self.form.selected_lines.setChecked(True)
         self._connect_signals()
@@ -146,6 +148,7 @@ class ExportDialog(QDialog):
             origin=origin,
             replaces_files=self.form.replace_files.isChecked(),
             book=BookDetails.of(self._project.script.details),
+            has_times=has_slots(self._project.script),
         )
 
     def _assemble(self) -> None:

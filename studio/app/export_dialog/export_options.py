@@ -32,11 +32,13 @@ from studio.setting_kinds import Setting
 from studio.system.installation import how_to_read_media
 
 _MAX_PREVIEWED = 200
+_WITHOUT_CHAPTERS = ("lines", "joined", "both")  # values of EXPORT_FILES that original times apply to
 
 # Settings shown in the form and stored when an export starts.
 REMEMBERED: tuple[Setting[Any], ...] = (
     declared.EXPORT_FOLDER,
     declared.EXPORT_FILES,
+    declared.EXPORT_PLACEMENT,
     declared.EXPORT_PATTERN,
     declared.EXPORT_ENCODING,
     declared.EXPORT_SAMPLE_RATE,
@@ -60,9 +62,14 @@ def export_settings(
     origin: Origin,
     replaces_files: bool,
     book: BookDetails = BookDetails(),  # noqa: B008 - frozen
+    has_times: bool = False,
 ) -> ExportSettings:
-    """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``."""
+    """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``.
+
+    ``has_times`` tells whether lines have times in a video.
+    """
     files = values[declared.EXPORT_FILES]
+    placement = values[declared.EXPORT_PLACEMENT] if has_times and files in _WITHOUT_CHAPTERS else "pauses"
     subtitles = {
         "none": [],
         "srt": [SubtitleFormat.SRT],
@@ -76,6 +83,8 @@ def export_settings(
         has_chapter_files=files == "chapters",
         has_audiobook=files == "audiobook",
         joined_name=joined_name if files in ("joined", "both") else None,
+        at_times=placement != "pauses",
+        per_character=placement == "characters",
         pattern=values[declared.EXPORT_PATTERN],
         pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
         loudness=LoudnessTarget(values[declared.EXPORT_LUFS], values[declared.EXPORT_TRUE_PEAK])

@@ -97,6 +97,10 @@ class ExportForm(QWidget):
         self._update_enabled()
         self.joined_name.setText(joined_name)
 
+    def show_times(self, has_times: bool) -> None:
+        """Show the choice for lines with times in a video."""
+        self._files_rows.setRowVisible(self._editors[declared.EXPORT_PLACEMENT].control, has_times)
+
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
         """Show the numbers of lines. ``num_unspoken`` lines of the export have no up-to-date take."""
         self.all_lines.setText(self.tr("All lines ({count})").format(count=num_lines))
@@ -142,6 +146,8 @@ class ExportForm(QWidget):
         box = QGroupBox(self.tr("Files"))
         rows = QFormLayout(box)
         self._add(rows, declared.EXPORT_FILES)
+        self._add(rows, declared.EXPORT_PLACEMENT)
+        self._files_rows = rows
         pattern = QHBoxLayout()
         pattern.addWidget(self._editors[declared.EXPORT_PATTERN].control, 1)
         pattern.addWidget(self._fields_button())

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from studio.app.script.outline import seconds_of
+from studio.project.dubbing import overrun_seconds
 from studio.project.lines import Line
 from studio.project.script import Script
-
-_LONGEST_OVERRUN_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ def slot_fit(script: Script, line: Line) -> SlotFit | None:
         words = QCoreApplication.translate("RowWords", "slot {slot:.1f} s").format(slot=line.slot.seconds)
         return SlotFit(words, is_overrun=False)
     words = QCoreApplication.translate("RowWords", "{take:.1f} / {slot:.1f} s")
-    is_overrun = seconds > line.slot.seconds + _LONGEST_OVERRUN_SECONDS
+    is_overrun = overrun_seconds(line, seconds) > 0.0
     return SlotFit(words.format(take=seconds, slot=line.slot.seconds), is_overrun)
 
 

@@ -1,0 +1,59 @@
+"""The export dialog for scripts with times in a video."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import soundfile
+from export_bench import ExportBench
+from pytestqt.qtbot import QtBot
+
+from studio import settings as declared
+from studio.project.changes import EditLines
+from studio.project.lines import Slot
+from studio.project.project import Project
+from studio.settings_store import Settings
+
+
+def is_offered(exporting: ExportBench) -> bool:
+    return exporting.dialog.form.editor(declared.EXPORT_PLACEMENT).control.isVisibleTo(exporting.dialog)
+
+
+def test_a_script_without_times_ignores_the_stored_choice(qtbot: QtBot, project: Project, settings: Settings) -> None:
+    settings.change({declared.EXPORT_PLACEMENT: "times", declared.EXPORT_FILES: "joined"})
+    exporting = ExportBench(qtbot, project, settings)
+    assert not is_offered(exporting)
+    exporting.export()
+    assert exporting.task.state.is_over
+
+
+@pytest.mark.parametrize("placement", ["times", "characters"])
+def test_lines_are_exported_at_their_times(qtbot: QtBot, project: Project, settings: Settings, placement: str) -> None:
+    project.apply(
+        EditLines(
+            {"a": {"slot": Slot(0.5, 1.0), "character": "Mira"}, "b": {"slot": Slot(5.25, 6.0), "character": "Bo"}}
+        )
+    )
+    exporting = ExportBench(qtbot, project, settings)
+    assert is_offered(exporting)
+    for setting, value in (
+        (declared.EXPORT_PLACEMENT, placement),
+        (declared.EXPORT_FILES, "joined"),
+        (declared.EXPORT_ENCODING, "wav32f"),
+    ):
+        editor = exporting.dialog.form.editor(setting)
+        editor.set_value(value)
+        editor.changed.emit()
+    exporting.dialog.form.joined_name.setText("dub")
+    task = exporting.export()
+    names = {"times": ["dub"], "characters": ["dub Bo", "dub Mira"]}[placement]
+    assert sorted(path.stem for path in task.order.folder.iterdir()) == names
+    parts = [soundfile.read(task.order.folder / f"{name}.wav", dtype="float32") for name in names]
+    rate = parts[0][1]
+    mixed = sum(samples for samples, _ in parts)
+    for line_id, seconds in (("a", 0.5), ("b", 5.25)):
+        take = project.chosen_take(line_id)
+        assert take is not None
+        heard, start = project.samples_of(take.id), round(seconds * rate)
+        np.testing.assert_array_equal(mixed[start : start + len(heard)], heard)
+    assert not mixed[: round(0.5 * rate)].any()
