@@ -22,6 +22,7 @@ from PySide6.QtCore import QLocale, QMimeData, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from screenshots.dubbing_scenes import dubbing_scenes
 from screenshots.engine_scenes import engine_scenes
 from screenshots.export_scenes import export_scenes
 from screenshots.import_scenes import import_scenes
@@ -211,6 +212,7 @@ class Stage:
         yield from engine_scenes(self.parts.engines, window)
         yield from import_scenes(window, self.language, self._wait_for)
         yield from self._drops()
+        yield from dubbing_scenes(window, self._scratch / "0.wav", self._wait_for)
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)
         yield from export_scenes(window, self._wait_for)

@@ -49,7 +49,9 @@ class DeferredParts(QObject):
         self.casting = CastingController(session, script, window)
         self.exports = ExportController(session.exports, notices, window, script.view.select_lines)
         window.statusBar().addPermanentWidget(self.exports.chip)
-        self.drops = DropHandler(window.documents, window.voices.voice_importer, script, self.recordings, window)
+        self.drops = DropHandler(
+            window.documents, window.voices.voice_importer, script, self.recordings, window, dubbing=window.dubbing
+        )
         window.add_panels(self.models.panel, self.engines.panel)
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
         self.models.model_chosen.connect(window.use_model)

@@ -1,6 +1,6 @@
 """Handles dropped files: opens scripts, imports texts, and creates voices from recordings.
 
-A recording dropped on a line becomes the voice of that line; with Ctrl it is converted to the line's voice.
+A video or recording dropped on the time line becomes its guide track. A recording dropped on a line becomes the voice of that line; with Ctrl it is converted to the line's voice.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QRect
 from PySide6.QtWidgets import QWidget
 
 from studio.app.documents import PROJECT_SUFFIX, Documents
+from studio.app.dubbing.controller import DubbingController
 from studio.app.script.script_page import ScriptPage
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.voices.voice_importer import AUDIO_SUFFIXES, VoiceImporter, may_hold_voices
@@ -29,12 +30,15 @@ class DropHandler(QObject):
         script: ScriptPage,
         recordings: VoiceConversionController,
         window: QWidget,
+        *,
+        dubbing: DubbingController,
     ) -> None:
         super().__init__(window)
         self._documents = documents
         self._new_voices = voice_importer
         self._script = script
         self._recordings = recordings
+        self._dubbing = dubbing
         self._window = window
         self.overlay = DropOverlay(window, self._describe)
         self.overlay.dropped.connect(self._take)
@@ -52,6 +56,9 @@ class DropHandler(QObject):
             return DropPrompt(self.tr("Drop to open the script"))
         if suffixes & set(SCRIPT_SUFFIXES):
             return DropPrompt(self.tr("Drop to import as lines"))
+        area = self._guide_area(held)
+        if area is not None:
+            return DropPrompt(self.tr("Drop to use {name} as guide track").format(name=held.paths[0].name), area)
         words = self._new_voices.describe_drop(list(held.paths))
         if words is None:
             return None
@@ -90,7 +97,19 @@ class DropHandler(QObject):
         line, area = found
         return line, QRect(view.viewport().mapTo(self._window, area.topLeft()), area.size())
 
+    def _guide_area(self, held: DraggedFiles) -> QRect | None:
+        """Return the rectangle of the time line in the window if a recording or video is dragged over it."""
+        panel = self._dubbing.panel
+        is_sound = len(held.paths) == 1 and held.paths[0].suffix.lower() in AUDIO_SUFFIXES
+        if not panel.isVisible() or not is_sound:
+            return None
+        area = QRect(panel.mapTo(self._window, panel.rect().topLeft()), panel.size())
+        return area if area.contains(held.place) else None
+
     def _take(self, held: DraggedFiles) -> None:
+        if self._guide_area(held) is not None:
+            self._dubbing.choose_guide(str(held.paths[0]))
+            return
         texts = [path for path in held.paths if path.suffix.lower() in (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)]
         if texts:
             self._documents.open_files(*texts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.dubbing.picture import make_picture
@@ -58,7 +57,6 @@ class TimelinePanel(QWidget):
         if self.picture is not None:
             lanes.addWidget(self.picture)
         rows.addLayout(lanes)
-        self.setAcceptDrops(True)
         self.play_button.clicked.connect(self.play_clicked)
         self.guide_button.clicked.connect(self._choose_guide)
         self.remove_button.clicked.connect(lambda: self.guide_chosen.emit(None))
@@ -85,21 +83,6 @@ class TimelinePanel(QWidget):
         self.play_button.setIcon(icon("stop" if is_playing else "play"))
         self.play_button.setToolTip(words)
         self.play_button.setAccessibleName(words)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        if self._dropped_file(event) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        path = self._dropped_file(event)
-        if path is not None:
-            event.acceptProposedAction()
-            self.guide_chosen.emit(str(path))
-
-    @staticmethod
-    def _dropped_file(event: QDropEvent) -> Path | None:
-        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
-        return next((path for path in paths if path.suffix.lower() in AUDIO_SUFFIXES), None)
 
     def _choose_guide(self) -> None:
         patterns = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from window_bench import Bench
 
 from studio.app.dubbing.guide_track import RATE, load_guide, mix_block
 from studio.app.dubbing.timeline_view import DragMode, TimelineView, shifted
+from studio.app.widgets.drop_overlay import DraggedFiles
 from studio.audio.waveform import Waveform
 from studio.errors import UnreadableClip
 from studio.project.changes import EditLines, InsertLines
@@ -147,10 +147,12 @@ def guide_file(folder: Path, seconds: float = 10.0, level: float = 0.4) -> Path:
 def test_a_dropped_guide_track_is_shown_and_remembered(dub: Bench, tmp_path: Path) -> None:
     assert dub.window is not None
     panel = dub.window.dubbing.panel
-    mime = QMimeData()
-    mime.setUrls([QUrl.fromLocalFile(str(guide_file(tmp_path)))])
-    action, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    panel.dropEvent(QDropEvent(QPointF(5, 5), action, mime, button, Qt.KeyboardModifier.NoModifier))
+    path = guide_file(tmp_path)
+    held = DraggedFiles((path,), panel.mapTo(dub.window, panel.rect().center()))
+    prompt = dub.parts.drops._describe(held)
+    assert prompt is not None
+    assert prompt.words == "Drop to use film.wav as guide track"
+    dub.parts.drops._take(held)
     dub.until(lambda: dub.window is not None and dub.window.dubbing.guide.guide is not None)
     assert panel.guide_name.text() == "film.wav"
     assert dub.session.editor.script.details.guide_track == str(tmp_path / "film.wav")
