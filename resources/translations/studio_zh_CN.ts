@@ -4930,6 +4930,18 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Files of earlier exports that this one does not contain are kept: {names} ({count}).</source>
         <translation>以前导出的文件中有 {count} 个不在本次导出之列，会保留：{names}。</translation>
     </message>
+    <message>
+        <source>--cast and --column are for texts and tables, not for projects.</source>
+        <translation>--cast 和 --column 用于文本和表格，不用于项目。</translation>
+    </message>
+    <message>
+        <source>Choose the voices in the project: Edit &gt; Cast…</source>
+        <translation>请在项目中选择音色：编辑 &gt; 角色配音…</translation>
+    </message>
+    <message>
+        <source>The table has no column “{column}”.{did_you_mean}</source>
+        <translation>表格中没有“{column}”列。{did_you_mean}</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>

@@ -28,6 +28,8 @@ from studio.cli.export_script import (
     READABLE_SUFFIXES,
     OpenScript,
     Speaking,
+    add_import_options,
+    import_choices,
     line_numbers,
     open_script,
 )
@@ -68,7 +70,6 @@ from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
-from studio.project.splitting import SplitMode
 from studio.worker.client import WorkerClient
 
 EXAMPLES = f"""\
@@ -78,11 +79,12 @@ examples:
   timbre export script.csv --voice Anna --out lines --pattern "{{index}} {{voice}} {{text:30}}" --format wav24 --rate 48000
   timbre export book.docx --voice narrator.wav --out book --joined --lufs -19 --subtitles srt vtt --manifest
   timbre export book.epub --voice Anna --out book --chapters --m4b --narrator Anna --cover cover.jpg
+  timbre export game.xlsx --voice Anna --cast Mira=Ada --cast "Old Tom=Max" --column text=Dialogue --out vo --manifest
   timbre export interview.timbre --out interview --joined-only --format mp3
   timbre export film.srt --voice Anna --at-times --fit --out dub.wav
 
-Scripts: {", ".join(READABLE_SUFFIXES)}. A table (.csv) may have the columns text, voice, style, file name,
-speed and pause. Lines of a project that have a take are exported from it.
+Scripts: {", ".join(READABLE_SUFFIXES)}. A table may have the columns text, character, voice, style,
+file name, speed, pause and note; --column names others. Lines of a project that have a take are exported from it.
 
 To resume an interrupted export, run the same command again.
 
@@ -109,13 +111,7 @@ def add_parser(commands: Commands) -> None:
         help="the folder for the files, created if needed; with --at-times it may be an audio file",
     )
     parser.add_argument("--lines", type=line_numbers, metavar="3,5-8", help="only these lines")
-    parser.add_argument(
-        "--split",
-        type=SplitMode,
-        default=SplitMode.SENTENCE,
-        metavar="sentence|paragraph",
-        help="how to split a text into lines (default sentence)",
-    )
+    add_import_options(parser)
     _add_file_options(parser)
     add_book_options(parser)
     _add_sound_options(parser)
@@ -186,7 +182,9 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     resolve_output(arguments)
     folder = model_folder(arguments.model)
-    with open_script(arguments.script, arguments.lines, command_context.open_library(), arguments.split) as script:
+    with open_script(
+        arguments.script, arguments.lines, command_context.open_library(), import_choices(arguments)
+    ) as script:
         if script.project is not None and script.project.notice is not None:
             print_message(f"timbre: {script.project.notice}")
         return run_until_cancelled(_export(arguments, command_context, script, folder))

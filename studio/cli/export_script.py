@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,22 +13,28 @@ from pathlib import Path
 
 from studio import paths
 from studio.cli.options import voice_reference
-from studio.errors import NothingToSpeak, StudioError
+from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem, ScriptChapter
+from studio.messages import did_you_mean
 from studio.model.generations import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.project.casting import VoiceNames, cast_lines
+from studio.project.details import CastMember
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
 from studio.project.fingerprint import keys_of
-from studio.project.importing.script_file import SCRIPT_SUFFIXES, import_script
+from studio.project.importing.blocks import ImportedScript
+from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, read_file
+from studio.project.importing.tables import Field, Table, mapping_of
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import synthesis_request
 from studio.project.splitting import SplitMode
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import VoiceLibrary
+from studio.voices.voice import name_key
 
 PROJECT_SUFFIX = ".timbre"
 _MAX_LINE_NUMBER = 1_000_000  # limits ranges whose end is far beyond the last line
@@ -50,21 +57,120 @@ class OpenScript:
     project: Project | None = None  # None for a document
 
 
+@dataclass(frozen=True, slots=True)
+class ImportChoices:
+    """Options of the command line for scripts that are not projects.
+
+    Attributes:
+        cast: The voices by character.
+        columns: The names of columns of a table by their meaning; empty for a meaning that no column has.
+    """
+
+    split: SplitMode = SplitMode.SENTENCE
+    cast: tuple[tuple[str, str], ...] = ()
+    columns: tuple[tuple[Field, str], ...] = ()
+
+
+def add_import_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("import", "for texts, tables and documents")
+    group.add_argument(
+        "--split",
+        type=SplitMode,
+        default=SplitMode.SENTENCE,
+        metavar="sentence|paragraph",
+        help="how to split a text into lines (default sentence)",
+    )
+    group.add_argument(
+        "--cast",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=VOICE",
+        help="voice of a character or of an unknown voice name; repeat it for each of them",
+    )
+    group.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        type=_column,
+        metavar="FIELD=NAME",
+        help=f"column of a table for {', '.join(field.value for field in Field)}; no NAME leaves the field out",
+    )
+
+
+def import_choices(arguments: argparse.Namespace) -> ImportChoices:
+    return ImportChoices(arguments.split, tuple(arguments.cast), tuple(arguments.column))
+
+
+def _pair(words: str) -> tuple[str, str]:
+    name, sign, value = words.partition("=")
+    if not (sign and name.strip() and value.strip()):
+        raise argparse.ArgumentTypeError(f"{words} is not like NAME=VOICE")
+    return name.strip(), value.strip()
+
+
+def _column(words: str) -> tuple[Field, str]:
+    name, sign, column = words.partition("=")
+    known = [field.value for field in Field]
+    if not sign or name.strip() not in known:
+        raise argparse.ArgumentTypeError(f"{words} is not like FIELD=NAME, with one of {', '.join(known)}")
+    return Field(name.strip()), column.strip()
+
+
+def _import(path: Path, choices: ImportChoices, library: VoiceLibrary) -> ImportedScript:
+    """Import a script with its cast. Raise ``UnreadableScript`` and ``UnusableSetting``."""
+    file = read_file(path)
+    options = ImportOptions(choices.split)
+    sheet = file.sheet(options)
+    if choices.columns and sheet is not None:
+        options = replace(options, mapping=_mapping(file.tables[sheet], choices))
+    imported = file.script(options)
+    cast = {name_key(name): CastMember(voice) for name, voice in choices.cast}
+    voices = VoiceNames([*(voice for _, voice in choices.cast), *(voice.name for voice in library.voices())])
+    return replace(imported, lines=cast_lines(imported.lines, cast, voices))
+
+
+def _mapping(table: Table, choices: ImportChoices) -> dict[Field, int]:
+    places = {name.casefold(): at for at, name in enumerate(table.columns)}
+    mapping = mapping_of(table)
+    for field, name in choices.columns:
+        mapping.pop(field, None)
+        if not name:
+            continue
+        if name.casefold() not in places:
+            near = difflib.get_close_matches(name, table.columns, n=1)
+            raise UnusableSetting(
+                "The table has no column “{column}”.{did_you_mean}",
+                remedy="Choose one of {known}.",
+                column=name,
+                did_you_mean=did_you_mean(near),
+                known=", ".join(table.columns),
+            )
+        mapping = {other: at for other, at in mapping.items() if at != places[name.casefold()]}
+        mapping[field] = places[name.casefold()]
+    return mapping
+
+
 @contextlib.contextmanager
 def open_script(
-    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, split: SplitMode
+    path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, choices: ImportChoices
 ) -> Iterator[OpenScript]:
     """Open the ``wanted`` lines of a document or project, which are counted from 1; None means all lines.
 
-    Raise ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``.
+    Raise ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``, ``UnusableSetting``.
     """
     dictionary = load_global_dictionary()
     if path.suffix.lower() != PROJECT_SUFFIX:
-        imported = import_script(path, split)
+        imported = _import(path, choices, library)
         lines, chapters = _numbered(imported.lines, wanted), _chapters(imported.lines)
         book = BookDetails(imported.title, imported.author, cover=imported.cover)
         yield OpenScript(path.stem, path.parent, lines, dictionary, chapters, book)
         return
+    if choices.cast or choices.columns:
+        raise UnusableSetting(
+            "--cast and --column are for texts and tables, not for projects.",
+            remedy="Choose the voices in the project: Edit > Cast…",
+        )
     with Project.open(path, paths.data_folder() / "drafts", global_dictionary=dictionary) as project:
         project.voice_keys = keys_of(library.voices())
         lines, chapters = _numbered(project.lines, wanted), _chapters(project.lines)

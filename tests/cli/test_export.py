@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pytest
 import soundfile
 
@@ -141,6 +142,58 @@ def test_styles_that_the_model_lacks_are_spoken_plain_and_counted(timbre, spoken
     assert ran.json["warnings"] == [f"missing-style: {warning}"]
     assert warning in ran.err
     assert export(timbre, "script.csv", "--voice", "Anna", "--preset", "emotion.odd").status == 6
+
+
+def game_table(num_rows: int = 200) -> list[list[str]]:
+    cast = ("Mira", "Tom", "Bandit", "Old Captain", "Ben", "anna")
+    rows = [["Key", "Path", "Who speaks", "Dialogue", "Emotion"]]
+    for number in range(num_rows):
+        name = cast[number % len(cast)]
+        folder = name.split()[-1].lower()
+        rows.append(
+            [f"d{number:04}", f"vo/{folder}/d{number:04}.wav", name, f"Line {number}.", "happy" if number % 2 else ""]
+        )
+    return rows
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_game_table_is_cast_and_exported_with_its_folders(timbre, spoken, suffix, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(export_script, "detect_generation", lambda _: (COSYVOICE3, None))
+    rows = game_table()
+    if suffix == ".csv":
+        with Path("game.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
+    else:
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save("game.xlsx")
+    cast = [word for name in ("MIRA=Ben", "Tom=Anna", "bandit=ben", "Old Captain=Anna") for word in ("--cast", name)]
+    ran = export(
+        timbre, f"game{suffix}", "--voice", "Anna", *cast, "--column", "character=who speaks", "--column", "text=Dialogue",
+        "--manifest", "--json",
+    )  # fmt: skip
+    assert ran.status == 0, ran.err
+    assert ran.json["num_made"] == 201
+    for _, path, *_ in rows[1:]:
+        assert Path("out", path).is_file()
+    with Path("out/game.csv").open(encoding="utf-8-sig", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [(row["Key"], row["file"]) for row in found] == [(key, path) for key, path, *_ in rows[1:]]
+    voices = dict(zip(("Mira", "Tom", "Bandit", "Old Captain", "Ben", "anna"), ("Ben", "Anna") * 3, strict=True))
+    assert {(row["Who speaks"], row["voice"]) for row in found} == set(voices.items())
+
+
+def test_casts_and_columns_are_checked(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    Path("script.csv").write_text("text,Who\nHello there.,Mira\n", "utf-8")
+    wrong = export(timbre, "script.csv", "--voice", "Anna", "--column", "character=Whom")
+    assert "no column “Whom”. Did you mean Who?" in wrong.err
+    assert export(timbre, "script.csv", "--voice", "Anna", "--cast", "Mira").status == 2
+    assert export(timbre, "script.csv", "--voice", "Anna", "--column", "hero=Who").status == 2
+    unknown = export(timbre, "script.csv", "--voice", "Anna", "--column", "character=Who", "--cast", "Mira=Nobody")
+    assert unknown.status != 0
+    assert "Nobody" in unknown.err
+    assert not spoken()
 
 
 def test_a_joined_file_with_subtitles_and_manifest(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
