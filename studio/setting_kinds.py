@@ -134,6 +134,11 @@ class Device(StringSetting):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Processor(StringSetting):
+    """The device that runs the model: "auto", "cpu", "cuda", "cuda:1", or part of a GPU's name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class StringsSetting(Setting[tuple[str, ...]]):
     """A list of strings."""
 

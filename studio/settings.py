@@ -17,6 +17,7 @@ from studio.setting_kinds import (
     Number,
     Option,
     Page,
+    Processor,
     Setting,
     ShortcutsSetting,
     StringSetting,
@@ -143,14 +144,11 @@ SPEECH_LM_PRECISION = Choice(
         Option("int8", "8-bit integers"),
     ),
 )
-PLACE = StringSetting(
+PLACE = Processor(
     key="place",
     page=Page.SPEAKING,
     title="Run model on",
-    help=(
-        "auto: the GPU with the most memory, otherwise the CPU. "
-        "Other values: cpu, cuda, cuda:1, or part of a GPU's name."
-    ),
+    help="Automatic: the GPU with the most memory, otherwise the CPU.",
     default="auto",
     longest=100,
 )

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.models.model_preview import ModelPreview
 from studio.app.models.model_tasks import ModelTask, ModelTaskKind, ModelTasks
+from studio.app.models.model_text import advice_text
 from studio.app.models.models_page import ModelsController
 from studio.audio.streaming_audio import StreamingAudio
 from studio.catalog.installed import InstallRecord, ModelState, model_statuses
@@ -39,6 +40,9 @@ def model_scenes(desk: ModelsController, work: ModelTasks, window: QWidget) -> I
     assert page is not None, "it was opened"
     work.blockSignals(True)  # installed models would replace the examples
     page._show_statuses()
+    advice = recommend_model(_MACHINE, known_models().values())
+    assert advice is not None, "the catalogue contains models"
+    page.show_advice(advice.model.name, advice_text(advice, _MACHINE))
     yield "models", page
     work.blockSignals(False)
     page.hide()

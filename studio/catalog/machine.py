@@ -54,17 +54,45 @@ def probe_machine() -> MachineFacts:
 
 def _nvidia_gpu() -> Gpu | None:
     """Return the NVIDIA GPU with the most memory, or None."""
+    return parse_gpus(_query_gpus("name,memory.total,driver_version"))
+
+
+def _query_gpus(fields: str) -> str:
+    """Return the CSV lines of ``nvidia-smi``; empty without the program or a GPU."""
     program = shutil.which("nvidia-smi")
     if program is None:
-        return None
-    command = [program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
+        return ""
+    command = [program, f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
     try:
-        output = subprocess.run(  # noqa: S603 - the driver's own program
+        return subprocess.run(  # noqa: S603 - the driver's own program
             command, capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return None
-    return parse_gpus(output)
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuMemory:
+    """A GPU that can be chosen, with its memory now."""
+
+    name: str
+    free_bytes: int
+    memory_bytes: int
+
+
+def list_gpus() -> tuple[GpuMemory, ...]:
+    """Return the NVIDIA GPUs. Takes up to several seconds, because the driver is queried."""
+    return parse_gpu_memory(_query_gpus("memory.free,memory.total,name"))
+
+
+def parse_gpu_memory(output: str) -> tuple[GpuMemory, ...]:
+    """Return the GPUs in the CSV lines of ``nvidia-smi``."""
+    found = []
+    for line in output.splitlines():
+        free, total, name = (*(part.strip() for part in line.split(",", 2)), "", "")[:3]
+        if free.isdigit() and total.isdigit() and name:
+            found.append(GpuMemory(name, int(free) * _MEBIBYTE, int(total) * _MEBIBYTE))
+    return tuple(found)
 
 
 def parse_gpus(output: str) -> Gpu | None:

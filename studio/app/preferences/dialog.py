@@ -25,9 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.background import run_in_background
-from studio.app.preferences.editors import DeviceEditor, SettingEditor, editor_for, translated
+from studio.app.preferences.editors import DeviceEditor, ProcessorEditor, SettingEditor, editor_for, translated
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
+from studio.catalog.machine import GpuMemory, list_gpus
 from studio.errors import StudioError
 from studio.setting_kinds import Page, Setting
 from studio.settings import PAGE_TITLES, SETTINGS
@@ -169,6 +170,7 @@ class PreferencesDialog(QDialog):
             run_in_background(
                 self, partial(_output_names, self._device_names), done=self._show_devices, failed=self._error.show_error
             )
+            run_in_background(self, list_gpus, done=self._show_gpus, failed=self._error.show_error)
 
     def _lay_out(self) -> None:
         pages = QHBoxLayout()
@@ -214,6 +216,12 @@ class PreferencesDialog(QDialog):
             for editor in page.editors.values():
                 if isinstance(editor, DeviceEditor):
                     editor.set_names(names)
+
+    def _show_gpus(self, gpus: tuple[GpuMemory, ...]) -> None:
+        for page in self.pages.values():
+            for editor in page.editors.values():
+                if isinstance(editor, ProcessorEditor):
+                    editor.set_gpus(gpus)
 
 
 def _output_names(device_names: DeviceNames) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal, SignalInstance
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -19,7 +19,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.setting_kinds import BoolSetting, Choice, Device, Folder, IntSetting, Number, Setting, StringSetting
+from studio.catalog.machine import GpuMemory
+from studio.setting_kinds import (
+    BoolSetting,
+    Choice,
+    Device,
+    Folder,
+    IntSetting,
+    Number,
+    Processor,
+    Setting,
+    StringSetting,
+)
 
 _CONTEXT = "Settings"
 _Control = TypeVar("_Control", bound=QWidget)
@@ -173,12 +184,50 @@ class DeviceEditor(SettingEditor):
         self._box.setCurrentIndex(self._box.findData(chosen))
 
 
+class ProcessorEditor(SettingEditor):
+    """List of the devices that can run the model. A value that was typed in an earlier version is kept."""
+
+    def __init__(self, setting: Processor) -> None:
+        self._box = _ignore_wheel(QComboBox())
+        self._gpus: Sequence[GpuMemory] = ()
+        self._fill(setting.default)
+        super().__init__(setting, self._box, value=self._chosen, show=self._fill, edited=self._box.currentIndexChanged)
+
+    def set_gpus(self, gpus: Sequence[GpuMemory]) -> None:
+        """List the GPUs of this computer."""
+        self._gpus = gpus
+        self.set_value(self._chosen())
+
+    def _chosen(self) -> str:
+        return str(self._box.currentData())
+
+    def _fill(self, chosen: str) -> None:
+        self._box.clear()
+        self._box.addItem(QCoreApplication.translate("Preferences", "Automatic"), "auto")
+        names = [gpu.name for gpu in self._gpus]
+        for index, gpu in enumerate(self._gpus):
+            words = QCoreApplication.translate("Preferences", "{name} ({free} of {all} free)")
+            free, total = (_memory(size) for size in (gpu.free_bytes, gpu.memory_bytes))
+            # A name is the same after a restart; the numbers of several equal GPUs are too.
+            value = gpu.name if names.count(gpu.name) == 1 else f"cuda:{index}"
+            self._box.addItem(words.format(name=gpu.name, free=free, all=total), value)
+        self._box.addItem(QCoreApplication.translate("Preferences", "CPU"), "cpu")
+        if self._box.findData(chosen) < 0:
+            self._box.addItem(chosen, chosen)
+        self._box.setCurrentIndex(self._box.findData(chosen))
+
+
+def _memory(num_bytes: int) -> str:
+    return QLocale().formattedDataSize(num_bytes, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
+
+
 _EDITORS: dict[type[Setting[Any]], Callable[[Any], SettingEditor]] = {
     BoolSetting: _bool_editor,
     IntSetting: _int_editor,
     Number: _number_editor,
     Choice: _choice_editor,
     Device: DeviceEditor,
+    Processor: ProcessorEditor,
     Folder: _folder_editor,
     StringSetting: _text_editor,
 }

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.app.preferences.dialog import PreferencesDialog
+from studio.catalog.machine import parse_gpu_memory
 from studio.errors import NoAudioDevice
 from studio.setting_kinds import Page
 from studio.settings import (
@@ -40,6 +41,7 @@ from studio.settings import (
     NUM_THREADS,
     OUTPUT_DEVICE,
     PAUSE_AFTER_SECONDS,
+    PLACE,
     SETTINGS,
 )
 from studio.settings_store import Settings
@@ -238,6 +240,27 @@ def test_the_dialog_opens_without_audio_devices(settings: Settings, qtbot: QtBot
     qtbot.waitUntil(is_asked.is_set)
     qtbot.wait(100)
     assert control(dialog, QComboBox, "output-device").count() == 1
+
+
+def test_the_model_runs_on_a_device_from_a_list(
+    settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus = parse_gpu_memory("11000, 12288, NVIDIA GeForce RTX 4070\n[N/A], 1, broken\n")
+    monkeypatch.setattr("studio.app.preferences.dialog.list_gpus", lambda: gpus)
+    settings[PLACE] = "cuda:1"  # typed in an earlier version
+    dialog = PreferencesDialog(settings, lambda _: ())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    box = control(dialog, QComboBox, "place")
+    qtbot.waitUntil(lambda: box.count() == 4)
+    assert [box.itemText(row) for row in range(4)] == [
+        "Automatic", "NVIDIA GeForce RTX 4070 (10.7 GB of 12.0 GB free)", "CPU", "cuda:1",
+    ]  # fmt: skip
+    assert box.currentText() == "cuda:1"
+    assert dialog.changes() == {}
+    box.setCurrentIndex(1)
+    dialog.accept()
+    assert settings[PLACE] == "NVIDIA GeForce RTX 4070"
 
 
 def test_a_folder_can_be_chosen(dialog: PreferencesDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
