@@ -167,6 +167,8 @@ ENGINES = Choice(
         Option("plain", "Never"),
     ),
 )
+# Engines chosen on the Engines page, as "stage:engine". The other stages use the fastest verified engine.
+WANTED_ENGINES = StringsSetting(key="wanted-engines", most=20)
 IDLE_RELEASE_MINUTES = IntSetting(
     key="idle-release",
     page=Page.SPEAKING,

@@ -40,7 +40,7 @@ class DeferredParts(QObject):
         self._script = script
         self.pronunciation = Pronunciation(session, window)
         self.models = ModelsController(session, window.dialogs, notices, window.tasks, window)
-        self.engines = EnginesController(session.bridge, window)
+        self.engines = EnginesController(session.bridge, session.settings, window)
         self.trial_yielding = TrialYielding(session, window)
         self.recordings = VoiceConversionController(session, script, window)
         self.length_notices = LengthNotices(session, notices, window)

@@ -47,6 +47,7 @@ from studio.settings import (
     PREFERS_RL,
     SPEECH_LM_PRECISION,
     VOICE_CACHE_GIBIBYTES,
+    WANTED_ENGINES,
 )
 from studio.settings_store import Settings
 from studio.voices.library import VoiceLibrary
@@ -64,7 +65,8 @@ _DOCTOR_RATE = 24_000
 _DOCTOR_BUFFER_SECONDS = 0.2
 # Changing one of these reloads the model.
 _ENGINE_SETTINGS = (
-    SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, IDLE_RELEASE_MINUTES,
+    SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, WANTED_ENGINES,
+    IDLE_RELEASE_MINUTES,
 )  # fmt: skip
 
 
@@ -186,6 +188,7 @@ class Session(QObject):
             speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
             num_threads=self.settings[NUM_THREADS] or None,
             engines=self.settings[ENGINES],
+            wanted_engines=self.settings[WANTED_ENGINES],
             idle_release_seconds=60.0 * self.settings[IDLE_RELEASE_MINUTES] or None,
             voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
         )

@@ -16,10 +16,18 @@ from studio.messages import Message, wording
 _WORTHWHILE_SPEEDUP = 1.05
 
 
-def choose(candidates: Sequence[CandidateView], *, unfit: frozenset[str] = frozenset()) -> CandidateView:
-    """Return the fastest verified candidate whose key is not in ``unfit``, or the reference, which is the first."""
+def choose(
+    candidates: Sequence[CandidateView], *, unfit: frozenset[str] = frozenset(), wanted: str = ""
+) -> CandidateView:
+    """Return the fastest verified candidate whose key is not in ``unfit``, or the reference, which is the first.
+
+    The candidate named ``wanted`` is returned instead if it is verified and not in ``unfit``.
+    """
     reference = candidates[0]
     verified = [view for view in candidates if view.status is Status.VERIFIED and view.key not in unfit]
+    by_hand = next((view for view in verified if wanted and view.name == wanted), None)
+    if by_hand is not None:
+        return by_hand
     fastest = max(verified, key=lambda view: view.speedup, default=reference)
     return fastest if fastest.speedup >= _WORTHWHILE_SPEEDUP * max(1.0, reference.speedup) else reference
 
@@ -62,12 +70,19 @@ def _after_failure(attempts: FailureRecord | None, failed_now: Message | None) -
     return Status.FAILED, attempts.reason
 
 
-def why_not(view: CandidateView, choice: CandidateView) -> Message:
-    """Return a clause that explains why ``choice`` is used and not ``view``."""
+def why_not(  # noqa: PLR0911 - one return per reason
+    view: CandidateView, choice: CandidateView, *, wanted: str = ""
+) -> Message:
+    """Return a clause that explains why ``choice`` is used and not ``view``.
+
+    ``wanted`` is the name of the engine that the user chose.
+    """
     if view.key == choice.key:
         return wording("it is in use")
     if view.status is not Status.VERIFIED or view.timing is None:
         return view.reason or wording("it has not been tested yet")
+    if choice.name == wanted:
+        return wording("another engine was chosen by hand")
     if choice.is_reference and view.speedup < _WORTHWHILE_SPEEDUP:
         return wording("it is not faster than float32 ({factor:.2f}×)", factor=view.speedup)
     if choice.timing is None and not choice.is_reference:

@@ -10,10 +10,11 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import studio
 from studio.engines.candidate import MODULES, AnyStage, Available, EngineTarget, all_candidates
@@ -57,6 +58,7 @@ class OpenedStage:
 class EngineManager:
     """Engines of one model on one device.
 
+    ``wanted`` contains the names of engines that the user chose, by the value of their stage.
     ``on_change`` receives every new status, on the thread that caused it. Trials have a low priority if
     ``has_low_priority`` is set, because they run alongside other work; it is off if the user waits for them.
     """
@@ -70,6 +72,7 @@ class EngineManager:
         trial_size: TrialSize | None = None,
         start_trial: Callable[..., TrialProcess] = TrialProcess,
         has_low_priority: bool = True,
+        wanted: Mapping[str, str] = MappingProxyType({}),
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
     ) -> None:
         self.target = target
@@ -78,6 +81,7 @@ class EngineManager:
         self._trial_size = trial_size or default_trial_size(target.device)
         self._start_trial = start_trial
         self._has_low_priority = has_low_priority
+        self._wanted = wanted
         self._on_change = on_change
         self._states = candidate_states_of(all_candidates(modules), target, store)
         self._lock = threading.RLock()
@@ -115,7 +119,9 @@ class EngineManager:
             views = [
                 replace(view, status=Status.TRYING, reason=None) if view.name == work.name else view for view in views
             ]
-        return StageView(stage, choose(views, unfit=frozenset(self._unfit | self._too_large_now)).name, tuple(views))
+        wanted = self._wanted.get(stage.value, "")
+        choice = choose(views, unfit=frozenset(self._unfit | self._too_large_now), wanted=wanted)
+        return StageView(stage, choice.name, tuple(views), wanted=wanted)
 
     def _states_of(self, stage: Stage) -> list[CandidateState]:
         return [state for state in self._states if state.candidate.stage is stage]

@@ -92,6 +92,8 @@ def request_cache_key(request: SynthesisRequest, model_folder: Path, options: En
     values = asdict(replace(request, voice=replace(voice, clip=Path(), name="")))
     values["voice"] = [_content_hash(voice.clip), voice.transcript]
     run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
+    if not run["wanted_engines"]:  # keys from before this option existed remain valid
+        del run["wanted_engines"]
     model = [
         [path.relative_to(model_folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns]
         for path in sorted(model_folder.rglob("*"))

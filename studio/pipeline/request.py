@@ -137,6 +137,7 @@ class EngineOptions:
     flow_left_context_frames: int | None = None
     # ``plain``: PyTorch; ``proven``: engines verified on this machine; ``improve``: also test faster engines when idle.
     engines: str = "proven"
+    wanted_engines: tuple[str, ...] = ()  # "stage:engine" for each stage whose engine the user chose
     idle_release_seconds: float | None = None  # idle time after which memory is released
     loads_speech_lm: bool = True  # False delays loading of the language model, which voice conversion does not need
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from studio.engines.candidate import MODULES, EngineTarget
 from studio.engines.machine import device_named, empty_cache
 from studio.engines.manager import EngineManager
-from studio.engines.overview import EngineAction, EngineStatus
+from studio.engines.overview import EngineAction, EngineStatus, wanted_by_stage
 from studio.engines.store import EngineStore
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
@@ -335,5 +335,7 @@ def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, .
     return ModelHost(
         folder,
         replace(options, device=device.torch_name),
-        lambda on_change: EngineManager(target, EngineStore(), modules=modules, on_change=on_change),
+        lambda on_change: EngineManager(
+            target, EngineStore(), modules=modules, wanted=wanted_by_stage(options.wanted_engines), on_change=on_change
+        ),
     )

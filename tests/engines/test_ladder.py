@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.engines.ladder import choose, resource_shortage, status_of, why_not
 from studio.engines.manifest import FailureKind, FailureRecord, Timing, Verification
-from studio.engines.overview import CandidateView, StageView, Status
+from studio.engines.overview import CandidateView, StageView, Status, wanted_by_stage
 from studio.engines.stage import Stage
 from studio.messages import Message, wording
 
@@ -30,6 +30,16 @@ def test_highest_speedup_over_float32_is_chosen() -> None:
     views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REJECTED)]
     assert choose(views).name == "b"
     assert choose(views, unfit=frozenset({"b"})).name == "a"
+
+
+def test_a_verified_engine_can_be_chosen_by_hand() -> None:
+    views = [view("plain", 1.0), view("a", 2.0), view("b", 3.0), view("c", 9.0, Status.REJECTED)]
+    assert choose(views, wanted="a").name == "a"
+    assert choose(views, wanted="plain").name == "plain"
+    assert choose(views, wanted="c").name == "b", "its audio is wrong"
+    assert choose(views, wanted="a", unfit=frozenset({"a"})).name == "b"
+    assert str(why_not(views[2], views[1], wanted="a")) == "another engine was chosen by hand"
+    assert wanted_by_stage(("flow:a", "vocoder:", "odd")) == {"flow": "a"}
 
 
 def test_gain_within_the_measurement_error_is_ignored() -> None:

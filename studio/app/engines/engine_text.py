@@ -141,7 +141,8 @@ def kept_text(view: CandidateView) -> str:
 
 def reason_text(view: CandidateView, stage: StageView) -> str:
     """Return why this engine is not used."""
-    return words_of(why_not(view, stage.choice if stage.switches_at_next_line else stage.current))
+    used = stage.choice if stage.switches_at_next_line else stage.current
+    return words_of(why_not(view, used, wanted=stage.wanted))
 
 
 def trial_text(overview: EngineStatus) -> str:

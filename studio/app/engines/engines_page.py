@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
@@ -39,8 +40,10 @@ from studio.app.engines.tuning_panel import EngineTuningPanel
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.screen_fit import fit_to_screen
-from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status
+from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status, wanted_by_stage
 from studio.engines.stage import Stage
+from studio.settings import WANTED_ENGINES
+from studio.settings_store import Settings
 
 _ICON_SIZE = QSize(16, 16)
 
@@ -52,6 +55,7 @@ class StageCard(QFrame):
     """
 
     again_wanted = Signal(tuple)
+    engine_wanted = Signal(str)  # name of the engine that the user chose; empty for the automatic choice
 
     def __init__(self, view: StageView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +66,8 @@ class StageCard(QFrame):
         self._task = QLabel()
         self._task.setProperty("role", "quiet")
         self._engine = QLabel()
+        self._choice = QComboBox()
+        self._choice.activated.connect(lambda _: self.engine_wanted.emit(self._choice.currentData()))
         self._facts = QLabel(wordWrap=True)
         self._facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._why = QToolButton(autoRaise=True)
@@ -86,6 +92,7 @@ class StageCard(QFrame):
         head.addWidget(self._title)
         head.addWidget(self._task, 1)
         head.addWidget(self._engine)
+        head.addWidget(self._choice)
         foot = QHBoxLayout()
         foot.addWidget(self._why)
         foot.addStretch()
@@ -116,6 +123,21 @@ class StageCard(QFrame):
         self._again.setToolTip(self.tr("Tries the failed engines again"))
         self._again.setVisible(bool(self._failed_keys()))
         self._fill(others)
+        self._show_choice(view)
+
+    def _show_choice(self, view: StageView) -> None:
+        """List the verified engines. Engines that would produce wrong audio cannot be chosen."""
+        entries = [(self.tr("Automatic"), "")]
+        entries += [(engine_title(each), each.name) for each in view.candidates if each.status is Status.VERIFIED]
+        if view.wanted and view.wanted not in (name for _, name in entries):
+            entries.append((view.wanted, view.wanted))
+        shown = [(self._choice.itemText(row), self._choice.itemData(row)) for row in range(self._choice.count())]
+        if shown != entries:
+            self._choice.clear()
+            for title, name in entries:
+                self._choice.addItem(title, name)
+        self._choice.setCurrentIndex([name for _, name in entries].index(view.wanted))
+        self._choice.setAccessibleName(self.tr("{stage}: engine").format(stage=stage_title(view.stage)))
 
     def _show_others(self, is_shown: bool) -> None:
         self._why.setIcon(icon("up" if is_shown else "down"))
@@ -162,6 +184,7 @@ class EnginesPage(QDialog):
     """
 
     action_wanted = Signal(object, tuple)
+    engine_wanted = Signal(object, str)  # Stage and the name of its engine; empty for the automatic choice
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -268,6 +291,7 @@ class EnginesPage(QDialog):
                 self.cards[view.stage].show_view(view)
                 continue
             card = StageCard(view)
+            card.engine_wanted.connect(lambda name, stage=view.stage: self.engine_wanted.emit(stage, name))
             card.again_wanted.connect(lambda keys: self.action_wanted.emit(EngineAction.IMPROVE, keys))
             self.cards[view.stage] = card
             self._column.insertWidget(self._column.count() - 1, card)
@@ -295,9 +319,10 @@ class EnginesPage(QDialog):
 class EnginesController(QObject):
     """Shows the engine status that the worker sends, and sends the user's actions to the worker."""
 
-    def __init__(self, bridge: WorkerBridge, window: QWidget) -> None:
+    def __init__(self, bridge: WorkerBridge, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
         self._bridge = bridge
+        self._settings = settings
         self._window = window
         self.page: EnginesPage | None = None  # created when it is first opened
         self._overview: EngineStatus | None = None
@@ -312,6 +337,7 @@ class EnginesController(QObject):
         if self.page is None:
             self.page = EnginesPage(self._window)
             self.page.action_wanted.connect(self._manage)
+            self.page.engine_wanted.connect(self._choose_engine)
         self.page.show_overview(self._overview)
         self.page.show()
         self.page.raise_()
@@ -326,6 +352,15 @@ class EnginesController(QObject):
             self.panel.show_overview(overview)
         if self.page is not None:
             self.page.show_overview(overview)
+
+    def _choose_engine(self, stage: Stage, name: str) -> None:
+        """Store the choice. The model is then loaded again with it."""
+        entries: tuple[str, ...] = self._settings[WANTED_ENGINES]
+        wanted = wanted_by_stage(entries)
+        wanted.pop(stage.value, None)
+        if name:
+            wanted[stage.value] = name
+        self._settings[WANTED_ENGINES] = tuple(f"{key}:{engine}" for key, engine in wanted.items())
 
     def _manage(self, action: EngineAction, keys: tuple[str, ...]) -> None:
         self._bridge.run(self._bridge.manage_engines(action, keys))
