@@ -8973,6 +8973,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <source>Ctrl+{number}: use for selected lines</source>
         <translation>Ctrl+{number}：用于选中的行</translation>
     </message>
+    <message>
+        <source>Bundled voice {name}</source>
+        <translation>内置音色 {name}</translation>
+    </message>
 </context>
 <context>
     <name>VoiceNames</name>

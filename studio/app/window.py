@@ -140,6 +140,7 @@ class MainWindow(QMainWindow):
         self.documents.title_changed.connect(self._show_title)
         self.documents.task_changed.connect(self.tasks.show_document_task)
         self.documents.script_read.connect(script.insert_lines)
+        self.documents.script_read.connect(self._line_voices.resolve_names)
         self.documents.file_used.connect(self.recent_files.add)
         self.recent_files.open_requested.connect(self.documents.open_anew)
         self.recent_files.failed.connect(self.notices.show_error)

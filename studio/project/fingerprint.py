@@ -49,14 +49,19 @@ def fingerprint(line: Line, dictionary: PronunciationDictionary) -> str:
 
 def voice_key(voice: Voice) -> str:
     """Return a hash of everything in ``voice`` that affects the audio, as 32 hexadecimal digits."""
-    # Bundled voices have no hash, and cannot be renamed.
-    parts = [voice.sha256 or voice.name, bool(voice.sha256), voice.transcript or None]
+    # Bundled voices have no hash. Renaming them does not change their key.
+    parts = [voice.sha256 or voice.bundled_name or voice.name, bool(voice.sha256), voice.transcript or None]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8")).hexdigest()[:_KEY_LETTERS]
 
 
 def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
-    """Return the keys of ``voices`` by ``name_key``."""
-    return {name_key(voice.name): voice_key(voice) for voice in voices}
+    """Return the keys of ``voices`` by the ``name_key`` of each name by which they are found."""
+    keys: dict[str, str] = {}
+    for voice in voices:
+        for name in (voice.name, voice.bundled_name):
+            if name:
+                keys.setdefault(name_key(name), voice_key(voice))
+    return keys
 
 
 def voice_matches(line: Line, parameters: TakeParameters, keys: VoiceKeys) -> bool:

@@ -62,6 +62,12 @@ _MIGRATIONS = (
         consent_scope TEXT NOT NULL
     ) STRICT
     """,
+    """
+    CREATE TABLE bundled_names (
+        bundled_key TEXT PRIMARY KEY,
+        name TEXT NOT NULL
+    ) STRICT
+    """,
 )
 _COLUMNS = (
     "name_key", "name", "clip", "sha256", "clip_seconds", "transcript", "notes", "generation", "created",
@@ -124,6 +130,18 @@ def delete(connection: sqlite3.Connection, name: str) -> None:
 def select(connection: sqlite3.Connection, clip_path: ClipPath) -> list[Voice]:
     """Return all voices in order of name."""
     return [_voice(row, clip_path) for row in connection.execute("SELECT * FROM voices ORDER BY name_key")]
+
+
+def bundled_names(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the names of renamed bundled voices, by the ``name_key`` of their original names."""
+    return {row["bundled_key"]: row["name"] for row in connection.execute("SELECT * FROM bundled_names")}
+
+
+def rename_bundled(connection: sqlite3.Connection, bundled_name: str, name: str) -> None:
+    """Set the name of a bundled voice. Its original name is not stored."""
+    connection.execute("DELETE FROM bundled_names WHERE bundled_key = ?", (name_key(bundled_name),))
+    if name != bundled_name:
+        connection.execute("INSERT INTO bundled_names VALUES (?, ?)", (name_key(bundled_name), name))
 
 
 def to_trash(connection: sqlite3.Connection, name: str) -> int:

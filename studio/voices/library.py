@@ -4,7 +4,8 @@ Decision: an SQLite database, with the clips as separate files under random name
 names stay unique and changes are atomic, and a clip remains an ordinary audio file. Alternative: a folder with a text
 file for each voice.
 
-Bundled voices are audio files in ``resources/voices/``, each with a ``.txt`` transcript; they are read-only.
+Bundled voices are audio files in ``resources/voices/``, each with a ``.txt`` transcript; they are read-only. The library
+stores the names of renamed ones.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
+import logging
 import sqlite3
 import wave
 from collections.abc import Iterator
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from studio.voices.clip_intake import UsableClip
 
 __all__ = ["Addition", "Consent", "TrashedVoice", "Voice", "VoiceDetails", "VoiceLibrary", "checked_name"]
+
+_log = logging.getLogger(__name__)
 
 _SUGGESTIONS = 3
 
@@ -68,7 +72,7 @@ class VoiceLibrary:
         # Bundled voices first: they work even if the user's database is damaged.
         for voices in (self._built_in_voices, self._own_voices):
             for voice in voices():
-                if name_key(voice.name) == key:
+                if key in _keys([voice]):
                     return voice
         raise self._not_found(name)
 
@@ -142,16 +146,24 @@ class VoiceLibrary:
                     "This voice has been deleted permanently.", remedy="Add it again from its recording."
                 )
             taken = {name_key(other.name) for other in database.select(connection, self._clips.path)}
-            taken |= {name_key(other.name) for other in self._built_in_voices()}
+            taken |= _keys(self._built_in_voices())
             voice = replace(voice, name=_first_free(voice.name, taken))
             database.insert(connection, voice)
         return voice
 
     def rename(self, name: str, new_name: str) -> Voice:
-        voice = self._own(name)
+        """Rename a voice. A bundled voice is also found by its original name.
+
+        Raises ``VoiceNotFound``, ``VoiceExists`` and ``BadVoiceName``.
+        """
+        voice = self.get(name)
         new_name = checked_name(new_name)
-        if name_key(new_name) != name_key(voice.name):
+        if name_key(new_name) not in (name_key(voice.name), name_key(voice.bundled_name)):
             self._free_name(new_name)
+        if voice.is_built_in:
+            with database.transaction(self._list) as connection:
+                database.rename_bundled(connection, voice.bundled_name, new_name)
+            return self.get(new_name)
         with self._claiming(new_name) as connection:
             database.update(connection, voice.name, replace(voice, name=new_name))
         return self.get(new_name)
@@ -180,7 +192,7 @@ class VoiceLibrary:
 
     def unique_name(self, wanted: str) -> str:
         """Return the first unused name of ``wanted``, ``wanted 2``, ``wanted 3`` and so on. Raises ``BadVoiceName``."""
-        return _first_free(checked_name(wanted), {name_key(voice.name) for voice in self.voices()})
+        return _first_free(checked_name(wanted), _keys(self.voices()))
 
     def export(self, name: str, path: Path) -> None:
         """Write a voice to a ``.voice`` file."""
@@ -250,7 +262,7 @@ class VoiceLibrary:
 
     def _free_name(self, name: str) -> str:
         name = checked_name(name)
-        if any(name_key(voice.name) == name_key(name) for voice in self.voices()):
+        if name_key(name) in _keys(self.voices()):
             raise _exists(name)
         return name
 
@@ -269,9 +281,11 @@ class VoiceLibrary:
             return database.select(connection, self._clips.path)
 
     def _built_in_voices(self) -> list[Voice]:
+        names = self._bundled_names()
         return [
             Voice(
-                name=clip.stem,
+                name=names.get(name_key(clip.stem), clip.stem),
+                bundled_name=clip.stem,
                 clip=clip,
                 transcript=(clean(transcript.read_text("utf-8")) or None) if transcript.is_file() else None,
                 clip_seconds=_seconds_of(clip),
@@ -280,6 +294,15 @@ class VoiceLibrary:
             for clip in sorted(self._built_in.glob("*.wav"))
             for transcript in [clip.with_suffix(".txt")]
         ]
+
+    def _bundled_names(self) -> dict[str, str]:
+        """Return the names of renamed bundled voices; none if the user's database cannot be read."""
+        try:
+            with database.reading(self._list) as connection:
+                return database.bundled_names(connection)
+        except StudioError as error:
+            _log.warning("bundled voices have their original names: %s", error)
+            return {}
 
     def _not_found(self, name: str) -> VoiceNotFound:
         names = {name_key(voice.name): voice.name for voice in self.voices()}
@@ -310,6 +333,11 @@ def details_of(voice: Voice) -> VoiceDetails:
     return VoiceDetails(
         voice.name, voice.transcript, voice.notes, voice.generation, language=voice.language, consent=voice.consent
     )
+
+
+def _keys(voices: list[Voice]) -> set[str]:
+    """Return the keys of all names by which ``voices`` are found."""
+    return {name_key(name) for voice in voices for name in (voice.name, voice.bundled_name) if name}
 
 
 def _first_free(wanted: str, taken: set[str]) -> str:

@@ -48,6 +48,7 @@ class Voice:
         clip: An audio file or, if ``generation`` is set, prompt features for models of that generation.
         created: An ISO time, empty for a bundled voice.
         sha256: The hash of the clip, empty for a bundled voice.
+        bundled_name: The name under which a bundled voice is delivered, by which it is still found when renamed.
         quality: The grade of the clip, or None if it was not assessed.
         language: An ISO code, or None if the language is unknown.
     """
@@ -64,6 +65,7 @@ class Voice:
     quality: Grade | None = None
     language: str | None = None
     consent: Consent = NO_CONSENT
+    bundled_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from studio.errors import (
     VoiceExists,
     VoiceNotFound,
 )
+from studio.project.fingerprint import keys_of, voice_key
 from studio.voices import database
 from studio.voices.library import VoiceLibrary
 
@@ -167,10 +168,27 @@ def test_rename_and_update_metadata(library: VoiceLibrary) -> None:
     assert library.update_metadata("clara", transcript="Said.").notes == "new"
 
 
+def test_a_renamed_bundled_voice_is_found_by_either_name(library: VoiceLibrary, built_in: Path, tmp_path: Path) -> None:
+    before = library.get("Harbour")
+    renamed = library.rename("harbour", "Port")
+    assert (renamed.name, renamed.bundled_name, renamed.clip) == ("Port", "Harbour", before.clip)
+    again = VoiceLibrary(tmp_path / "voices", built_in=built_in)
+    assert again.get("PORT") == again.get("harbour") == renamed
+    assert voice_key(renamed) == voice_key(before), "takes stay up to date"
+    assert keys_of([renamed]) == {"port": voice_key(before), "harbour": voice_key(before)}
+    for taken in ("port", "Harbour"):
+        with pytest.raises(VoiceExists):
+            library.add(CLIP, taken)
+    library.add(CLIP, "Anna")
+    with pytest.raises(VoiceExists):
+        library.rename("Port", "anna")
+    assert library.rename("Port", "Harbour") == before
+    assert library.unique_name("Port") == "Port"
+
+
 def test_bundled_voices_cannot_be_changed(library: VoiceLibrary, built_in: Path) -> None:
     for change in (
         lambda: library.remove("Harbour"),
-        lambda: library.rename("Harbour", "Port"),
         lambda: library.update_metadata("Harbour", notes="x"),
     ):
         with pytest.raises(CannotWrite, match="is a bundled voice"):

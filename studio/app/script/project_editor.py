@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from studio.app.undo import UndoCommand
-from studio.project.changes import Change, EditLines
+from studio.project.changes import Change, EditDetails, EditLines
 from studio.project.fingerprint import VoiceKeys, keys_of
 from studio.project.lines import LineState
 from studio.project.project import Project
@@ -184,12 +185,15 @@ class LineVoiceUpdater(QObject):
         self._editor = editor
         self._known: tuple[str, ...] | None = None
         self._keys: VoiceKeys = {}
+        self._names: dict[str, str] = {}  # by the key of each name by which a voice is found
         editor.project_replaced.connect(self._assign_default_voice)
         editor.project_replaced.connect(self._update_keys)
+        editor.project_replaced.connect(self.resolve_names)
 
     def on_voices_changed(self, voices: Sequence[Voice]) -> None:
         """Update the voice keys; assign a new voice to all empty lines."""
         names = tuple(voice.name for voice in voices)
+        self._names = {name_key(name): voice.name for voice in voices for name in (voice.bundled_name, voice.name)}
         if (keys := keys_of(voices)) != self._keys:
             self._keys = keys
             self._update_keys()
@@ -199,6 +203,7 @@ class LineVoiceUpdater(QObject):
             blank = [line.id for line in self._editor.project.lines if not line.text.strip() and not line.chosen_take]
             self._assign(blank, new[-1])
         self._assign_default_voice()
+        self.resolve_names()
 
     def on_renamed(self, before: str, after: str) -> None:
         renamed = name_key(before)
@@ -207,6 +212,26 @@ class LineVoiceUpdater(QObject):
             self._keys = {**self._keys, name_key(after): key}
             self._update_keys()
         self._assign([line.id for line in self._editor.project.lines if name_key(line.voice or "") == renamed], after)
+        self._rename_in_cast(renamed, after)
+
+    def resolve_names(self) -> None:
+        """Write the voices of lines as the library does: with its case, and with the new names of bundled voices."""
+        edits = {
+            line.id: {"voice": name}
+            for line in self._editor.project.lines
+            if line.voice and (name := self._names.get(name_key(line.voice), line.voice)) != line.voice
+        }
+        if edits:
+            self._editor.apply(EditLines(edits))
+
+    def _rename_in_cast(self, renamed: str, after: str) -> None:
+        details = self._editor.script.details
+        cast = {
+            character: replace(member, voice=after) if name_key(member.voice or "") == renamed else member
+            for character, member in details.cast.items()
+        }
+        if cast != details.cast:
+            self._editor.apply(EditDetails(replace(details, cast=cast)))
 
     def _update_keys(self) -> None:
         """Update the voice keys, so that takes are outdated if the clip or transcript of their voice has changed."""

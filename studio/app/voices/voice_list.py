@@ -95,8 +95,8 @@ class VoiceList(QListView):
             self.actions_by_name[name].setEnabled(one is not None)
         for name in ("listen", "reopen"):  # stored features have no recording
             self.actions_by_name[name].setEnabled(one is not None and one.generation is None)
-        for name in ("rename", "edit"):
-            self.actions_by_name[name].setEnabled(one is not None and not one.is_built_in)
+        self.actions_by_name["rename"].setEnabled(one is not None)
+        self.actions_by_name["edit"].setEnabled(one is not None and not one.is_built_in)
         self.actions_by_name["problem"].setEnabled(self._problem() is not None)
         self.actions_by_name["delete"].setEnabled(any(not voice.is_built_in for voice in voices))
 

@@ -101,7 +101,7 @@ class VoiceModel(QAbstractListModel):
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         flags = super().flags(index)
-        if index.isValid() and not self._cards[index.row()].voice.is_built_in:
+        if index.isValid():
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
@@ -134,7 +134,9 @@ class VoiceModel(QAbstractListModel):
     def _tool_tip(self, card: VoiceCard) -> str:
         voice, parts = card.voice, [card.voice.name]
         if voice.is_built_in:
-            parts.append(self.tr("Bundled voice"))
+            is_renamed = voice.bundled_name not in ("", voice.name)
+            words = self.tr("Bundled voice {name}").format(name=voice.bundled_name)
+            parts.append(words if is_renamed else self.tr("Bundled voice"))
         parts.append(voice.transcript or self.tr("No transcript: cross-lingual mode"))
         if voice.consent:
             parts.append(self.tr("Consent: {by}").format(by=voice.consent.by or voice.consent.scope))

@@ -95,9 +95,9 @@ def test_search(model: VoiceModel, text: str, found: int) -> None:
     assert filtered.rowCount() == found
 
 
-def test_only_own_voices_can_be_renamed(model: VoiceModel) -> None:
+def test_all_voices_can_be_renamed(model: VoiceModel) -> None:
     editable = [bool(model.index(row).flags() & Qt.ItemFlag.ItemIsEditable) for row in range(3)]
-    assert editable == [False, True, True]
+    assert editable == [True, True, True]
     assert not model.flags(QModelIndex()) & Qt.ItemFlag.ItemIsEditable
 
 

@@ -314,14 +314,28 @@ def test_transcript_and_consent_can_be_edited(
     qtbot.waitUntil(lambda: [voice.transcript for voice in library.voices() if voice.name == "Anna"] == [None])
 
 
-def test_bundled_voices_are_read_only(
+def test_renaming_a_bundled_voice_can_be_undone(
+    library: VoiceLibrary, clip: Path, tmp_path: Path, panel: VoicesPanel, qtbot: QtBot
+) -> None:
+    (tmp_path / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
+    refresh(panel, qtbot)
+    renamed: list[tuple[str, str]] = []
+    panel.voice_renamed.connect(lambda before, after: renamed.append((before, after)))
+    panel._list.rename(library.get("Harbour"), "Port")
+    qtbot.waitUntil(lambda: names(panel) == ["Port"])
+    panel._edits._stack.undo()
+    qtbot.waitUntil(lambda: names(panel) == ["Harbour"])
+    assert renamed == [("Harbour", "Port"), ("Port", "Harbour")]
+
+
+def test_only_the_name_of_a_bundled_voice_can_be_changed(
     library: VoiceLibrary, clip: Path, tmp_path: Path, panel: VoicesPanel, qtbot: QtBot
 ) -> None:
     (tmp_path / "built-in" / "Harbour.wav").write_bytes(clip.read_bytes())
     refresh(panel, qtbot)
     panel.select("Harbour")
     enabled = {name for name, action in panel._list.actions_by_name.items() if action.isEnabled()}
-    assert enabled == {"choose", "listen", "reopen", "duplicate", "export"}
+    assert enabled == {"choose", "listen", "rename", "reopen", "duplicate", "export"}
     panel._list.actions_by_name["duplicate"].trigger()
     qtbot.waitUntil(lambda: names(panel) == ["Harbour", "Harbour 2"])
 
