@@ -66,7 +66,7 @@ from studio.voices.library import VoiceLibrary
 from studio.worker.process import Worker, WorkerProcess
 
 _RATE = 24_000
-_SIZE = (1440, 900)
+_SIZE = (1280, 800)
 _PATIENCE_SECONDS = 30.0
 _TEXTS = {
     "en": (
@@ -186,8 +186,9 @@ class Stage:
         window.status.show_engine(_engine(self.session.model_folder()))
         self.session.line_statuses.set(lines[4].id, LineStatus(LineState.SPEAKING, 0.4))
         self.session.line_statuses.set(lines[5].id, LineStatus(LineState.QUEUED))
-        window.status.show_meters(PlaybackStats())
-        window.waveform_panel.show_position(1.2)
+        window.transport_bar.show_meters(PlaybackStats(0.42, 0.31))
+        window.transport_bar.show_position(1.2)
+        window.transport_bar.show_level(0.4)
         yield "main", window
         window.inspector.show_takes_page()
         yield "takes", window
@@ -197,13 +198,13 @@ class Stage:
         dialog = self._comparison()
         dialog._prefer.click()
         yield "compared", dialog
-        window.docks.tabs.setCurrentIndex(1)
+        window.docks.toggle_tab(0)
         self.session.queue.set_paused(True)
         self.session.queue.speak([lines[3].id, lines[5].id])
         yield "queue", window
-        window.docks.tabs.setCurrentIndex(2)
+        window.docks.toggle_tab(1)
         yield "log", window
-        window.docks.tabs.setCurrentIndex(0)
+        window.docks.toggle_tab(1)
         window.actions_by_id["edit.replace"].trigger()
         yield "replace", window
         window.script.find_bar.close_bar()

@@ -7,7 +7,7 @@ from typing import cast
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QVBoxLayout, QWidget
 
 from studio.app.actions import Actions
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
@@ -18,7 +18,7 @@ from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
 from studio.settings_store import Settings
 
 # Increase the version when docks or toolbars are added, so that older saved layouts are ignored.
-_LAYOUT_VERSION = 1
+_LAYOUT_VERSION = 2
 _SIZE = (1280, 820)
 # Minimum height of the script: its header and two lines.
 _SCRIPT_PIXELS = 130
@@ -27,8 +27,8 @@ _SCRIPT_PIXELS = 130
 _NARROW_SCREEN_PIXELS = 720
 _SHORT_SCREEN_PIXELS = 440
 _TOOLBAR = (
-    "file.new", "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
-    "edit.filter", None, "speak.line", "speak.stale", None, "play.toggle", "play.from_here", "play.stop", None, "voices.record",
+    "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
+    "edit.filter", None, "voices.record",
 )  # fmt: skip
 
 # Context menu of a line.
@@ -47,16 +47,12 @@ def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
             bar.addSeparator()
         else:
             bar.addAction(actions[action_id])
-    for action_id in ("speak.line", "speak.stale"):
-        button = bar.widgetForAction(actions[action_id])
-        if button is not None:
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)  # type: ignore[attr-defined]
     window.addToolBar(bar)
     return bar
 
 
 class Docks:
-    """Voices on the left, inspector on the right, take, queue and log below."""
+    """Voices on the left, inspector on the right, queue and log below, hidden until they are asked for."""
 
     def __init__(self, window: QMainWindow, titles: tuple[str, str, str]) -> None:
         self._window = window
@@ -86,7 +82,7 @@ class Docks:
         for dock, area in zip(self.all, areas, strict=True):
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
-            dock.show()
+            dock.setVisible(dock is not self.bottom)
         room = available_size()
         if room.width() < _NARROW_SCREEN_PIXELS:
             self._window.tabifyDockWidget(self.voices, self.inspector)
@@ -95,11 +91,31 @@ class Docks:
         self.voices.raise_()
         distribute(self._window)
 
+    def toggle_tab(self, index: int) -> None:
+        """Show the tab of the queue or the log, or hide the dock if it already shows this tab."""
+        if self.bottom.isVisible() and self.tabs.currentIndex() == index:
+            self.bottom.hide()
+            return
+        self.tabs.setCurrentIndex(index)
+        self.bottom.show()
+        self.bottom.raise_()
+
     def _dock(self, name: str, title: str) -> QDockWidget:
         dock = QDockWidget(title, self._window)
         dock.setObjectName(name)
         dock.setWidget(QWidget())
         return dock
+
+
+def stacked(*widgets: QWidget) -> QWidget:
+    """Return a widget with ``widgets`` below each other, without gaps."""
+    column = QWidget()
+    layout = QVBoxLayout(column)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return column
 
 
 def distribute(window: QMainWindow) -> None:

@@ -1,13 +1,12 @@
-"""Status bar: engine, playback figures, and the current task with its cancel button."""
+"""Status bar: model, the current task with its cancel button, and the buttons that show the queue and the log."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QToolButton, QWidget
 
 from studio.app.bridge import Engine, EngineState
 from studio.app.error_text import format_error
-from studio.app.playback.audio_player import PlaybackStats
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel
@@ -20,6 +19,7 @@ class StatusBar(QWidget):
 
     cancel_requested = Signal()
     engine_clicked = Signal()
+    tab_requested = Signal(int)  # of the dock below the script: 0 is the queue, 1 the log
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,16 +27,6 @@ class StatusBar(QWidget):
         self._engine_mark.setToolButtonStyle(self._engine_mark.toolButtonStyle().ToolButtonTextBesideIcon)
         self._engine_mark.setAccessibleName(self.tr("Model"))
         self._engine_mark.clicked.connect(self.engine_clicked)
-        self._meters = QLabel()
-        self._meters.setAccessibleName(self.tr("Playback statistics"))
-        self._meters.setToolTip(
-            self.tr(
-                "Latency: time from the request to the first audio.\n"
-                "RTF: computing time per second of speech; below 1 is faster than real time.\n"
-                "Buffered: generated audio that has not been played yet.\n"
-                "Dropouts: interruptions of playback in this session."
-            )
-        )
         self._task = ElidedLabel()
         self._bar = QProgressBar(maximum=100)
         self._bar.setFixedWidth(_PIXELS_OF_BAR)
@@ -55,8 +45,11 @@ class StatusBar(QWidget):
         layout.addWidget(self._task, 1)
         layout.addWidget(self._bar)
         layout.addWidget(self._cancel)
-        layout.addWidget(self._meters)
-        self.show_meters(PlaybackStats())
+        self._queue, self._log = self._tab_button("queue", 0), self._tab_button("log", 1)
+        self._log.setText(self.tr("Log"))
+        layout.addWidget(self._queue)
+        layout.addWidget(self._log)
+        self.show_queue(0)
         self.show_task("", None, False)
 
     def show_engine(self, engine: Engine) -> None:
@@ -80,14 +73,9 @@ class StatusBar(QWidget):
         self._engine_mark.setIcon(mark)
         self._engine_mark.setToolTip(self._engine_details(engine))
 
-    def show_meters(self, playback_stats: PlaybackStats) -> None:
-        parts = [
-            self.tr("Latency {value}").format(value=_seconds(playback_stats.first_audio_seconds)),
-            self.tr("RTF {value}").format(value=_figure(playback_stats.real_time_factor)),
-            self.tr("Buffered {value}").format(value=_seconds(playback_stats.buffered_seconds)),
-            self.tr("Dropouts {count}").format(count=playback_stats.num_underruns),
-        ]
-        self._meters.setText("   ".join(parts))
+    def show_queue(self, num_waiting: int) -> None:
+        """Show how many takes are queued."""
+        self._queue.setText(self.tr("Queue {count}").format(count=num_waiting) if num_waiting else self.tr("Queue"))
 
     def show_task(self, words: str, share: float | None, can_cancel: bool) -> None:
         """Show a task, or none if ``words`` is empty. ``share`` is 0..1, or None if unknown."""
@@ -110,9 +98,13 @@ class StatusBar(QWidget):
     def task_text(self) -> str:
         return self._task.text()
 
-    @property
-    def stats_text(self) -> str:
-        return self._meters.text()
+    def _tab_button(self, icon_name: str, index: int) -> QToolButton:
+        button = QToolButton(autoRaise=True)
+        button.setIcon(icon(icon_name))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda: self.tab_requested.emit(index))
+        return button
 
     def _engine_details(self, engine: Engine) -> str:
         if engine.error is not None:
@@ -123,11 +115,3 @@ class StatusBar(QWidget):
         rows = [description.generation, description.folder]
         rows += [f"{stage}: {how}" for stage, how in description.stages.items()]
         return "\n".join([*rows, *description.notes])
-
-
-def _seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"

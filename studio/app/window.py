@@ -16,11 +16,12 @@ from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.take_rows import take_rows
 from studio.app.inspector.takes_controller import TakesController
-from studio.app.layout import LINE_ACTIONS, Docks, PanelStack, make_toolbar, restore_layout, save_layout
+from studio.app.layout import LINE_ACTIONS, Docks, PanelStack, make_toolbar, restore_layout, save_layout, stacked
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
-from studio.app.playback.waveform_panel import WaveformPanel
+from studio.app.playback.transport_bar import TransportBar
+from studio.app.playback.transport_controller import EscapeStopsPlayback, TransportController
 from studio.app.recent_files import RecentFiles
 from studio.app.script.project_editor import LineVoiceUpdater
 from studio.app.script.script_actions import connect_script_actions, remember_compact_table
@@ -33,7 +34,6 @@ from studio.app.theme.icons import icon
 from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
-from studio.audio.streaming_audio import StreamingAudio
 from studio.project.splitting import SplitMode, split_text
 from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 from studio.voices.voice import name_key
@@ -62,9 +62,10 @@ class MainWindow(QMainWindow):
         )
         self.inspector = Inspector(session.styles, session.thumbnails.outline)
         self.normalized_text = NormalizedTextPreview(session.bridge, self)
-        self.waveform_panel = WaveformPanel()
         self.queue_panel = QueuePanel(session.queue)
         self.takes = TakesController(session, self)
+        self.transport_bar = TransportBar(self.actions_by_id)
+        self.transport = TransportController(session, self.script, self.takes, self.transport_bar)
         self.tasks = TaskReporter(session, self)
         self.dubbing = DubbingController(session, self.script, self.inspector, self.actions_by_id, self)
         self.status = StatusBar()
@@ -106,10 +107,9 @@ class MainWindow(QMainWindow):
         menus = self.actions_by_id.fill_menu_bar(self.menuBar())
         menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)
         toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
-        self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Take, queue and log")))
+        self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Queue and log")))
         self.docks.fill(self.voices, self.inspector)
         for widget, words, icon_name in (
-            (self.waveform_panel, self.tr("Take"), "speak"),
             (self.queue_panel, self.tr("Queue"), "queue"),
             (LogPanel(log), self.tr("Log"), "log"),
         ):
@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
         for name in ("play.restore_take", "play.edit_take", "play.compare_takes"):
             self.inspector.add_takes_action(self.actions_by_id[name])
-        self.statusBar().addPermanentWidget(self.status, 1)
+        self.statusBar().addPermanentWidget(stacked(self.transport_bar, self.status), 1)
         self.statusBar().setSizeGripEnabled(False)
         remember_compact_table(self.actions_by_id["view.compact"], self.script.view, self.session.settings)
         restore_layout(self, self.docks, self.session.settings)
@@ -157,9 +157,11 @@ class MainWindow(QMainWindow):
         session.queue.synthesis_started.connect(self._on_speaking_started)
         session.queue.became_idle.connect(self._on_queue_idle)
         # playback
-        actions["play.toggle"].triggered.connect(self._toggle_play)
-        actions["play.from_here"].triggered.connect(self._play_from_here)
-        actions["play.stop"].triggered.connect(self._stop)
+        actions["play.toggle"].triggered.connect(self.transport.toggle)
+        actions["play.from_here"].triggered.connect(self.transport.play_from_here)
+        actions["play.stop"].triggered.connect(self.transport.stop)
+        actions["play.previous_line"].triggered.connect(lambda: self.transport.step_line(-1))
+        actions["play.next_line"].triggered.connect(lambda: self.transport.step_line(1))
         actions["play.previous_take"].triggered.connect(lambda: self.takes.step(-1))
         actions["play.next_take"].triggered.connect(lambda: self.takes.step(1))
         actions["play.compare"].triggered.connect(self.takes.compare)
@@ -173,11 +175,8 @@ class MainWindow(QMainWindow):
         actions["play.remove_take"].triggered.connect(self.takes.remove_chosen)
         actions["play.restore_take"].triggered.connect(self.takes.restore_last)
         self.takes.status_message.connect(self.tasks.show_message)
+        self.transport.status_message.connect(self.tasks.show_message)
         session.script_player.line_changed.connect(script.view.go_to)
-        session.audio_shown.connect(self._show_audio)
-        session.transport.moved.connect(self._on_moved)
-        session.transport.ended.connect(self._on_playback_ended)
-        self.waveform_panel.seek_requested.connect(self.takes.play_from)
         # current line
         script.current_line_changed.connect(lambda _: self._show_line())
         script.view.selection_changed.connect(self._show_form)
@@ -222,8 +221,8 @@ class MainWindow(QMainWindow):
         script.message.connect(self.tasks.show_message)
         self.dubbing.message.connect(self.tasks.show_message)
         script.view.text_delegate.stop_playback = session.stop
+        self._escape = EscapeStopsPlayback(session, self.transport.stop, self)
         session.bridge.engine_changed.connect(self._on_engine_changed)
-        session.meters_changed.connect(self.status.show_meters)
         session.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
         self.documents.noticed.connect(self.notices.show_hint)
@@ -233,47 +232,23 @@ class MainWindow(QMainWindow):
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
+        self.status.tab_requested.connect(self.docks.toggle_tab)
+        session.queue.job_changed.connect(self._show_queue)
+        session.queue.became_idle.connect(self._show_queue)
 
     # Synthesis and playback.
 
     def _speak(self, *, num_takes: int) -> None:
         self.session.speak(self.script.selected_line_ids, num_takes=num_takes)
 
-    def _toggle_play(self) -> None:
-        if self.session.stop():
-            return
-        line = self.script.current_line
-        if line is not None and line.chosen_take is not None:
-            self.session.play_take(line.chosen_take)
-        elif line is not None:
-            self.tasks.show_message(self.tr("This line has not been spoken yet. Press Ctrl+Enter to speak it."))
-
-    def _play_from_here(self) -> None:
-        self.session.stop()
-        line = self.script.current_line
-        if line is not None:
-            self.session.script_player.start(line.id)
-
     def _on_speaking_started(self) -> None:
         self.voices.set_busy(True)
 
+    def _show_queue(self) -> None:
+        self.status.show_queue(len(self.session.queue.waiting))
+
     def _on_queue_idle(self) -> None:
         self.voices.set_busy(False)
-
-    def _on_playback_ended(self) -> None:
-        self.waveform_panel.show_position(None)
-
-    def _stop(self) -> None:
-        """Stop playback; if nothing is playing, clear the queue."""
-        if not self.session.stop() and self.session.queue.clearable:
-            self.session.queue.cancel_waiting()
-            self.tasks.show_message(self.tr("Queue cleared."))
-
-    def _on_moved(self, seconds: float) -> None:
-        playing = self.session.transport.now_playing
-        if playing is not None and playing.audio is self.waveform_panel.sound:  # not the take of another line
-            self.waveform_panel.show_position(seconds)
-        self.waveform_panel.show_level(self.session.transport.level)
 
     # Current line.
 
@@ -297,11 +272,6 @@ class MainWindow(QMainWindow):
         """Write text that is being typed to the script."""
         self.script.view.commit_text()
         self.inspector.form.commit()
-
-    def _show_audio(self, sound: StreamingAudio | None, line_id: str) -> None:
-        script = self.session.editor.script
-        row = script.index_of.get(line_id)
-        self.waveform_panel.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
 
     def _show_actions(self) -> None:
         line = self.script.current_line

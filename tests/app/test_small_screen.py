@@ -155,14 +155,17 @@ def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: 
     width = window.docks.voices.width()
     bench.add_take(np.zeros(24_000, np.float32))
     window.script.find_bar.open(replaces=True)
-    window.waveform_panel.show_position(0.5)
+    window.transport_bar.show_position(0.5)
     window.actions_by_id["speak.pause"].trigger()
     bench.live(0.02)
     assert window.size() == SMALL
     assert window.docks.voices.width() == width
-    window.docks.bottom.raise_()
+    window.docks.toggle_tab(0)
     bench.live(0.02)
-    assert window.waveform_panel._title.width() > window.waveform_panel._level.width()
+    assert window.size() == SMALL
+    assert cut_off(window.transport_bar) == []
+    assert window.transport_bar.waveform.width() > 80
+    assert window.transport_bar.speak_button.isVisible()
     assert cut_off(window.script.find_bar) == []
     assert window.script.find_bar._find.width() > 100
 
@@ -178,8 +181,10 @@ def test_a_layout_of_a_large_screen_is_not_restored_on_a_small_one(
     monkeypatch.setattr(layout, "available_size", lambda: LARGE)
     first: Bench = make_bench()
     window = first.open_window()
+    window.docks.toggle_tab(0)
     first.live(0.01)
-    assert window.minimumSizeHint().width() > SMALL.width()
+    least = window.minimumSizeHint()
+    assert least.boundedTo(SMALL) != least
     layout.save_layout(window, first.settings)
     first.close()
     monkeypatch.setattr(layout, "available_size", lambda: SMALL)

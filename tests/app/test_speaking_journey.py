@@ -39,8 +39,8 @@ def test_a_line_is_spoken_played_and_stored_sample_for_sample(bench: Bench) -> N
     samples = bench.session.editor.project.samples_of(line.chosen_take)
     assert len(samples) == 5 * 2_400
     np.testing.assert_array_equal(bench.card.heard, samples)
-    assert window.waveform_panel.waveform.seconds == len(samples) / 24_000
-    assert "Latency" in window.status.stats_text
+    assert window.transport_bar.waveform.seconds == len(samples) / 24_000
+    assert "Latency" in window.transport_bar.stats_text
 
 
 def test_escape_while_typing_stops_playback(bench: Bench) -> None:

@@ -115,9 +115,11 @@ def test_text_sizes_follow_the_font_of_the_application(qapp: QApplication) -> No
         qapp.setFont(before)
 
 
-def test_chinese_text_has_a_font(qapp: QApplication) -> None:
+def test_chinese_text_has_a_font_and_latin_text_keeps_its_own(qapp: QApplication) -> None:
+    before = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).family()
     apply_theme(qapp, Appearance.LIGHT)
     assert len(qapp.font().families()) > 1
+    assert QFontInfo(qapp.font()).family() == before
     assert qapp.font().pointSizeF() > 0
 
 

@@ -168,13 +168,13 @@ def test_typing_selection_playback_and_synthesis_continue(bench: Bench) -> None:
     bench.until(lambda: bench.session.transport.is_playing)
     bench.session.speak([bench.lines[1].id], is_heard=False)
     write_on(window).setPlainText("Typed just now.")
-    window.docks.tabs.setCurrentIndex(1)
+    window.docks.toggle_tab(1)
     switch(bench, "zh_CN")
     assert bench.texts == ["One line.", "Another line.", "Typed just now."]
     assert bench.window.script.current_line.text == "Typed just now."
     assert bench.window.docks.tabs.currentIndex() == 1
     assert bench.session.transport.is_playing
-    assert bench.window.waveform_panel.sound is bench.session.transport.now_playing.audio
+    assert bench.window.transport_bar.sound is bench.session.transport.now_playing.audio
     bench.until(lambda: bench.session.editor.project.takes_of(bench.lines[1].id))
     bench.session.stop()
 

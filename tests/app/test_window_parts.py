@@ -91,7 +91,7 @@ def test_alt_and_down_opens_a_list_and_moves_lines_elsewhere(bench: Bench, windo
 
 def test_space_presses_a_button_and_plays_elsewhere(bench: Bench, window: MainWindow) -> None:
     pressed: list[bool] = []
-    window.docks.tabs.setCurrentWidget(window.queue_panel)
+    window.docks.toggle_tab(0)
     button = window.queue_panel._clear
     button.setEnabled(True)
     button.clicked.connect(lambda: pressed.append(True))
@@ -194,8 +194,8 @@ def test_the_status_bar_shows_the_engine_state(bench: Bench, window: MainWindow)
     error = ModelNotFound("There is no model.", remedy="Choose another.")
     window.status.show_engine(Engine(bench.folder, EngineState.FAILED, error=error))
     assert "could not be loaded" in window.status.engine_text
-    window.status.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
-    assert window.status.stats_text.split("   ") == ["Latency 0.50 s", "RTF 1.25", "Buffered 3.00 s", "Dropouts 2"]
+    window.transport_bar.show_meters(PlaybackStats(0.5, 1.25, 3.0, 2))
+    assert window.transport_bar.stats_text.split("\n") == ["Latency 0.50 s", "RTF 1.25 · Dropouts 2"]
 
 
 def test_an_error_stays_until_it_is_closed_and_can_be_copied(bench: Bench, window: MainWindow) -> None:
@@ -249,7 +249,7 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
         "Inspector",
         "Voice",
         "Speed",
-        "Take, queue and log",
+        "Speak",
         "Model",
     ]
     assert [name for name in order if name in wanted] == wanted

@@ -56,6 +56,11 @@ class ScriptPlayer(QObject):
         self.stop()
         self._play_line(line_id)
 
+    def continue_after(self, line_id: str) -> None:
+        """Play the next line when the audio of ``line_id``, which the caller plays, has ended."""
+        self.stop()
+        self._line_id = line_id
+
     def stop(self) -> None:
         """Stop after the current line, whose playback continues."""
         self._pause.stop()

@@ -31,7 +31,8 @@ def interface_font() -> QFont:
     fallbacks = _CHINESE_FAMILIES.get(sys.platform, _OTHER_CHINESE_FAMILIES)
     # An alias such as "Sans Serif" is resolved first: Qt would prefer a fallback that is installed under its name, and
     # Chinese fonts have wide quotation marks.
-    font.setFamilies(list(dict.fromkeys((QFontInfo(font).family(), *fallbacks))))
+    families = font.families() if sys.platform == "darwin" else [QFontInfo(font).family()]
+    font.setFamilies(list(dict.fromkeys((*families, *fallbacks))))
     pixels = QFontInfo(font).pixelSize()
     return _scaled(font, _INTERFACE_PIXELS / pixels) if 0 < pixels < _INTERFACE_PIXELS else font
 

@@ -23,7 +23,8 @@ QDockWidget {{ font-weight: 600; }}
 QDockWidget::title {{ background: {ground}; padding: 6px 8px; }}
 QToolBar {{ border: 0; border-bottom: 1px solid {border}; spacing: 4px; padding: 4px 8px; }}
 QToolBar::separator {{ background: {border}; width: 1px; margin: 6px 4px; }}
-QStatusBar {{ border-top: 1px solid {border}; }}
+QStatusBar {{ background: {raised}; border-top: 1px solid {border}; }}
+QWidget[role="bar"] {{ background: {raised}; border-bottom: 1px solid {border}; }}
 QStatusBar::item {{ border: 0; }}
 QMenuBar {{ background: {ground}; padding: 2px 4px; }}
 QMenuBar::item {{ padding: 4px 8px; border-radius: {radius}px; background: transparent; }}
@@ -40,10 +41,12 @@ QMenu::right-arrow {{ image: url("{marks}/right-{shade}.svg"); width: 12px; heig
 
 QHeaderView::section {{ background: {ground}; color: {quiet}; border: 0; border-bottom: 1px solid {border};
     padding: 5px 6px; }}
-QTableView, QListView, QTreeView, QPlainTextEdit, QTextEdit, QTextBrowser {{ border: 1px solid {border};
+QTableView, QListView, QTreeView, QPlainTextEdit, QTextEdit {{ border: 1px solid {border}; margin: 1px;
     background: {surface}; }}
 QTableView:focus, QListView:focus, QTreeView:focus, QPlainTextEdit:focus, QTextEdit:focus {{
-    border-color: {accent}; }}
+    border: 2px solid {accent}; margin: 0; }}
+QAbstractItemView {{ outline: 0; }}
+QAbstractItemView[role="page"], QAbstractItemView[role="page"]:focus {{ border: 0; margin: 0; }}
 QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox {{ selection-background-color: {marked};
     selection-color: {ink}; }}
 
@@ -69,6 +72,10 @@ QPushButton::menu-indicator {{ image: url("{marks}/down-{shade}.svg"); width: 12
     subcontrol-origin: padding; subcontrol-position: center right; }}
 QPushButton[role="primary"], QToolButton[role="primary"] {{ background: {accent}; color: {on_accent};
     border: 2px solid {accent}; border-radius: {radius}px; padding: 5px 16px; font-weight: 600; }}
+QToolButton[role="primary"] {{ padding: 5px 36px 5px 16px; }}
+QToolButton[role="primary"]::menu-button {{ border: 0; border-left: 1px solid {accent_pressed}; width: 20px; }}
+QToolButton[role="primary"]::menu-button:hover {{ background: {accent_hover}; }}
+QToolButton[role="primary"]::menu-arrow {{ image: url("{marks}/on-accent-{shade}.svg"); width: 12px; height: 12px; }}
 QPushButton[role="primary"]:hover, QToolButton[role="primary"]:hover {{ background: {accent_hover};
     border-color: {accent_hover}; }}
 QPushButton[role="primary"]:pressed, QToolButton[role="primary"]:pressed {{ background: {accent_pressed};
@@ -102,7 +109,7 @@ QComboBox:focus, QComboBox:on {{ padding-right: 19px; }}
 QComboBox::drop-down {{ border: 0; width: 22px; subcontrol-origin: border; subcontrol-position: center right; }}
 QComboBox::down-arrow {{ image: url("{marks}/down-{shade}.svg"); width: 12px; height: 12px; }}
 QComboBox QAbstractItemView {{ background: {raised}; border: 1px solid {border}; padding: 4px; outline: 0; }}
-QAbstractSpinBox {{ padding-right: 20px; }}
+QAbstractSpinBox {{ padding-right: 20px; qproperty-alignment: AlignCenter; }}
 QAbstractSpinBox:focus {{ padding-right: 19px; }}
 QAbstractSpinBox[buttonSymbols="2"] {{ padding-right: 7px; }}
 QAbstractSpinBox::up-button {{ border: 0; width: 18px; subcontrol-origin: border; subcontrol-position: top right; }}

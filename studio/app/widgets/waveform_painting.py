@@ -22,11 +22,13 @@ _PIXELS_PER_MARK = 90
 _MARK_STEPS_SECONDS = (
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
 )  # fmt: skip
+_THUMBNAIL_HEIGHT = 0.5
 # Quiet audio is drawn larger, in steps, so that a growing waveform is rarely rescaled.
 _FULL_HEIGHTS = (0.125, 0.25, 0.5, 1.0)
 _LEAST_HEIGHT_PIXELS = 1.0
 _BAR_PIXELS = 2.0
 _BAR_STEP_PIXELS = 3
+_LEVEL_LINES_DBFS = (-6, -12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +57,22 @@ def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colors: ThemeColo
 
 
 def paint_waveform(
-    painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor | str, num_columns: int
+    painter: QPainter,
+    area: QRectF,
+    scale: Scale,
+    *,
+    peaks: Peaks,
+    colour: QColor | str,
+    num_columns: int,
+    height: float | None = None,
 ) -> None:
-    """Paint the waveform. The space of audio that has not arrived yet stays empty."""
+    """Paint the waveform. The space of audio that has not arrived yet stays empty.
+
+    ``height`` is the sample value at the top edge, by default one that suits the loudest sample.
+    """
     start, end = scale.start_seconds, scale.end_seconds
-    height = _full_height(peaks.outline(0.0, peaks.seconds, 256).loudest if peaks.num_samples else 0.0)
+    if height is None:
+        height = _full_height(peaks.outline(0.0, peaks.seconds, 256).loudest if peaks.num_samples else 0.0)
     if (end - start) * peaks.sample_rate < num_columns:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         _paint_curve(painter, area, scale, peaks=peaks, colour=colour, height=height)
@@ -75,15 +88,19 @@ def paint_waveform(
 def paint_outline(
     painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor | str, *, height: float | None = None
 ) -> None:
-    """Draw ``outline`` across ``area``. ``height`` is the sample value at the top edge, by default fitted."""
+    """Draw ``outline`` across ``area``. ``height`` is the sample value at the top edge.
+
+    By default it is the same for all thumbnails, so that quiet and loud audio can be told apart.
+    """
     if not len(outline):
         return
-    scale = area.height() / 2 / (_full_height(outline.loudest) if height is None else height)
+    full = _THUMBNAIL_HEIGHT if height is None else height
+    scale = area.height() / 2 / full
     middle, step = area.center().y(), area.width() / len(outline)
     lines = []
     for column, (low, high) in enumerate(zip(outline.lows.tolist(), outline.highs.tolist(), strict=True)):
         x = area.left() + (column + 0.5) * step
-        top, bottom = middle - high * scale, middle - low * scale
+        top, bottom = middle - min(high, full) * scale, middle - max(low, -full) * scale
         if bottom - top < _LEAST_HEIGHT_PIXELS:
             top, bottom = (top + bottom - _LEAST_HEIGHT_PIXELS) / 2, (top + bottom + _LEAST_HEIGHT_PIXELS) / 2
         lines.append(QLineF(x, top, x, bottom))
@@ -91,20 +108,58 @@ def paint_outline(
     painter.drawLines(lines)
 
 
-def paint_bars(painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor | str) -> None:
-    """Draw ``outline`` as separate bars with round ends, for small waveforms."""
+def paint_bars(
+    painter: QPainter, area: QRectF, outline: WaveformPeaks, colour: QColor | str, *, height: float = _THUMBNAIL_HEIGHT
+) -> None:
+    """Draw ``outline`` as separate bars with round ends. ``height`` is the sample value at the top edge."""
     num_bars = int(area.width() // _BAR_STEP_PIXELS)
     if not len(outline) or num_bars < 1:
         return
-    heights = np.maximum(np.abs(outline.lows), np.abs(outline.highs))
-    edges = np.linspace(0, len(heights), num_bars + 1).astype(int)
-    scale = area.height() / _full_height(outline.loudest)
+    peaks = np.maximum(np.abs(outline.lows), np.abs(outline.highs))
+    edges = np.linspace(0, len(peaks), num_bars + 1).astype(int)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colour))
     for number, (start, end) in enumerate(pairwise(edges.tolist())):
-        height = max(_BAR_PIXELS, float(heights[start : max(end, start + 1)].max()) * scale)
+        share = min(1.0, float(peaks[start : max(end, start + 1)].max()) / height)
+        high = max(_BAR_PIXELS, share * area.height())
         left = area.left() + number * _BAR_STEP_PIXELS
-        painter.drawRoundedRect(QRectF(left, area.center().y() - height / 2, _BAR_PIXELS, height), 1, 1)
+        painter.drawRoundedRect(QRectF(left, area.center().y() - high / 2, _BAR_PIXELS, high), 1, 1)
+    painter.restore()
+
+
+def paint_waveform_bars(
+    painter: QPainter, area: QRectF, scale: Scale, *, peaks: Peaks, colour: QColor | str, height: float
+) -> None:
+    """Paint the visible part of the waveform as bars. The space of audio that has not arrived yet stays empty."""
+    seconds = min(scale.end_seconds, peaks.seconds) - scale.start_seconds
+    width = area.width() * seconds / max(1e-9, scale.end_seconds - scale.start_seconds)
+    num_bars = math.ceil(width / _BAR_STEP_PIXELS - 1e-6)
+    if num_bars < 1:
+        return
+    seconds_per_bar = (scale.end_seconds - scale.start_seconds) * _BAR_STEP_PIXELS / area.width()
+    outline = peaks.outline(scale.start_seconds, scale.start_seconds + num_bars * seconds_per_bar, num_bars)
+    shown = QRectF(area.left(), area.top(), num_bars * _BAR_STEP_PIXELS, area.height())
+    paint_bars(painter, shown, outline, colour, height=height)
+
+
+def paint_level_lines(painter: QPainter, area: QRectF, *, height: float, colors: ThemeColors) -> None:
+    """Paint faint lines at levels in dBFS, with labels at the right edge where there is space."""
+    metrics = painter.fontMetrics()
+    for dbfs in _LEVEL_LINES_DBFS:
+        offset = 10 ** (dbfs / 20) / height * area.height() / 2
+        if offset < metrics.height() / 2:
+            break
+        painter.setPen(QPen(QColor(colors.border), 1))
+        for y in (area.center().y() - offset, area.center().y() + offset):
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+        painter.setPen(QColor(colors.quiet))
+        words = f"{dbfs} dB"
+        label = QRectF(metrics.boundingRect(words).adjusted(-2, 0, 2, 0))
+        label.moveCenter(QPointF(area.right() - label.width() / 2, area.center().y() - offset))
+        painter.fillRect(label, QColor(colors.raised))
+        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, words)
 
 
 def _paint_curve(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
+    QPen,
     QPixmap,
     QResizeEvent,
     QWheelEvent,
@@ -20,14 +22,25 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
 from studio.app.theme.colors import theme_colors
+from studio.app.theme.fonts import TextSize, text_font
+from studio.app.theme.sizes import FOCUS_RING
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import Peaks, Samples
 from studio.app.widgets.time_ranges import ClipSelection, Handle, Viewport
-from studio.app.widgets.waveform_painting import GRIP_PIXELS, Scale, paint_ruler, paint_selection, paint_waveform
+from studio.app.widgets.waveform_painting import (
+    GRIP_PIXELS,
+    Scale,
+    paint_level_lines,
+    paint_ruler,
+    paint_selection,
+    paint_waveform,
+    paint_waveform_bars,
+)
 
 _ZOOM_STEP = 1.5
 _STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
 _SCROLL_SHARE = 0.1
+_FULL_SCALE = 1.0  # sample value at the top edge of a compact view: 0 dBFS
 
 
 @paints_safely
@@ -37,9 +50,13 @@ class WaveformView(QWidget):
     seek_requested = Signal(float)  # the time that was clicked, in seconds
     selection_changed = Signal(float, float)  # start and end, in seconds; also while a handle is being dragged
 
-    def __init__(self, parent: QWidget | None = None, *, empty_text: str = "") -> None:
-        """``empty_text`` is shown while there is no audio."""
+    def __init__(self, parent: QWidget | None = None, *, empty_text: str = "", is_compact: bool = False) -> None:
+        """``empty_text`` is shown while there is no audio.
+
+        A compact view has no ruler. It paints bars on a fixed scale with marks in dB, and colours what was played.
+        """
         super().__init__(parent)
+        self._is_compact = is_compact
         self.empty_text = empty_text or self.tr("No audio yet")
         self._peaks: Peaks | None = None
         self._view = Viewport()
@@ -48,6 +65,7 @@ class WaveformView(QWidget):
         self._active_handle = Handle.START
         self._is_dragging = False
         self._pixmap: QPixmap | None = None
+        self._played_pixmap: QPixmap | None = None
         self._scroll_bar = QScrollBar(Qt.Orientation.Horizontal, self)
         self._scroll_bar.setAccessibleName(self.tr("Visible part of the audio"))
         self._scroll_bar.hide()
@@ -98,9 +116,13 @@ class WaveformView(QWidget):
         if seconds is not None and not self._is_dragging and self._view.reveal(seconds):
             self._view_moved()
             return
-        for moment in (before, seconds):
-            if moment is not None:
-                self.update(QRect(int(self._scale().x_at(moment)) - 2, 0, 5, self.height()))
+        places = [int(self._scale().x_at(moment)) for moment in (before, seconds) if moment is not None]
+        if self._is_compact and places:  # what was played changes its colour
+            left = min(places) if len(places) == 2 else 0
+            self.update(QRect(left - 4, 0, max(places) - left + 9, self.height()))
+            return
+        for x in places:
+            self.update(QRect(x - 2, 0, 5, self.height()))
 
     # Selection.
 
@@ -166,10 +188,17 @@ class WaveformView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         ratio = self.devicePixelRatioF()
         if self._pixmap is None or self._pixmap.devicePixelRatio() != ratio:
-            self._pixmap = self._paint_pixmap(ratio)
+            colors = theme_colors(self.palette())
+            self._pixmap = self._paint_pixmap(ratio, colors.faint if self._is_compact else colors.accent)
+            self._played_pixmap = self._paint_pixmap(ratio, colors.accent) if self._is_compact else None
         painter = QPainter(self)
         painter.drawPixmap(QPointF(0, 0), self._pixmap)
         colors = theme_colors(self.palette())
+        if self._played_pixmap is not None and self.cursor_seconds is not None and self._peaks is not None:
+            painter.save()
+            painter.setClipRect(QRectF(0, 0, self._scale().x_at(self.cursor_seconds), self.height()))
+            painter.drawPixmap(QPointF(0, 0), self._played_pixmap)
+            painter.restore()
         if self._selection:
             active = self._active_handle if self.hasFocus() else None
             area = self._waveform_area()
@@ -177,8 +206,8 @@ class WaveformView(QWidget):
         if self.cursor_seconds is not None and self._peaks is not None:
             painter.fillRect(QRectF(self._scale().x_at(self.cursor_seconds) - 0.75, 0, 1.5, self.height()), colors.ink)
         if self.hasFocus():
-            painter.setPen(colors.accent)
-            painter.drawRect(QRectF(0.5, 0.5, self.width() - 1, self.height() - 1))
+            painter.setPen(QPen(QColor(colors.accent), FOCUS_RING))
+            painter.drawRect(QRectF(self.rect()).adjusted(1, 1, -1, -1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         if event.button() is not Qt.MouseButton.LeftButton or self._peaks is None:
@@ -326,30 +355,33 @@ class WaveformView(QWidget):
         return nearest if distances[nearest] <= GRIP_PIXELS else None
 
     def _waveform_area(self) -> QRectF:
-        ruler = self.fontMetrics().height() + 4
+        ruler = 0 if self._is_compact else self.fontMetrics().height() + 4
         bar = self._scroll_bar.height() if not self._view.is_fitting else 0
         return QRectF(0, ruler, self.width(), max(1, self.height() - ruler - bar))
 
     def _scale(self) -> Scale:
         return Scale(self._view.start_seconds, self._view.end_seconds, self.width())
 
-    def _paint_pixmap(self, ratio: float) -> QPixmap:
-        """Return a picture of everything that does not change during playback."""
+    def _paint_pixmap(self, ratio: float, colour: str) -> QPixmap:
+        """Return a picture of everything that does not change during playback, with the waveform in ``colour``."""
         pixmap = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
         pixmap.setDevicePixelRatio(ratio)
         colors = theme_colors(self.palette())
-        pixmap.fill(self.palette().color(QPalette.ColorRole.Base))
+        palette = self.palette()
+        pixmap.fill(palette.color(QPalette.ColorRole.AlternateBase if self._is_compact else QPalette.ColorRole.Base))
         painter = QPainter(pixmap)
         painter.setFont(self.font())
+        area, scale = self._waveform_area(), self._scale()
         if self._peaks is None:
             painter.setPen(colors.quiet)
             painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignCenter, self.empty_text)
+        elif self._is_compact:
+            painter.setFont(text_font(TextSize.META))
+            paint_level_lines(painter, area, height=_FULL_SCALE, colors=colors)
+            paint_waveform_bars(painter, area, scale, peaks=self._peaks, colour=colour, height=_FULL_SCALE)
         else:
-            area = self._waveform_area()
-            paint_ruler(painter, area, self._scale(), colors)
+            paint_ruler(painter, area, scale, colors)
             num_columns = round(self.width() * ratio)
-            paint_waveform(
-                painter, area, self._scale(), peaks=self._peaks, colour=colors.accent, num_columns=num_columns
-            )
+            paint_waveform(painter, area, scale, peaks=self._peaks, colour=colour, num_columns=num_columns)
         painter.end()
         return pixmap

@@ -9,7 +9,6 @@ import pytest
 from window_bench import Bench
 
 from studio.app.playback.audio_player import NowPlaying
-from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.window import MainWindow
 from studio.project.changes import ChooseTake, InsertLines
 from studio.project.lines import Line
@@ -36,12 +35,12 @@ def sound(seconds: int) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def shown_seconds(window: MainWindow) -> float:
-    shown = window.waveform_panel.sound
+    shown = window.transport_bar.sound
     return shown.seconds if shown else 0.0
 
 
 def title(window: MainWindow) -> str:
-    return window.waveform_panel.findChildren(ElidedLabel)[0].text()
+    return window.transport_bar.title
 
 
 def play(bench: Bench, window: MainWindow, line: int, take: int) -> NowPlaying:
@@ -55,17 +54,17 @@ def play(bench: Bench, window: MainWindow, line: int, take: int) -> NowPlaying:
 def test_another_line_shows_no_playback_cursor(bench: Bench, window: MainWindow) -> None:
     window.script.view.go_to(bench.lines[1].id)
     heard = play(bench, window, line=1, take=0)
-    bench.until(lambda: window.waveform_panel.waveform.cursor_seconds is not None)
+    bench.until(lambda: window.transport_bar.waveform.cursor_seconds is not None)
     window.script.view.go_to(bench.lines[0].id)
     bench.until(lambda: shown_seconds(window) == 2)
     positions: list[float] = []
     bench.session.transport.moved.connect(positions.append)
     bench.until(lambda: positions)
-    assert window.waveform_panel.waveform.cursor_seconds is None
+    assert window.transport_bar.waveform.cursor_seconds is None
     window.script.view.go_to(bench.lines[1].id)
-    bench.until(lambda: window.waveform_panel.sound is heard.audio)
+    bench.until(lambda: window.transport_bar.sound is heard.audio)
     assert title(window).startswith("Line 2")
-    bench.until(lambda: window.waveform_panel.waveform.cursor_seconds is not None)
+    bench.until(lambda: window.transport_bar.waveform.cursor_seconds is not None)
 
 
 def test_after_playback_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
@@ -74,18 +73,18 @@ def test_after_playback_the_chosen_take_is_shown(bench: Bench, window: MainWindo
     bench.until(lambda: shown_seconds(window) == 30)
     heard = play(bench, window, line=0, take=0)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, second.id))
-    assert window.waveform_panel.sound is heard.audio
+    assert window.transport_bar.sound is heard.audio
     bench.session.transport.play(heard, start_seconds=29.8)
-    assert window.waveform_panel.sound is heard.audio
+    assert window.transport_bar.sound is heard.audio
     bench.until(lambda: not bench.session.transport.is_playing)
     bench.until(lambda: shown_seconds(window) == 2)
 
 
 def test_the_playing_take_stays_shown_during_edits(bench: Bench, window: MainWindow) -> None:
     heard = play(bench, window, line=1, take=0)
-    assert window.waveform_panel.sound is heard.audio
+    assert window.transport_bar.sound is heard.audio
     window.script.set_field("text", "Other words.", "Edit")
-    assert window.waveform_panel.sound is heard.audio
+    assert window.transport_bar.sound is heard.audio
     assert title(window).startswith("Line 2")
     bench.session.stop()
     bench.until(lambda: shown_seconds(window) == 2)

@@ -31,11 +31,11 @@ def waveform(qtbot: QtBot) -> WaveformView:
 
 
 def waveform_columns(widget: WaveformView) -> list[int]:
-    """Return the columns with the colour of the waveform, except for those with only the thin focus frame."""
+    """Return the columns with the colour of the waveform, except for those with only the focus frame."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     wanted = QColor(theme_colors(widget.palette()).accent).rgb()
     return [
-        x for x in range(1, image.width() - 1) if sum(image.pixel(x, y) == wanted for y in range(image.height())) > 5
+        x for x in range(2, image.width() - 2) if sum(image.pixel(x, y) == wanted for y in range(image.height())) > 8
     ]
 
 

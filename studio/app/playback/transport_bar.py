@@ -1,0 +1,232 @@
+"""Transport bar at the bottom of the window: playback, the waveform of the current take, its level, and Speak."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+
+from studio.app.actions import Actions
+from studio.app.playback.audio_player import PlaybackStats
+from studio.app.theme.fonts import TextSize, text_font
+from studio.app.theme.icons import icon
+from studio.app.theme.sizes import GRID
+from studio.app.widgets.level_meter import LevelMeter
+from studio.app.widgets.painting_guard import paints_safely
+from studio.app.widgets.waveform_painting import time_text
+from studio.app.widgets.waveform_view import WaveformView
+from studio.audio.streaming_audio import StreamingAudio
+
+# Audio arrives in chunks of half a second and more.
+_GROW_MILLISECONDS = 120
+_WAVEFORM_HEIGHT = 48
+_LEAST_WAVEFORM_WIDTH = 88
+_METER_WIDTH = 128
+_BUTTON_ACTIONS = ("play.previous_line", "play.toggle", "play.next_line", "play.stop")
+_SPEAK_MENU = ("speak.stale", "speak.takes")
+
+
+@paints_safely
+class TransportBar(QWidget):
+    """Shows one take. ``seek_requested`` carries the clicked position in seconds.
+
+    The figures and the level meter are hidden where the window is too narrow for them.
+    """
+
+    seek_requested = Signal(float)
+
+    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "bar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(self.tr("Playback"))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._audio: StreamingAudio | None = None
+        self._num_shown = 0
+        self._number: int | None = None
+        self._text = ""  # text of the line
+        self._actions = actions
+        self._growth = QTimer(self)
+        self._growth.setInterval(_GROW_MILLISECONDS)
+        self._growth.timeout.connect(self._grow)
+        self.waveform = WaveformView(empty_text=self.tr("This line has not been spoken yet"), is_compact=True)
+        self.waveform.setFixedHeight(_WAVEFORM_HEIGHT)
+        self.waveform.seek_requested.connect(self.seek_requested)
+        self._time = self._make_time()
+        self._level = LevelMeter(is_compact=True)
+        self._level.setFixedWidth(_METER_WIDTH)
+        self._figures = QLabel()
+        self._figures.setProperty("role", "meta")
+        self._figures.setAccessibleName(self.tr("Playback statistics"))
+        self.speak_button = self._make_speak_button()
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
+        self._row.setSpacing(GRID)
+        self._buttons = [self._make_button(actions[action_id]) for action_id in _BUTTON_ACTIONS]
+        for button in self._buttons:
+            self._row.addWidget(button)
+        self._row.addWidget(self._time)
+        self._row.addWidget(self.waveform, 1)
+        for widget in (self._level, self._figures, self.speak_button):
+            self._row.addWidget(widget)
+        actions["speak.line"].changed.connect(self._on_speak_changed)
+        self._on_speak_changed()
+        self.show_meters(PlaybackStats())
+        self.show_sound(None)
+
+    @property
+    def sound(self) -> StreamingAudio | None:
+        """The audio that the bar shows."""
+        return self._audio
+
+    @property
+    def title(self) -> str:
+        """Number and text of the line whose audio is shown."""
+        if self._number is None:
+            return ""
+        words = self.tr("Line {number}: {text}") if self._text else self.tr("Line {number}")
+        return words.format(number=self._number, text=self._text)
+
+    @property
+    def stats_text(self) -> str:
+        return self._figures.text()
+
+    # Contents.
+
+    def show_sound(self, audio: StreamingAudio | None, number: int | None = None, text: str = "") -> None:
+        """Show the audio of the line with this ``number``, even while it grows. None clears the bar."""
+        self._number, self._text = number, " ".join(text.split())
+        keys = self.tr("+ and - zoom, 0 shows all, Left and Right move the position.")
+        self.waveform.setToolTip("\n".join(filter(None, (self.title, keys))))
+        if audio is self._audio and audio is not None:
+            return
+        self._audio = audio
+        self._num_shown = 0
+        self._growth.stop()
+        if audio is None:
+            self.waveform.clear()
+        elif audio.is_complete:
+            self._num_shown = audio.num_samples
+            self.waveform.show_samples(audio.all(), audio.sample_rate)
+        else:
+            self.waveform.begin(audio.sample_rate)
+            self._grow()
+            self._growth.start()
+        self._show_time(0.0)
+
+    def show_position(self, seconds: float | None) -> None:
+        self.waveform.set_cursor(seconds)
+        self._show_time(seconds or 0.0)
+
+    def show_level(self, level: float) -> None:
+        """Show the peak level, 0..1."""
+        self._level.set_level(20 * math.log10(level) if level > 1e-6 else -120.0)
+
+    def show_playing(self, is_playing: bool) -> None:
+        """Show the button that pauses, or the one that plays."""
+        self._actions["play.toggle"].setIcon(icon("pause" if is_playing else "play"))
+
+    def show_meters(self, stats: PlaybackStats) -> None:
+        latency = self.tr("Latency {value}").format(value=_seconds(stats.first_audio_seconds))
+        factor = self.tr("RTF {value}").format(value=_figure(stats.real_time_factor))
+        dropouts = self.tr("Dropouts {count}").format(count=stats.num_underruns)
+        self._figures.setText(f"{latency}\n{factor}" + (f" · {dropouts}" if stats.num_underruns else ""))
+        buffered = self.tr("Buffered {value}").format(value=_seconds(stats.buffered_seconds))
+        self._figures.setAccessibleDescription(" · ".join((latency, factor, buffered, dropouts)))
+        self._figures.setToolTip(
+            f"{buffered} · {dropouts}\n\n"
+            + self.tr(
+                "Latency: time from the request to the first audio.\n"
+                "RTF: computing time per second of speech; below 1 is faster than real time.\n"
+                "Buffered: generated audio that has not been played yet.\n"
+                "Dropouts: interruptions of playback in this session."
+            )
+        )
+
+    def _show_time(self, seconds: float) -> None:
+        length = self._audio.seconds if self._audio is not None else 0.0
+        self._time.setText(f"{time_text(seconds)} / {time_text(length)}")
+
+    def _grow(self) -> None:
+        assert self._audio is not None, "the timer runs while there is audio"
+        is_complete = self._audio.is_complete  # read first: the last samples are appended before this is set
+        end = self._audio.num_samples
+        if end > self._num_shown:
+            self.waveform.append(self._audio.between(self._num_shown, end))
+            self._num_shown = end
+        if is_complete:
+            self._growth.stop()
+            self.waveform.finish()
+
+    # Controls.
+
+    def _make_button(self, action: QAction) -> QToolButton:
+        button = QToolButton(autoRaise=True)
+        button.setDefaultAction(action)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        button.setAccessibleName(action.text())
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setIconSize(QSize(20, 20))
+        return button
+
+    def _make_time(self) -> QLabel:
+        label = QLabel()
+        label.setAccessibleName(self.tr("Playback position"))
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance("00:00.0 / 00:00.0"))
+        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        return label
+
+    def _make_speak_button(self) -> QToolButton:
+        """Return the primary button of the window. Its arrow opens the other ways to speak."""
+        button = QToolButton()
+        button.setProperty("role", "primary")
+        button.setText(self.tr("Speak"))
+        button.setAccessibleName(self.tr("Speak"))
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(self._actions["speak.line"].trigger)
+        menu = QMenu(button)
+        menu.addActions([self._actions[action_id] for action_id in _SPEAK_MENU])
+        button.setMenu(menu)
+        return button
+
+    def _on_speak_changed(self) -> None:
+        action = self._actions["speak.line"]
+        self.speak_button.setEnabled(action.isEnabled())
+        self.speak_button.setToolTip(action.toolTip())
+
+    # Geometry.
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self._fit()
+        super().resizeEvent(event)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self._needed_width, self._row.sizeHint().height())
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(self._needed_width + _METER_WIDTH, self.minimumSizeHint().height())
+
+    @property
+    def _needed_width(self) -> int:
+        """Width of the parts that are never hidden."""
+        parts = [part.sizeHint().width() for part in (*self._buttons, self._time, self.speak_button)]
+        return sum(parts) + _LEAST_WAVEFORM_WIDTH + (len(parts) + 2) * GRID
+
+    def _fit(self) -> None:
+        spare = self.width() - self._needed_width
+        self._level.setVisible(spare >= _METER_WIDTH + 2 * _LEAST_WAVEFORM_WIDTH)
+        figures = text_font(TextSize.META)
+        self._figures.setFont(figures)
+        needed = _METER_WIDTH + self._figures.sizeHint().width() + 2 * _LEAST_WAVEFORM_WIDTH
+        self._figures.setVisible(spare >= needed)
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

@@ -1,0 +1,192 @@
+"""Playback commands of the window: play, pause, stop, previous and next line; and what the transport bar shows."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from studio.app.inspector.takes_controller import TakesController
+from studio.app.playback.audio_player import AudioPlayer, NowPlaying
+from studio.app.playback.transport_bar import TransportBar
+from studio.app.script.script_page import ScriptPage
+from studio.app.session import Session
+from studio.audio.streaming_audio import StreamingAudio
+
+
+@dataclass(frozen=True, slots=True)
+class _Paused:
+    """Playback that can be continued. ``is_script`` means that the next lines follow."""
+
+    playing: NowPlaying
+    seconds: float
+    is_script: bool
+
+
+class TransportController(QObject):
+    """Plays the current line or the script, and keeps ``bar`` up to date."""
+
+    status_message = Signal(str)
+
+    def __init__(self, session: Session, script: ScriptPage, takes: TakesController, bar: TransportBar) -> None:
+        super().__init__(bar)
+        self._session = session
+        self._script = script
+        self._takes = takes
+        self._bar = bar
+        self._paused: _Paused | None = None
+        session.audio_shown.connect(self._show_audio)
+        session.transport.started.connect(self._on_started)
+        session.transport.moved.connect(self._on_moved)
+        session.transport.ended.connect(self._on_ended)
+        session.meters_changed.connect(bar.show_meters)
+        bar.seek_requested.connect(takes.play_from)
+        bar.show_playing(session.transport.is_playing)
+
+    # Commands.
+
+    def toggle(self) -> None:
+        """Pause what is played, continue what was paused, or play the current line."""
+        session, line = self._session, self._script.current_line
+        if session.transport.is_playing:
+            self._pause()
+        elif session.stop():  # a take that is about to be heard, or the pause between two lines
+            return
+        elif self._paused is not None and line is not None and self._paused.playing.line_id == line.id:
+            paused, self._paused = self._paused, None
+            if paused.is_script:
+                session.script_player.continue_after(paused.playing.line_id)
+            session.transport.play(paused.playing, start_seconds=paused.seconds)
+        elif line is not None and line.chosen_take is not None:
+            session.play_take(line.chosen_take)
+        elif line is not None:
+            self.status_message.emit(self.tr("This line has not been spoken yet. Press Ctrl+Enter to speak it."))
+
+    def play_from_here(self) -> None:
+        self._session.stop()
+        line = self._script.current_line
+        if line is not None:
+            self._session.script_player.start(line.id)
+
+    def stop(self) -> None:
+        """Stop playback; if nothing is playing, clear the queue."""
+        self._forget_pause()
+        if not self._session.stop() and self._session.queue.clearable:
+            self._session.queue.cancel_waiting()
+            self.status_message.emit(self.tr("Queue cleared."))
+
+    def step_line(self, step: int) -> None:
+        """Go to the previous or next spoken line. If something is played, play that line instead."""
+        session, current = self._session, self._script.current_line
+        lines = [line for line in session.editor.script.lines if line.is_spoken or line is current]
+        if current is None or current not in lines:
+            return
+        index = lines.index(current) + step
+        if not 0 <= index < len(lines):
+            return
+        line = lines[index]
+        is_script, is_playing = session.script_player.is_active, session.transport.is_playing
+        self._script.view.go_to(line.id)
+        if is_script:
+            session.script_player.stop()
+            session.transport.stop()
+            session.script_player.start(line.id)
+        elif is_playing and line.chosen_take is not None:
+            session.play_take(line.chosen_take)
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paused is not None
+
+    def _pause(self) -> None:
+        """Stop playback and keep the position. A take that is being generated is still generated."""
+        session, playing = self._session, self._session.transport.now_playing
+        assert playing is not None, "something is being played"
+        seconds, is_script = session.transport.position_seconds, session.script_player.is_active
+        self._paused = _Paused(playing, seconds, is_script)
+        session.script_player.stop()
+        session.transport.stop()
+        if self._bar.sound is playing.audio:
+            self._bar.show_position(seconds)
+
+    def _forget_pause(self) -> None:
+        if self._paused is not None:
+            self._paused = None
+            self._bar.show_position(None)
+
+    # Events.
+
+    def _show_audio(self, sound: StreamingAudio | None, line_id: str) -> None:
+        script = self._session.editor.script
+        row = script.index_of.get(line_id)
+        is_other = sound is not self._bar.sound
+        self._bar.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
+        if is_other and self._paused is not None and self._paused.playing.audio is sound:
+            self._bar.show_position(self._paused.seconds)
+
+    def _on_started(self) -> None:
+        self._paused = None
+        self._bar.show_playing(True)
+
+    def _on_moved(self, seconds: float) -> None:
+        heard = self._session.transport.now_playing
+        if heard is not None and heard.audio is self._bar.sound:  # not the take of another line
+            self._bar.show_position(seconds)
+        self._bar.show_level(self._session.transport.level)
+
+    def _on_ended(self) -> None:
+        self._bar.show_playing(False)
+        if self._paused is None:
+            self._bar.show_position(None)
+
+
+class EscapeStopsPlayback(QObject):
+    """Makes Esc stop what is heard before any widget uses the key, for example to close a text field.
+
+    It filters the events of the focused widget only: a filter of the application would receive every event.
+    """
+
+    def __init__(self, session: Session, stop: Callable[[], object], window: QWidget) -> None:
+        """``stop`` stops takes. Other players are children of ``window``, for example that of the voice cards."""
+        super().__init__(window)
+        self._session = session
+        self._stop = stop
+        self._window = window
+        self._focus: QWidget | None = None
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+        self._on_focus_changed(None, application.focusWidget())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802, ARG002
+        if event.type() not in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+            return False
+        if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape or not self._is_heard:
+            return False
+        event.accept()  # the override: the key press follows, instead of a shortcut
+        if event.type() == QEvent.Type.KeyPress:
+            for player in self._other_players:
+                player.stop()
+            self._stop()
+        return True
+
+    @property
+    def _other_players(self) -> list[AudioPlayer]:
+        return self._window.findChildren(AudioPlayer)
+
+    @property
+    def _is_heard(self) -> bool:
+        players = (self._session.transport, *self._other_players)
+        return self._session.script_player.is_active or any(player.is_playing for player in players)
+
+    def _on_focus_changed(self, _: QWidget | None, focus: QWidget | None) -> None:
+        if self._focus is not None:
+            with contextlib.suppress(RuntimeError):  # Qt has deleted the widget
+                self._focus.removeEventFilter(self)
+        self._focus = focus
+        if focus is not None:
+            focus.installEventFilter(self)

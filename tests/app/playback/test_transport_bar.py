@@ -1,0 +1,155 @@
+"""The transport bar and its keys, as the user works with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton
+from window_bench import Bench, write_on
+
+from studio.app.theme.appearance import Appearance, apply_theme
+from studio.app.window import MainWindow
+from studio.audio.streaming_audio import StreamingAudio
+from studio.project.changes import EditLines
+from studio.project.lines import Line, new_id
+
+RATE = 24_000
+
+
+@pytest.fixture
+def window(bench: Bench) -> MainWindow:
+    bench.add_voice()
+    window = bench.open_window()
+    bench.session.editor.push(EditLines({bench.lines[0].id: {"text": "First."}}), "Edit")
+    window.script.insert_lines([Line(id=new_id(), text=text) for text in ("Second.", "Third.")])
+    for line in range(2):
+        bench.add_take(np.full(2 * RATE, 0.1 + 0.1 * line, np.float32), line=line)
+    window.script.view.go_to(bench.lines[0].id)
+    window.activateWindow()
+    window.script.view.setFocus()
+    bench.until(lambda: window.transport_bar.sound is not None)
+    return window
+
+
+def press(window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(window.focusWidget(), key, modifier)
+
+
+def button(window: MainWindow, name: str) -> QToolButton:
+    (found,) = (each for each in window.transport_bar.findChildren(QToolButton) if each.accessibleName() == name)
+    return found
+
+
+def test_space_pauses_and_continues_at_the_same_place(bench: Bench, window: MainWindow) -> None:
+    transport, bar = bench.session.transport, window.transport_bar
+    press(window, Qt.Key.Key_Space)
+    bench.until(lambda: transport.position_seconds > 0.3)
+    press(window, Qt.Key.Key_Space)
+    assert not transport.is_playing
+    stopped_at = bar.waveform.cursor_seconds
+    assert stopped_at is not None
+    assert stopped_at > 0.2
+    press(window, Qt.Key.Key_Space)
+    bench.until(lambda: transport.is_playing)
+    assert transport.position_seconds >= stopped_at - 0.05
+    press(window, Qt.Key.Key_Escape)
+    assert not transport.is_playing
+    assert bar.waveform.cursor_seconds is None
+    press(window, Qt.Key.Key_Space)
+    bench.until(lambda: transport.is_playing)
+    assert transport.position_seconds < stopped_at, "after Esc it starts from the beginning"
+
+
+def test_the_script_continues_after_a_pause(bench: Bench, window: MainWindow) -> None:
+    session = bench.session
+    bench.trigger("play.from_here")
+    bench.until(lambda: session.transport.position_seconds > 0.2)
+    press(window, Qt.Key.Key_Space)
+    assert not session.script_player.is_active
+    press(window, Qt.Key.Key_Space)
+    bench.until(lambda: window.script.current_line.id == bench.lines[1].id)
+    assert session.script_player.is_active
+
+
+def test_the_buttons_go_to_the_next_and_previous_line(bench: Bench, window: MainWindow) -> None:
+    QTest.mouseClick(button(window, "Next line"), Qt.MouseButton.LeftButton)
+    assert window.script.current_line.id == bench.lines[1].id
+    bench.until(lambda: window.transport_bar.title == "Line 2: Second.")
+    press(window, Qt.Key.Key_PageUp, Qt.KeyboardModifier.ControlModifier)
+    assert window.script.current_line.id == bench.lines[0].id
+    press(window, Qt.Key.Key_PageUp, Qt.KeyboardModifier.ControlModifier)
+    assert window.script.current_line.id == bench.lines[0].id, "there is no line before the first"
+
+
+def test_the_next_line_is_played_while_something_is_played(bench: Bench, window: MainWindow) -> None:
+    transport = bench.session.transport
+    press(window, Qt.Key.Key_Space)
+    bench.until(lambda: transport.is_playing)
+    press(window, Qt.Key.Key_PageDown, Qt.KeyboardModifier.ControlModifier)
+    bench.until(lambda: transport.now_playing.line_id == bench.lines[1].id and transport.is_playing)
+
+
+def test_esc_stops_the_sound_before_it_closes_a_field(bench: Bench, window: MainWindow) -> None:
+    transport = bench.session.transport
+    press(window, Qt.Key.Key_Space)
+    bench.until(lambda: transport.is_playing)
+    field = write_on(window)
+    bench.until(field.hasFocus)
+    press(window, Qt.Key.Key_Escape)
+    assert not transport.is_playing
+    assert window.script.view.text_field is field
+    bench.session.play_take(bench.lines[0].chosen_take)
+    bench.until(lambda: transport.is_playing)
+    window.script.find_bar.open(replaces=False)
+    bench.until(lambda: window.focusWidget() is not field)
+    press(window, Qt.Key.Key_Escape)
+    assert not transport.is_playing
+    assert window.script.find_bar.isVisible()
+    press(window, Qt.Key.Key_Escape)
+    assert not window.script.find_bar.isVisible()
+
+
+def test_clicking_the_waveform_plays_from_there(bench: Bench, window: MainWindow) -> None:
+    waveform = window.transport_bar.waveform
+    place = QPoint(waveform.width() // 2, waveform.height() // 2)
+    QTest.mouseClick(waveform, Qt.MouseButton.LeftButton, pos=place)
+    bench.until(lambda: bench.session.transport.is_playing)
+    bench.until(lambda: bench.session.transport.position_seconds > 0.9)
+
+
+def test_quiet_and_loud_takes_are_drawn_on_the_same_scale(qapp: QApplication, window: MainWindow) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    waveform = window.transport_bar.waveform
+    heights = []
+    for level in (0.2, 0.8):
+        samples = np.full(RATE, level, np.float32)
+        window.transport_bar.show_sound(StreamingAudio.of(samples, RATE))
+        image = waveform.grab().toImage()
+        x = image.width() // 3
+        faint = QColor("#8a8f9e").rgb()
+        heights.append(max(sum(image.pixel(x + dx, y) == faint for y in range(image.height())) for dx in range(3)))
+    assert heights[1] == pytest.approx(4 * heights[0], abs=4)
+
+
+def test_speak_is_the_only_primary_button(window: MainWindow) -> None:
+    primary = [each for each in window.findChildren(QToolButton) if each.property("role") == "primary"]
+    assert primary == [window.transport_bar.speak_button]
+    entries = [action.text() for action in primary[0].menu().actions()]
+    assert entries[0] == "Speak all changed lines"
+    assert "takes" in entries[1]
+
+
+def test_a_narrow_bar_hides_the_figures_first(bench: Bench, window: MainWindow) -> None:
+    bar = window.transport_bar
+    window.resize(1280, 700)
+    bench.live(0.02)
+    assert bar._figures.isVisible()
+    assert bar._level.isVisible()
+    window.resize(window.minimumSizeHint().width(), 700)
+    bench.live(0.02)
+    assert not bar._figures.isVisible()
+    assert bar.speak_button.isVisible()
+    assert bar.waveform.width() >= 80
