@@ -48,11 +48,15 @@ class DeferredParts(QObject):
         self.language_notices = LanguageNotices(session, notices, window)
         self.casting = CastingController(session, script, window)
         self.exports = ExportController(session.exports, notices, window, script.view.select_lines)
-        window.statusBar().addPermanentWidget(self.exports.chip)
+        window.status.add_chip(self.exports.chip)
         self.drops = DropHandler(
             window.documents, window.voices.voice_importer, script, self.recordings, window, dubbing=window.dubbing
         )
-        window.add_panels(self.models.panel, self.engines.panel)
+        window.add_panels(self.models.panel)
+        self.engines.progress_changed.connect(window.status.show_tuning)
+        self.engines.begin()
+        window.status.tuning_clicked.connect(self.engines.open_page)
+        window.status.models_clicked.connect(self.models.open_page)
         window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
         self.models.model_chosen.connect(window.use_model)
         self.language_notices.model_chosen.connect(window.use_model)

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QToolBar, QVBoxLayout, QWidget
 
 from studio.app.actions import Actions
-from studio.app.widgets.collapsible_panel import CollapsiblePanel
-from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.screen_fit import available_size, fit_to_screen
 from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
 from studio.settings_store import Settings
 
-# Increase the version when docks or toolbars are added, so that older saved layouts are ignored.
+# Increase the version when docks or toolbars are added.
 _LAYOUT_VERSION = 2
+_LAYOUT_WITH_TAKE = 1  # showed the take in the dock below the script
 _SIZE = (1280, 820)
-# Minimum height of the script: its header and two lines.
-_SCRIPT_PIXELS = 130
 # On smaller screens docks are stacked as tabs: three columns, or a dock below, would leave too little for the script.
 # A screen of 1280 by 800 pixels at 200 % is that small.
 _NARROW_SCREEN_PIXELS = 720
 _SHORT_SCREEN_PIXELS = 440
+_ICON_PIXELS = 20
 _TOOLBAR = (
     "file.open", "file.save", None, "file.import", "file.export", None, "edit.undo", "edit.redo", None,
     "edit.filter", None, "voices.record",
@@ -42,6 +38,7 @@ def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
     bar = QToolBar(title, window)
     bar.setObjectName("toolbar")
     bar.setMovable(False)
+    bar.setIconSize(QSize(_ICON_PIXELS, _ICON_PIXELS))
     for action_id in _TOOLBAR:
         if action_id is None:
             bar.addSeparator()
@@ -88,6 +85,8 @@ class Docks:
             self._window.tabifyDockWidget(self.voices, self.inspector)
         if room.height() < _SHORT_SCREEN_PIXELS:
             self._window.tabifyDockWidget(self.voices, self.bottom)
+        for bar in self._window.findChildren(QToolBar):  # its actions are in the menus, too
+            bar.setVisible(room.height() >= _SHORT_SCREEN_PIXELS)
         self.voices.raise_()
         distribute(self._window)
 
@@ -134,7 +133,9 @@ def restore_layout(window: QMainWindow, docks: Docks, settings: Settings) -> Non
     if geometry.isEmpty() or not window.restoreGeometry(geometry):
         window.resize(fit_to_screen(*_SIZE))
     layout = QByteArray.fromBase64(settings[WINDOW_LAYOUT].encode())
-    if layout.isEmpty() or not window.restoreState(layout, _LAYOUT_VERSION):
+    if window.restoreState(layout, _LAYOUT_WITH_TAKE):
+        docks.bottom.hide()
+    elif layout.isEmpty() or not window.restoreState(layout, _LAYOUT_VERSION):
         distribute(window)
         return
     least = window.minimumSizeHint()
@@ -150,82 +151,3 @@ def save_layout(window: QMainWindow, settings: Settings) -> None:
         settings.change({WINDOW_GEOMETRY: geometry, WINDOW_LAYOUT: layout})
     except StudioError:
         return
-
-
-@paints_safely
-class PanelStack(QWidget):
-    """Panels above the script: expanded if they fit, otherwise collapsed to a line each.
-
-    The spare height of ``centre`` goes to ``panels`` in their order. Decision: a custom layout. Reason: a Qt layout is
-    at least as high as the minimum size of its contents, which would make the window taller than a small screen.
-    """
-
-    def __init__(self, panels: Sequence[CollapsiblePanel], script: QWidget, centre: QWidget) -> None:
-        super().__init__(centre)
-        self._panels = panels
-        self._script = script
-        self._centre = centre
-        self._height = 0
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        # The script gets the remaining height; its size hint must not shrink the panels.
-        script.setMinimumHeight(script.minimumSizeHint().height())
-        script.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-        for panel in panels:
-            panel.setParent(self)
-            panel.installEventFilter(self)
-        centre.installEventFilter(self)
-        self.hide()
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(self.minimumSizeHint().width(), self._height)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        sizes = [panel.folded_size for panel in self._shown]
-        return QSize(max((size.width() for size in sizes), default=0), sum(size.height() for size in sizes))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        kinds = (QEvent.Type.Resize, QEvent.Type.LayoutRequest)
-        if watched is not self._centre:
-            kinds = (QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
-        if event.type() in kinds:
-            self._distribute()
-        return False
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._distribute()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        self._distribute()
-        super().resizeEvent(event)
-
-    @property
-    def _shown(self) -> list[CollapsiblePanel]:
-        return [panel for panel in self._panels if not panel.isHidden()]
-
-    @property
-    def _available_height(self) -> int:
-        others = [
-            widget
-            for widget in self._centre.children()
-            if isinstance(widget, QWidget) and widget not in (self, self._script) and not widget.isHidden()
-        ]
-        return self._centre.height() - _SCRIPT_PIXELS - sum(widget.sizeHint().height() for widget in others)
-
-    def _distribute(self) -> None:
-        shown, width = self._shown, self._centre.width()
-        rest = self._available_height - sum(panel.folded_size.height() for panel in shown)
-        top = 0
-        for panel in shown:
-            whole, folded = panel.whole_size(width), panel.folded_size
-            fits = whole.width() <= width and whole.height() - folded.height() <= rest
-            rest -= whole.height() - folded.height() if fits else 0
-            panel.set_folded(not fits)
-            height = whole.height() if fits else folded.height()
-            panel.setGeometry(0, top, width, height)
-            top += height
-        if top != self._height:
-            self._height = top
-            self.updateGeometry()
-        self.setVisible(bool(shown))

@@ -10,6 +10,7 @@ from studio.app.error_text import format_error
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.widgets.elided_label import ElidedLabel
+from studio.app.widgets.progress_chip import ProgressChip
 
 _PIXELS_OF_BAR = 120
 
@@ -19,6 +20,8 @@ class StatusBar(QWidget):
 
     cancel_requested = Signal()
     engine_clicked = Signal()
+    models_clicked = Signal()  # details of a download
+    tuning_clicked = Signal()  # details of the search for faster engines
     tab_requested = Signal(int)  # of the dock below the script: 0 is the queue, 1 the log
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -38,13 +41,19 @@ class StatusBar(QWidget):
         self._cancel.setToolTip(self.tr("Cancel task"))
         self._cancel.setAccessibleName(self.tr("Cancel task"))
         self._cancel.clicked.connect(self.cancel_requested)
-        layout = QHBoxLayout(self)
+        layout = self._row = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
         layout.setSpacing(12)
         layout.addWidget(self._engine_mark)
         layout.addWidget(self._task, 1)
         layout.addWidget(self._bar)
         layout.addWidget(self._cancel)
+        self._models = ProgressChip(self.tr("Model downloads"))
+        self._models.clicked.connect(self.models_clicked)
+        self._tuning = ProgressChip(self.tr("Optimising for this computer"))
+        self._tuning.clicked.connect(self.tuning_clicked)
+        layout.addWidget(self._models)
+        layout.addWidget(self._tuning)
         self._queue, self._log = self._tab_button("queue", 0), self._tab_button("log", 1)
         self._log.setText(self.tr("Log"))
         layout.addWidget(self._queue)
@@ -73,6 +82,18 @@ class StatusBar(QWidget):
         self._engine_mark.setIcon(mark)
         self._engine_mark.setToolTip(self._engine_details(engine))
 
+    def add_chip(self, chip: QWidget) -> None:
+        """Show ``chip``, which tells of work in the background, before the buttons of the queue and the log."""
+        self._row.insertWidget(self._row.indexOf(self._models), chip)
+
+    def show_model_task(self, words: str, share: float | None) -> None:
+        """Show a download or check of a model, or none if ``words`` is empty."""
+        self._models.show_progress(words, share)
+
+    def show_tuning(self, words: str, details: str, share: float | None) -> None:
+        """Show the search for faster engines, or none if ``words`` is empty."""
+        self._tuning.show_progress(words, share, details)
+
     def show_queue(self, num_waiting: int) -> None:
         """Show how many takes are queued."""
         self._queue.setText(self.tr("Queue {count}").format(count=num_waiting) if num_waiting else self.tr("Queue"))
@@ -93,6 +114,11 @@ class StatusBar(QWidget):
     @property
     def engine_text(self) -> str:
         return self._engine_mark.text()
+
+    @property
+    def model_task_text(self) -> str:
+        """The download that is shown; empty if there is none."""
+        return self._models.accessibleDescription()
 
     @property
     def task_text(self) -> str:

@@ -16,7 +16,7 @@ from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.take_rows import take_rows
 from studio.app.inspector.takes_controller import TakesController
-from studio.app.layout import LINE_ACTIONS, Docks, PanelStack, make_toolbar, restore_layout, save_layout, stacked
+from studio.app.layout import LINE_ACTIONS, Docks, make_toolbar, restore_layout, save_layout, stacked
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
@@ -86,11 +86,9 @@ class MainWindow(QMainWindow):
         self._show_line()
 
     def add_panels(self, *panels: CollapsiblePanel) -> None:
-        """Put ``panels`` above the script, in this order."""
-        centre = self.centralWidget()
-        assert centre is not None, "the constructor sets it"
-        self._column.insertWidget(self._column.indexOf(self.script), PanelStack(panels, self.script, centre))
+        """Put ``panels``, each one line high, above the script."""
         for panel in panels:
+            self._column.insertWidget(self._column.indexOf(self.script), panel)
             panel.focus_left.connect(self.script.view.setFocus)
 
     def _assemble(self, log: LogHandler) -> None:
@@ -230,6 +228,7 @@ class MainWindow(QMainWindow):
         self._closing.leaving.connect(self._leave)
         self._closing.ended.connect(self._end)
         self.tasks.task_changed.connect(self.status.show_task)
+        self.tasks.model_task_changed.connect(self.status.show_model_task)
         self.tasks.message_changed.connect(self.status.show_message)
         self.status.cancel_requested.connect(session.queue.cancel_all)
         self.status.tab_requested.connect(self.docks.toggle_tab)

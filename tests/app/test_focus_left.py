@@ -36,18 +36,14 @@ def is_in_script(window: MainWindow) -> Callable[[], bool]:
 
 
 def test_closing_a_panel_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
-    panel = bench.parts.engines.panel
-    panel.show()
-    panel._stop.clicked.connect(panel.hide)
-    press(panel._stop)
+    press(bench.parts.models.panel._close)
     bench.until(is_in_script(window))
 
 
 def test_hiding_an_unfocused_panel_keeps_the_focus(bench: Bench, window: MainWindow) -> None:
-    (button,) = (each for each in bench.parts.models.panel.findChildren(QPushButton) if each.text() == "Download 3 GB")
-    bench.parts.engines.panel.show()
+    button = window.transport_bar.speak_button
     button.setFocus()
-    bench.parts.engines.panel.hide()
+    bench.parts.models.panel.hide()
     bench.live(0)
     assert button.hasFocus()
 
@@ -58,12 +54,14 @@ def test_the_next_page_of_a_panel_moves_the_focus_to_the_script(bench: Bench, wi
     panel.show_page(
         PanelPage("Here", buttons=[PanelButton("Begin", lambda: panel.show_page(PanelPage("", buttons=[stop])))])
     )
-    press(panel._buttons.findChildren(QPushButton)[0])
+    press(panel._offer)
+    assert panel._offer.text() == "Stop"
+    panel.show_page(PanelPage("Here"))
     bench.until(is_in_script(window))
 
 
 def test_closing_a_notice_moves_the_focus_to_the_script(bench: Bench, window: MainWindow) -> None:
     window.notices.show_error(NoAudioDevice("There is no sound device.", remedy="Connect one."))
-    QWidget.setTabOrder(window.notices._close, bench.parts.models.panel._buttons.findChildren(QPushButton)[0])
+    QWidget.setTabOrder(window.notices._close, bench.parts.models.panel._offer)
     press(window.notices._close)
     bench.until(is_in_script(window))

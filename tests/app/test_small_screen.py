@@ -8,13 +8,15 @@ import engine_statuses
 import numpy as np
 import pytest
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from window_bench import Bench
 
 from studio.app import layout
 from studio.app.models.first_run_panel import PanelButton, PanelPage
+from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.window import MainWindow
 from studio.errors import SourceUnreachable
+from studio.project.lines import Line, new_id
 
 SMALL = QSize(640, 360)  # without the title bar
 LARGE = QSize(1600, 900)
@@ -29,7 +31,8 @@ def small_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def window(small_screen: None, bench: Bench) -> MainWindow:
+def window(small_screen: None, bench: Bench, qapp: QApplication) -> MainWindow:
+    apply_theme(qapp, Appearance.LIGHT)  # its margins need space, too
     bench.add_voice()
     window = bench.open_window()
     window.resize(SMALL)
@@ -64,10 +67,8 @@ def test_with_both_panels_the_window_fits_the_screen(window: MainWindow, bench: 
     show_both(bench)
     assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()
     assert window.size() == SMALL
-    shelf = bench.parts.models.panel.parentWidget()
-    assert cut_off(shelf) == []
-    assert bench.parts.models.panel.is_folded
-    assert bench.parts.engines.panel.is_folded
+    assert cut_off(bench.parts.models.panel) == []
+    assert bench.parts.models.panel.height() < 3 * window.fontMetrics().lineSpacing()
     assert window.script.view.height() > 120
 
 
@@ -127,28 +128,26 @@ def test_hiding_a_panel_closes_its_dialog(window: MainWindow, bench: Bench) -> N
     assert panel.isAncestorOf(panel.body)
 
 
-def test_panels_are_expanded_if_they_fit(window: MainWindow, bench: Bench) -> None:
+def test_the_status_bar_opens_the_engines_page(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
-    bench.parts.models.panel._more.click()
-    bench.until(lambda: bench.parts.models.panel._dialog is not None)
-    window.resize(LARGE)
-    bench.until(lambda: not bench.parts.models.panel.is_folded)
-    bench.live(0.02)
-    assert bench.parts.models.panel._dialog is None
-    assert bench.parts.models.panel.body.isVisible()
-    assert not bench.parts.engines.panel.is_folded
-    assert cut_off(bench.parts.models.panel.parentWidget()) == []
-    window.resize(SMALL)
-    bench.until(lambda: bench.parts.models.panel.is_folded)
-    assert window.size() == SMALL
-
-
-def test_the_engines_panel_opens_the_engines_page(window: MainWindow, bench: Bench) -> None:
-    show_both(bench)
-    bench.parts.engines.panel._more.click()
+    window.status._tuning.click()
     assert bench.parts.engines.page is not None
     bench.until(bench.parts.engines.page.isVisible)
     assert bench.parts.engines.page.panel.body.isVisible()
+
+
+def test_eight_lines_are_visible_on_the_first_run_at_1280_by_800(bench: Bench, qapp: QApplication) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    window = bench.open_window()
+    window.script.insert_lines([Line(id=new_id(), text=f"Line number {number}.") for number in range(20)])
+    window.resize(1280, 800 - 28)  # without the title bar
+    show_both(bench)
+    window.notices.show_hint("Something to know.")
+    bench.live(0.05)
+    view = window.script.view
+    last = view.model().index(8, 0)
+    view.scrollToTop()
+    assert view.viewport().rect().contains(view.visualRect(last))
 
 
 def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: Bench) -> None:
@@ -167,7 +166,7 @@ def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: 
     assert window.transport_bar.waveform.width() > 80
     assert window.transport_bar.speak_button.isVisible()
     assert cut_off(window.script.find_bar) == []
-    assert window.script.find_bar._find.width() > 100
+    assert window.script.find_bar._find.width() > 90
 
 
 def test_the_text_of_a_line_has_most_of_a_narrow_table(window: MainWindow, bench: Bench) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, Q
 from window_bench import Bench
 
 from studio.app.bridge import Engine, EngineState
-from studio.app.layout import save_layout
+from studio.app.layout import restore_layout, save_layout
 from studio.app.playback.audio_player import PlaybackStats
 from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.translation import use_language
@@ -19,7 +19,7 @@ from studio.errors import ModelNotFound
 from studio.model.config import SamplingOptions
 from studio.project.changes import EditDictionary
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
-from studio.settings import SHORTCUTS
+from studio.settings import SHORTCUTS, WINDOW_LAYOUT
 
 
 @pytest.fixture
@@ -210,8 +210,6 @@ def test_the_layout_is_restored(bench: Bench, window: MainWindow) -> None:
     window.docks.voices.hide()
     save_layout(window, bench.settings)
     window.docks.voices.show()
-    from studio.app.layout import restore_layout
-
     restore_layout(window, window.docks, bench.settings)
     assert window.docks.voices.isHidden()
     bench.trigger("view.reset")
@@ -260,3 +258,26 @@ def test_the_window_fits_960_by_540(window: MainWindow) -> None:
     window.resize(QSize(960, 540))
     assert window.width() <= 960
     assert window.height() <= 540
+
+
+def test_a_layout_of_the_earlier_version_is_restored(bench: Bench, window: MainWindow) -> None:
+    """It showed the take in the dock below the script, which is now hidden until asked for."""
+    window.docks.voices.hide()
+    window.docks.bottom.show()
+    earlier = bytes(window.saveState(1).toBase64().data()).decode()
+    bench.settings.change({WINDOW_LAYOUT: earlier})
+    bench.trigger("view.reset")
+    restore_layout(window, window.docks, bench.settings)
+    assert window.docks.voices.isHidden()
+    assert window.docks.bottom.isHidden()
+
+
+def test_the_status_bar_opens_and_hides_the_queue_and_the_log(window: MainWindow) -> None:
+    assert not window.docks.bottom.isVisible()
+    window.status._log.click()
+    assert window.docks.bottom.isVisible()
+    assert window.docks.tabs.currentIndex() == 1
+    window.status._queue.click()
+    assert window.queue_panel.isVisible()
+    window.status._queue.click()
+    assert not window.docks.bottom.isVisible()

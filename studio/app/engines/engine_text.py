@@ -172,6 +172,15 @@ def panel_title(overview: EngineStatus) -> str:
     )
 
 
+def progress_text(overview: EngineStatus) -> str:
+    """Return the progress of tuning in few words."""
+    work = overview.work
+    assert work is not None, "called only during a trial"
+    if overview.is_paused:
+        return _tr(_T("Engines", "Optimising paused"))
+    return _tr(_T("Engines", "Optimising {index} of {total}")).format(index=work.index, total=work.total)
+
+
 def disk_text(overview: EngineStatus) -> str:
     return _tr(_T("Engines", "{used} on disk, limit {limit}")).format(
         used=_size(overview.kept_bytes), limit=_size(overview.limit_bytes)

@@ -27,6 +27,8 @@ from studio.app.engines.engine_text import (
     engine_title,
     kept_text,
     note_text,
+    panel_title,
+    progress_text,
     proof_text,
     reason_text,
     speed_text,
@@ -34,6 +36,7 @@ from studio.app.engines.engine_text import (
     stage_title,
     status_icon,
     status_text,
+    trial_text,
 )
 from studio.app.engines.stage_chart import StageChart
 from studio.app.engines.tuning_panel import EngineTuningPanel
@@ -202,7 +205,7 @@ class EnginesPage(QDialog):
         )
         self._intro.setProperty("role", "quiet")
         self.chart = StageChart()
-        self.panel = EngineTuningPanel(can_be_closed=False)
+        self.panel = EngineTuningPanel()
         self._notes = QLabel(wordWrap=True)
         self._notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._empty = QLabel(self.tr("Load a model to see its engines."), wordWrap=True)
@@ -317,7 +320,13 @@ class EnginesPage(QDialog):
 
 
 class EnginesController(QObject):
-    """Shows the engine status that the worker sends, and sends the user's actions to the worker."""
+    """Shows the engine status that the worker sends, and sends the user's actions to the worker.
+
+    ``progress_changed`` carries a short text and a longer one about the tuning that is going on, and its finished share.
+    The texts are empty if there is none.
+    """
+
+    progress_changed = Signal(str, str, object)
 
     def __init__(self, bridge: WorkerBridge, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
@@ -326,11 +335,11 @@ class EnginesController(QObject):
         self._window = window
         self.page: EnginesPage | None = None  # created when it is first opened
         self._overview: EngineStatus | None = None
-        self.panel = EngineTuningPanel()
-        self.panel.details_wanted.connect(self.open_page)
-        self.panel.action_wanted.connect(lambda action: self._manage(action, ()))
         bridge.engines_changed.connect(self.show)
-        self.show(bridge.engine_status)
+
+    def begin(self) -> None:
+        """Show the current status, once ``progress_changed`` is connected."""
+        self.show(self._bridge.engine_status)
 
     def open_page(self) -> None:
         """Open the page, or bring it to the front."""
@@ -346,10 +355,13 @@ class EnginesController(QObject):
     def show(self, overview: EngineStatus | None) -> None:
         """Show ``overview``, which is None if no model is loaded."""
         self._overview = overview
-        if overview is None:
-            self.panel.hide()
+        work = overview.work if overview is not None else None
+        if overview is None or work is None:
+            self.progress_changed.emit("", "", None)
         else:
-            self.panel.show_overview(overview)
+            share = (work.index - 1 + work.share) / work.total
+            details = f"{panel_title(overview)}\n{trial_text(overview)}"
+            self.progress_changed.emit(progress_text(overview), details, share)
         if self.page is not None:
             self.page.show_overview(overview)
 

@@ -1,4 +1,4 @@
-"""Panel above the script that shows the progress of engine tuning."""
+"""Panel of the Engines page that shows the progress of engine tuning."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ _MOST_LINES = 2
 
 
 class EngineTuningPanel(CollapsiblePanel):
-    """Panel that is visible during tuning unless the user closes it. ``action_wanted`` carries an ``EngineAction``."""
+    """Panel that is visible during tuning. ``action_wanted`` carries an ``EngineAction``."""
 
     action_wanted = Signal(object)
-    details_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None, *, can_be_closed: bool = True) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Optimising for this computer"))
-        self._is_closed = False
         self._is_paused = False
         self._text = QLabel(wordWrap=True)
         self._text.setProperty("role", "quiet")
@@ -29,25 +27,17 @@ class EngineTuningPanel(CollapsiblePanel):
         self._pause = QPushButton(self.tr("Pause"))
         self._stop = QPushButton(self.tr("Stop"))
         self._stop.setToolTip(self.tr("Resumes at the next start, unless disabled in the settings"))
-        self._details = QPushButton(self.tr("Details…"))
-        self._more.setAccessibleName(self.tr("Engine details"))
-        self._close.setToolTip(self.tr("Close; tuning continues"))
-        self._close.setAccessibleName(self.tr("Close panel; tuning continues"))
-        self._close.setVisible(can_be_closed)
+        self._close.hide()
         self._lay_out()
-        self._details.setVisible(can_be_closed)
         self._pause.clicked.connect(
             lambda: self.action_wanted.emit(EngineAction.RESUME if self._is_paused else EngineAction.PAUSE)
         )
         self._stop.clicked.connect(lambda: self.action_wanted.emit(EngineAction.CANCEL))
-        self._details.clicked.connect(self.details_wanted)
-        self.more_wanted.connect(self.details_wanted)
-        self.close_wanted.connect(self._on_close)
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
         foot.addWidget(self._bar, 1)
-        for button in (self._pause, self._stop, self._details):
+        for button in (self._pause, self._stop):
             button.setAutoDefault(False)
             foot.addWidget(button)
         column = QVBoxLayout(self.body)
@@ -59,7 +49,6 @@ class EngineTuningPanel(CollapsiblePanel):
     def show_overview(self, overview: EngineStatus) -> None:
         work = overview.work
         if work is None:
-            self._is_closed = False
             self.hide()
             return
         self._is_paused = overview.is_paused
@@ -68,14 +57,10 @@ class EngineTuningPanel(CollapsiblePanel):
         self._text.setText(f"{trial_text(overview)} · {note}")
         self.show_progress(True, (work.index - 1 + work.share) / work.total)
         self._pause.setText(self.tr("Continue") if overview.is_paused else self.tr("Pause"))
-        self.setVisible(not self._is_closed)
+        self.show()
 
     def event(self, event: QEvent) -> bool:
         """Reserve space for two lines, so that the buttons stay in place while the text length changes."""
         if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._text.setMinimumHeight(_MOST_LINES * self._text.fontMetrics().lineSpacing())
         return super().event(event)
-
-    def _on_close(self) -> None:
-        self._is_closed = True
-        self.hide()

@@ -1,4 +1,4 @@
-"""Panel above the script that shows the steps of the first-run assistant."""
+"""Line above the script that shows the steps of the first-run assistant; all of a step is shown in a dialog."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FirstRunPanel(CollapsiblePanel):
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, is_folded=True)
         self.setAccessibleName(self.tr("First steps"))
         self._more.setAccessibleName(self.tr("More first steps"))
         self._close.setToolTip(self.tr("Close"))
@@ -74,6 +74,7 @@ class FirstRunPanel(CollapsiblePanel):
             self._rows.addWidget(widget)
         self.close_wanted.connect(self.closed)
         self.more_wanted.connect(self._open_dialog)
+        self.offer_taken.connect(self._take_offer)
 
     @property
     def page(self) -> PanelPage:
@@ -98,18 +99,16 @@ class FirstRunPanel(CollapsiblePanel):
         self._table.setVisible(bool(page.table))
         if not has_same_buttons:
             self._buttons = self._replaced(self._buttons, self._make_buttons(page.buttons))
+        self.show_offer(page.buttons[0].text if page.buttons else "")
         self.show()
-
-    def set_folded(self, is_folded: bool) -> None:
-        """Fold or unfold the panel. Unfolding also closes the dialog with the content."""
-        if not is_folded and self._dialog is not None:
-            self._dialog.accept()
-        super().set_folded(is_folded)
 
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         if self._dialog is not None and self.isHidden():  # hidden, not minimised with the window
             self._dialog.accept()
         super().hideEvent(event)
+
+    def _take_offer(self) -> None:
+        self._page.buttons[0].call()
 
     def _open_dialog(self) -> None:
         """Show the folded content in a dialog."""

@@ -21,7 +21,7 @@ from studio.audio.streaming_audio import StreamingAudio
 
 # Audio arrives in chunks of half a second and more.
 _GROW_MILLISECONDS = 120
-_WAVEFORM_HEIGHT = 48
+_WAVEFORM_HEIGHT = 44
 _LEAST_WAVEFORM_WIDTH = 88
 _METER_WIDTH = 128
 _BUTTON_ACTIONS = ("play.previous_line", "play.toggle", "play.next_line", "play.stop")

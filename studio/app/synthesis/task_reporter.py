@@ -21,12 +21,12 @@ class TaskReporter(QObject):
         str, object, bool
     )  # text (may be empty), progress (0..1 or None), whether it can be cancelled
     message_changed = Signal(str)
+    model_task_changed = Signal(str, object)  # text (empty if there is none), progress (0..1 or None)
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._document_task: str | None = None
-        self._model_task: tuple[str, float | None] | None = None
         self._message = QTimer(self)
         self._message.setSingleShot(True)
         self._message.setInterval(_MESSAGE_MILLISECONDS)
@@ -60,8 +60,7 @@ class TaskReporter(QObject):
 
     def show_model_task(self, words: str | None, share: float | None) -> None:
         """Show a task of the Models page. It can be cancelled only on that page."""
-        self._model_task = (words, share) if words is not None else None
-        self.show()
+        self.model_task_changed.emit(words or "", share)
 
     def show(self) -> None:
         task = self._task()
@@ -82,7 +81,7 @@ class TaskReporter(QObject):
             return self._document_task, None, False
         if self._session.bridge.engine.state is EngineState.LOADING:
             return self.tr("Loading the model"), None, False
-        return (*self._model_task, False) if self._model_task is not None else None
+        return None
 
     def _job_text(self, job: SynthesisJob) -> str:
         row = self._session.editor.script.index_of.get(job.line_id)

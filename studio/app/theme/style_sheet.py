@@ -21,7 +21,7 @@ QMainWindow::separator {{ background: {ground}; width: 5px; height: 5px; }}
 QMainWindow::separator:hover {{ background: {border}; }}
 QDockWidget {{ font-weight: 600; }}
 QDockWidget::title {{ background: {ground}; padding: 6px 8px; }}
-QToolBar {{ border: 0; border-bottom: 1px solid {border}; spacing: 4px; padding: 4px 8px; }}
+QToolBar {{ border: 0; border-bottom: 1px solid {border}; spacing: 4px; padding: 2px 8px; }}
 QToolBar::separator {{ background: {border}; width: 1px; margin: 6px 4px; }}
 QStatusBar {{ background: {raised}; border-top: 1px solid {border}; }}
 QWidget[role="bar"] {{ background: {raised}; border-bottom: 1px solid {border}; }}
@@ -52,7 +52,7 @@ QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox {{ selection-background-c
 
 QTabWidget::pane {{ border: 0; border-top: 1px solid {border}; }}
 QTabBar {{ qproperty-drawBase: 0; }}
-QTabBar::tab {{ color: {quiet}; padding: 6px 12px; border: 2px solid transparent; border-radius: 0; }}
+QTabBar::tab {{ color: {quiet}; padding: 4px 12px; border: 2px solid transparent; border-radius: 0; }}
 QTabBar::tab:hover {{ color: {ink}; }}
 QTabBar::tab:selected {{ color: {ink}; border-bottom-color: {accent}; }}
 QTabBar::tab:selected:focus {{ border: 2px solid {accent}; border-radius: 4px; }}

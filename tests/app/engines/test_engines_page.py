@@ -16,6 +16,7 @@ from window_bench import Bench
 
 from studio.app.engines.engines_page import EnginesPage
 from studio.app.engines.tuning_panel import EngineTuningPanel
+from studio.app.widgets.progress_chip import ProgressChip
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.engines.stage import Stage
 from studio.settings import WANTED_ENGINES
@@ -146,10 +147,8 @@ def test_the_panel_shows_the_trial_its_progress_and_the_remaining_time(qtbot: An
     assert "Flow, ONNX Runtime · int8" in panel_text(panel)
     assert "Comparing with float32 · about 2 min left · You can keep working" in panel_text(panel)
     assert panel._bar.value() == round(1000 * (2 + 0.625) / 5)
-    panel._close.click()
-    panel.show_overview(engine_statuses.tuning_status())
-    assert panel.isHidden()
     panel.show_overview(engine_statuses.cpu_status())  # tuning has ended
+    assert panel.isHidden()
     panel.show_overview(engine_statuses.tuning_status())  # it starts again
     assert not panel.isHidden()
 
@@ -193,13 +192,16 @@ def test_the_window_shows_the_status_of_the_worker_and_sends_it_actions(
 
     bench = make_bench(start_worker=lambda: ThreadWorker(ModelWithEngines))
     window = bench.open_window()
-    bench.until(lambda: not bench.parts.engines.panel.isHidden())
-    window.actions_by_id["file.engines"].trigger()
+    (chip,) = (each for each in window.status.findChildren(ProgressChip) if "Optimising" in each.accessibleName())
+    bench.until(lambda: not chip.isHidden())
+    assert chip.text() == "Optimising 3 of 5"
+    assert "about 2 min left" in chip.toolTip()
+    chip.click()
     page = bench.parts.engines.page
     assert page is not None
     assert page.isVisible()
     assert Stage.FLOW in page.cards
-    assert panel_text(bench.parts.engines.panel).startswith("Optimising for")
-    bench.parts.engines.panel._stop.click()
+    assert panel_text(page.panel).startswith("Optimising for")
+    page.panel._stop.click()
     bench.until(lambda: managed == [(EngineAction.CANCEL, ())])
     page.close()
