@@ -25,6 +25,20 @@ def _garbage_is_collected_here() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.fixture(autouse=True)
+def _theme_is_reset() -> Iterator[None]:
+    """Remove the theme that a test has applied to the application, which all tests share."""
+    from PySide6.QtGui import QFontDatabase, QPalette
+    from PySide6.QtWidgets import QApplication
+
+    yield
+    application = QApplication.instance()
+    if isinstance(application, QApplication) and application.styleSheet():
+        application.setStyleSheet("")
+        application.setPalette(QPalette())
+        application.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
+
+
 class _PatientBot(QtBot):
     """Waits up to a minute, because a busy machine may need more than the five seconds of pytest-qt."""
 

@@ -78,9 +78,9 @@ class FilterBar(QWidget):
             box.activated.connect(self._update)
         self._has_note.toggled.connect(self._update)
         self._close.clicked.connect(self.close_bar)
-        self._editor.script_changed.connect(lambda *_: self._update_later())
+        self._editor.script_changed.connect(self._update_later)
         self._editor.project_replaced.connect(self.close_bar)
-        line_statuses.changed.connect(lambda _: self._update_later())
+        line_statuses.changed.connect(self._update_later)
 
     @property
     def speakable_ids(self) -> frozenset[str] | None:

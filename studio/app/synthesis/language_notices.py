@@ -39,8 +39,11 @@ class LanguageNotices(QObject):
         self._notices = notices
         self._probe = probe
         self._words = ""
-        session.language_check.held_back.connect(lambda held: session.bridge.run(self._show(held)))
+        session.language_check.held_back.connect(self._on_held_back)
         session.language_check.released.connect(self._hide)
+
+    def _on_held_back(self, held: HeldLines) -> None:
+        self._session.bridge.run(self._show(held))
 
     async def _show(self, held: HeldLines) -> None:
         offer, call = await self._help_for(held)

@@ -18,7 +18,7 @@ def window(bench: Bench) -> MainWindow:
     bench.add_voice()
     bench.add_take(np.full(20 * RATE, 0.1, np.float32))
     window = bench.open_window()
-    bench.until(lambda: window.waveform_panel.sound is not None)
+    bench.until(lambda: window.transport_bar.sound is not None)
     return window
 
 
@@ -42,7 +42,7 @@ def test_a_change_of_volume_is_heard_while_the_take_plays(bench: Bench, window: 
     assert playing.edits.gain_db == -6.0
     assert np.abs(playing.audio.all()).max() == pytest.approx(0.1 * 10 ** (-6 / 20), rel=1e-4)
     bench.until(lambda: bench.session.transport.position_seconds >= 8.0)
-    assert window.waveform_panel.sound is playing.audio
+    assert window.transport_bar.sound is playing.audio
 
 
 def test_playback_goes_on_at_the_same_place_of_a_stretched_take(bench: Bench, window: MainWindow, take: Take) -> None:
@@ -56,9 +56,9 @@ def test_playback_goes_on_at_the_same_place_of_a_stretched_take(bench: Bench, wi
 
 def test_the_shown_waveform_follows_the_edits(bench: Bench, window: MainWindow, take: Take) -> None:
     bench.session.editor.push(TrimTake(take.id, 5.0, 5.0), "Trim take")
-    bench.until(lambda: window.waveform_panel.sound is not None and window.waveform_panel.sound.seconds == 10.0)
+    bench.until(lambda: window.transport_bar.sound is not None and window.transport_bar.sound.seconds == 10.0)
     bench.trigger("edit.undo")
-    bench.until(lambda: window.waveform_panel.sound is not None and window.waveform_panel.sound.seconds == 20.0)
+    bench.until(lambda: window.transport_bar.sound is not None and window.transport_bar.sound.seconds == 20.0)
 
 
 def test_a_take_played_after_an_edit_has_the_edit(bench: Bench, window: MainWindow, take: Take) -> None:
