@@ -12,7 +12,8 @@ and a true peak of at most -1 dBTP.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from studio.errors import UnusableSetting
@@ -73,7 +74,7 @@ class AudioStandard:
 
     name: str
     title: str
-    limits: dict[Criterion, Range]
+    limits: Mapping[Criterion, Range] = field(hash=False)
     aim: float
     head_seconds: float = 0.0
     tail_seconds: float = 0.0
