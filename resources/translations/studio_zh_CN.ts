@@ -252,7 +252,7 @@
         <translation>选择该角色的所有行</translation>
     </message>
     <message>
-        <source>Select all lines of the current line&apos;s character</source>
+        <source>Select all lines of the current line's character</source>
         <translation>选择与当前行同一角色的所有行</translation>
     </message>
     <message>
@@ -260,7 +260,7 @@
         <translation>选择该音色的所有行</translation>
     </message>
     <message>
-        <source>Select all lines with the current line&apos;s voice</source>
+        <source>Select all lines with the current line's voice</source>
         <translation>选择与当前行同一音色的所有行</translation>
     </message>
     <message>
@@ -1059,7 +1059,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>未保存的更改将会丢失。</translation>
     </message>
     <message>
-        <source>Don&apos;t save</source>
+        <source>Don't save</source>
         <translation>不保存</translation>
     </message>
     <message>
@@ -1599,7 +1599,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为音色原本的语速。</translation>
     </message>
     <message>
@@ -2423,8 +2423,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 不支持 {size} 通道的注意力头</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
-        <translation>未安装 vLLM（可运行 pip install &apos;timbre-studio[vllm]&apos; 安装）</translation>
+        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
+        <translation>未安装 vLLM（可运行 pip install 'timbre-studio[vllm]' 安装）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2795,8 +2795,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），以安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
-        <translation>{program}也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
+        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
+        <translation>{program}也可以运行 pip install "timbre-studio[media]"。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3063,7 +3063,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>参考音频长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
         <translation>参考音频的采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3419,7 +3419,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3459,7 +3459,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program&apos;s list of models is damaged ({file}).</source>
+        <source>The program's list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3467,7 +3467,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy requires a login (status {status}).</source>
+        <source>This computer's proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3491,7 +3491,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer&apos;s proxy</source>
+        <source>cannot be reached through this computer's proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3547,7 +3547,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
+        <source>This computer's proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4055,7 +4055,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4195,7 +4195,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
         <translation>有一个分块比流匹配的边界（{grid} 个 token）多出 {beyond} 个 token。</translation>
     </message>
     <message>
@@ -4207,7 +4207,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
         <translation>参考音频与句子共 {seconds:.0f} 秒；模型上限为 {longest} 秒。</translation>
     </message>
     <message>
@@ -4251,7 +4251,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>使用显卡时，请选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
         <translation>未安装在显卡上使用 8 位权重所需的 NVIDIA 运行时编译器 NVRTC。</translation>
     </message>
     <message>
@@ -4775,7 +4775,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请撤销对 YAML 文件的修改，或修复模型。</translation>
     </message>
     <message>
-        <source>The model&apos;s YAML file lacks a value or contains an invalid one.</source>
+        <source>The model's YAML file lacks a value or contains an invalid one.</source>
         <translation>模型的 YAML 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4946,6 +4946,18 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>another engine was chosen by hand</source>
         <translation>已手动选择其他引擎</translation>
     </message>
+<message>
+        <source>Choose one of these, or no standard.</source>
+        <translation>请选择其中一种，或不使用标准。</translation>
+    </message>
+    <message>
+        <source>{standard} does not allow {sample_rate} Hz.</source>
+        <translation>{standard} 不允许 {sample_rate} Hz 采样率。</translation>
+    </message>
+    <message>
+        <source>{standard} is for chapters, audiobooks and joined files.</source>
+        <translation>{standard} 仅适用于章节文件、有声书和合并文件。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
@@ -5071,7 +5083,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>合并文件的名称</translation>
     </message>
     <message>
-        <source>Overwrite other scripts&apos; files</source>
+        <source>Overwrite other scripts' files</source>
         <translation>覆盖其他脚本的文件</translation>
     </message>
     <message numerus="yes">
@@ -5535,7 +5547,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -6282,7 +6294,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>固定种子后，相同文本的生成结果不变；否则每次生成都不同。</translation>
     </message>
     <message>
-        <source>from the export&apos;s name pattern</source>
+        <source>from the export's name pattern</source>
         <translation>按导出命名规则</translation>
     </message>
     <message>
@@ -7019,7 +7031,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>试听</translation>
     </message>
     <message>
-        <source>Play this word in the current line&apos;s voice</source>
+        <source>Play this word in the current line's voice</source>
         <translation>用当前行的音色试听此词</translation>
     </message>
     <message>
@@ -7740,7 +7752,7 @@ Drop a recording here to create a voice.</source>
         <translation>跟随系统</translation>
     </message>
     <message>
-        <source>Light, dark, or the desktop&apos;s setting.</source>
+        <source>Light, dark, or the desktop's setting.</source>
         <translation>浅色、深色，或跟随桌面设置。</translation>
     </message>
     <message>
@@ -7868,7 +7880,7 @@ Drop a recording here to create a voice.</source>
         <translation>新安装的模型保存在此（每个 3 到 7 GB）。已安装的模型不会移动。</translation>
     </message>
     <message>
-        <source>In the program&apos;s data folder</source>
+        <source>In the program's data folder</source>
         <translation>程序数据文件夹</translation>
     </message>
     <message>

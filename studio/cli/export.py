@@ -22,7 +22,7 @@ from studio.cli.dubbing import (
     times_as_json,
     with_times,
 )
-from studio.cli.export_book import add_book_options, book_details
+from studio.cli.export_book import add_book_options, book_details, choose_format
 from studio.cli.export_preview import print_findings, print_forecast
 from studio.cli.export_script import (
     READABLE_SUFFIXES,
@@ -66,6 +66,7 @@ from studio.export.progress import ExportProgress
 from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project, seconds_in_project
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.speech_source import ExportItem, SpeechSource
+from studio.export.standards import standard_named
 from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
@@ -161,12 +162,8 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_sound_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("audio", "default: the samples of the takes, unchanged")
-    group.add_argument(
-        "--format", type=_encoding, default="wav16", metavar="NAME", help=f"{', '.join(ENCODINGS)} (default wav16)"
-    )
-    group.add_argument(
-        "--rate", type=int, default=24_000, choices=SAMPLE_RATES, metavar="HZ", help="24000 (default), 44100 or 48000"
-    )
+    group.add_argument("--format", type=_encoding, metavar="NAME", help=f"{', '.join(ENCODINGS)} (default wav16)")
+    group.add_argument("--rate", type=int, choices=SAMPLE_RATES, metavar="HZ", help="24000 (default), 44100 or 48000")
     group.add_argument(
         "--lufs", type=float, metavar="LUFS", help="normalise each file to this loudness, for example -16"
     )
@@ -181,6 +178,7 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     resolve_output(arguments)
+    choose_format(arguments)
     folder = model_folder(arguments.model)
     with open_script(
         arguments.script, arguments.lines, command_context.open_library(), import_choices(arguments)
@@ -275,6 +273,8 @@ def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) 
         has_line_files=not (arguments.joined_only or arguments.chapters or arguments.m4b),
         has_chapter_files=arguments.chapters,
         has_audiobook=arguments.m4b,
+        standard=None if arguments.standard is None else standard_named(arguments.standard),
+        room_tone=arguments.room_tone,
         joined_name=(arguments.name or name) if arguments.joined or arguments.joined_only else None,
         pattern=arguments.pattern or DEFAULT_PATTERN,
         chapter_pattern=arguments.pattern or DEFAULT_CHAPTER_PATTERN,

@@ -41,6 +41,17 @@ class BookDetails:
         }
         return tags | {name: value for name, value in found.items() if value}
 
+    def facts(self, project: str, comment: str, chapters: Sequence[m4b.Chapter]) -> m4b.BookFacts:
+        """Return the tags of an audiobook. ``project`` is its title if the work has none."""
+        return m4b.BookFacts(
+            title=self.title or project,
+            author=self.author,
+            narrator=self.narrator,
+            comment=comment,
+            chapters=chapters,
+            cover=self.cover,
+        )
+
     def digest(self) -> list[str]:
         """Return what identifies the tags; it is empty without tags."""
         values = [self.title, self.author, self.narrator]
@@ -100,15 +111,15 @@ def chapters_of(items: Sequence[ExportItem], work: str) -> tuple[PlannedChapter,
 
 
 def audiobook_chapters(
-    chapters: Sequence[PlannedChapter], timings: Mapping[int, LineTiming]
+    chapters: Sequence[PlannedChapter], timings: Mapping[int, LineTiming], head_samples: int = 0
 ) -> tuple[m4b.Chapter, ...]:
     """Return the chapters that have lines, with their times. Each lasts until the next one.
 
-    ``timings`` has the lines of the audiobook by position.
+    ``timings`` has the lines of the audiobook by position. Each chapter begins ``head_samples`` before its first line.
     """
     titles = [each.title for each in chapters if any(position in timings for position in each.positions)]
     firsts = [next((each for each in chapter.positions if each in timings), None) for chapter in chapters]
-    starts = [timings[each].start_samples for each in firsts if each is not None]
+    starts = [timings[each].start_samples - head_samples for each in firsts if each is not None]
     ends = [*starts[1:], max(each.end_samples for each in timings.values())]
     return tuple(
         m4b.Chapter(title, start, end) for title, start, end in zip(titles, [0, *starts[1:]], ends, strict=True)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from studio.audio.m4b import BookFacts
 from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.export.book import PlannedChapter, audiobook_chapters
 from studio.export.joined_files import JoinedFile
 from studio.export.loudness import LoudnessMeter, TruePeakMeter, loudness_lufs, true_peak_dbtp
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
+from studio.export.mastered_chapters import mastered
 from studio.export.mastering import apply_loudness, limit_mix, resample_and_trim, soften_ends
 from studio.export.original_times import in_order_of_time, mix_lines
 from studio.export.plan import ExportPlan
@@ -214,7 +214,7 @@ class Exporter:
     def _samples_of(self, item: ExportItem, *, extra_gain_db: float = 0.0) -> Samples:
         settings = self._settings
         waveform = self._source.waveform_of(item)
-        samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.is_trimmed)
+        samples = resample_and_trim(waveform, settings.sample_rate, is_trimmed=settings.trims)
         return apply_loudness(
             samples, settings.sample_rate, settings.loudness, settings.encoding, extra_gain_db=extra_gain_db
         )
@@ -268,14 +268,20 @@ class Exporter:
         return self._settings.timings(lines)
 
     def _audio_of(
-        self, positions: Iterable[int], timings: Iterable[LineTiming], *, extra_gain_db: float = 0.0
+        self, positions: Iterable[int], timings: Sequence[LineTiming], *, extra_gain_db: float = 0.0
     ) -> Iterator[Samples]:
-        """Yield the lines at ``positions`` and the pauses after them."""
+        """Yield the lines at ``positions`` and the pauses after them, mastered if a standard is chosen."""
+        lines = self._lines_of(positions, timings, extra_gain_db)
+        return mastered(lines, timings, self._settings, self._control.raise_if_cancelled)
+
+    def _lines_of(
+        self, positions: Iterable[int], timings: Iterable[LineTiming], extra_gain_db: float
+    ) -> Iterator[Samples]:
         for position, timing in zip(positions, timings, strict=True):
             self._control.raise_if_cancelled()
             self._pace.begin()
             samples = self._samples_of(timing.item, extra_gain_db=extra_gain_db)
-            if self._settings.is_by_chapter:
+            if self._settings.is_by_chapter or self._settings.standard:
                 samples = soften_ends(samples, self._settings.sample_rate)
             self._pace.wrote()
             self._report(len(self._plan.items), None)
@@ -303,15 +309,11 @@ class Exporter:
     def _write_audiobook(self, timings: tuple[LineTiming, ...]) -> None:
         plan, settings = self._plan, self._settings
         assert plan.audiobook_file is not None
-        facts = BookFacts(
-            title=settings.book.title or settings.project or plan.script_stem.name,
-            author=settings.book.author,
-            narrator=settings.book.narrator,
-            comment=settings.provenance.tags(title="")["comment"],
-            chapters=audiobook_chapters(plan.chapters, dict(zip(sorted(self._num_samples), timings, strict=True))),
-            cover=settings.book.cover,
-        )
         file = plan.audiobook_file
+        lines = dict(zip(sorted(self._num_samples), timings, strict=True))
+        chapters = audiobook_chapters(plan.chapters, lines, settings.head_samples)
+        comment = settings.provenance.tags(title="")["comment"]
+        facts = settings.book.facts(settings.project or file.stem, comment, chapters)
         recipe, origin = self._script_recipe(file), plan.origin_of(file)
         with self._target.audiobook(file, settings.sample_rate, facts, recipe, origin) as book:
             for samples in self._audio_of(sorted(self._num_samples), timings):

@@ -8,10 +8,11 @@ a voice or text does not.
 from __future__ import annotations
 
 import difflib
+import os
 import string
 import unicodedata
 from collections.abc import Iterable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import regex
 
@@ -34,6 +35,7 @@ FIELDS = {
     "chapter": "title of the chapter",
 }
 _ID = "id"
+_LONGEST_WINDOWS_PATH = 259
 _FEWEST_DIGITS = 3
 _CHAPTER_DIGITS = 2
 _TEXT_CHARACTERS = 40
@@ -164,6 +166,23 @@ def sanitize_filename(name: str, *, longest_bytes: int = _LONGEST_STEM_BYTES) ->
     if _RESERVED.match(name):
         name = f"_{name}"
     return name or _NAME_OF_EMPTY_TEXT
+
+
+def short_enough(
+    stem: PurePosixPath, folder: Path, suffix: str, *, is_windows: bool = os.name == "nt"
+) -> PurePosixPath:
+    """Return ``stem``, shortened if the path would exceed the length limit of Windows."""
+    if not is_windows:
+        return stem
+    # Twelve characters are reserved for a number against collisions.
+    room = _LONGEST_WINDOWS_PATH - 12 - len(f"{folder}/{stem.parent}/{suffix}")
+    if room < 8:
+        raise UnusableSetting(
+            "The path {folder} is too long.",
+            remedy="Choose a folder with a shorter path.",
+            folder=folder,
+        )
+    return stem.with_name(sanitize_filename(stem.name, longest_bytes=room)) if len(stem.name) > room else stem
 
 
 def _cut(name: str, longest_bytes: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -22,10 +21,13 @@ from studio.export.names import (
     UniqueNamer,
     sanitize_filename,
     sanitize_path,
+    short_enough,
 )
 from studio.export.original_times import timings_at_slots
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem, ScriptChapter
+from studio.export.standard_mastering import MASTERING_VERSION
+from studio.export.standards import AudioStandard, Criterion, Range
 from studio.export.subtitles import LineTiming, SubtitleFormat
 from studio.export.target_folder import Origin
 
@@ -34,7 +36,6 @@ LONGEST_PAUSE_SECONDS = 60.0
 MANIFEST_SUFFIX = ".csv"
 # Increase this after a change of the audio processing, so that all files are exported again.
 _SOUND_VERSION = 1
-_LONGEST_WINDOWS_PATH = 259
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class ExportSettings:
         joined_name: The name of the file with all lines, without suffix, or None for no such file.
         has_chapter_files: Whether to export each chapter to its own file.
         has_audiobook: Whether to export all lines to an M4B file with chapters.
+        standard: The standard to which chapters, or else the joined file, are mastered.
+        room_tone: A recording of room tone for mastered audio, or None for generated noise.
         pause_seconds: The pause after each line, or None for the pause that the line has.
         at_times: Whether each line of the joined audio begins at its time in the video.
         per_character: Whether there is a joined file for each character, instead of one for all. Needs ``at_times``.
@@ -62,6 +65,8 @@ class ExportSettings:
     chapter_pattern: str = DEFAULT_CHAPTER_PATTERN
     has_audiobook: bool = False
     book: BookDetails = BookDetails()
+    standard: AudioStandard | None = None
+    room_tone: Path | None = None
     pause_seconds: float | None = None
     at_times: bool = False
     per_character: bool = False
@@ -113,6 +118,24 @@ class ExportSettings:
             raise UnusableSetting(
                 "Chapters cannot be exported at the original times.", remedy="Export the chapters on their own."
             )
+        if self.standard is not None:
+            self._check_standard(self.standard)
+
+    def _check_standard(self, standard: AudioStandard) -> None:
+        if self.at_times or not (self.is_by_chapter or self.joined_name is not None):
+            raise UnusableSetting(
+                "{standard} is for chapters, audiobooks and joined files.",
+                remedy="Choose one of these, or no standard.",
+                standard=standard.title,
+            )
+        if self.sample_rate not in standard.limits.get(Criterion.SAMPLE_RATE, Range()):
+            raise UnusableSetting(
+                "{standard} does not allow {sample_rate} Hz.",
+                remedy="Choose {known}.",
+                standard=standard.title,
+                sample_rate=self.sample_rate,
+                known=", ".join(str(rate) for rate in SAMPLE_RATES if rate in standard.limits[Criterion.SAMPLE_RATE]),
+            )
 
     @property
     def is_by_chapter(self) -> bool:
@@ -125,15 +148,39 @@ class ExportSettings:
     def pause_samples_after(self, item: ExportItem) -> int:
         return round(self.pause_after(item) * self.sample_rate)
 
+    @property
+    def trims(self) -> bool:
+        """Whether silence before and after each line is removed. Standards limit the silence at the ends."""
+        return self.is_trimmed or self.standard is not None
+
+    @property
+    def head_samples(self) -> int:
+        """The length of the room tone at the start of a mastered chapter."""
+        return round(self.standard.head_seconds * self.sample_rate) if self.standard else 0
+
+    def chapter_key(self, item: ExportItem) -> object:
+        """Return a value that is the same for all lines of a chapter, or for all lines if there are no chapters."""
+        return item.chapter if self.is_by_chapter else None
+
+    def _pause_samples_between(self, item: ExportItem, following: ExportItem | None) -> int:
+        ends_chapter = following is None or self.chapter_key(following) != self.chapter_key(item)
+        if self.standard is not None and ends_chapter:
+            tail = round(self.standard.tail_seconds * self.sample_rate)
+            return tail + (self.head_samples if following else 0)
+        return 0 if following is None else self.pause_samples_after(item)
+
     def timings(self, lines: Sequence[tuple[ExportItem, int]]) -> tuple[LineTiming, ...]:
-        """Return the timing of ``lines`` (item, number of samples) in the joined audio. No pause follows the last."""
+        """Return the timing of ``lines`` (item, number of samples) in the joined audio. No pause follows the last.
+
+        In mastered audio, each chapter begins and ends with room tone.
+        """
         if self.at_times:
             return timings_at_slots(lines, self.sample_rate, self.pause_samples_after)
         timings: list[LineTiming] = []
         for position, (item, num_samples) in enumerate(lines):
-            start = timings[-1].end_samples if timings else 0
-            is_last = position == len(lines) - 1
-            pause = 0 if is_last else self.pause_samples_after(item)
+            start = timings[-1].end_samples if timings else self.head_samples
+            following = lines[position + 1][0] if position + 1 < len(lines) else None
+            pause = self._pause_samples_between(item, following)
             timings.append(LineTiming(item, start, num_samples, pause, self.sample_rate))
         return tuple(timings)
 
@@ -196,7 +243,7 @@ class ExportPlan:
                     if item.file_name
                     else pattern.stem(item, num_items=largest, project=settings.project)
                 )
-                short = _short_enough(stem_wanted, folder, suffix)
+                short = short_enough(stem_wanted, folder, suffix)
                 unique = names.unique(short, [suffix])
                 if unique != short:
                     renumbered.append(position)
@@ -295,6 +342,11 @@ class ExportPlan:
             # Absent in exports without these options, so that their digests are those of earlier versions.
             *(["by chapter"] if settings.is_by_chapter else []),
             *settings.book.digest(),
+            *(
+                [settings.standard.name, MASTERING_VERSION, _file_facts(settings.room_tone)]
+                if settings.standard
+                else []
+            ),
         ]
 
     def _of_script(self, suffix: str) -> PurePosixPath:
@@ -315,7 +367,7 @@ def _chapters(
     named: list[PlannedChapter] = []
     for each in chapters:
         wanted = pattern.stem(items[each.first], num_items=len(items), project=work)
-        unique = names.unique(_short_enough(wanted, folder, suffix), [suffix])
+        unique = names.unique(short_enough(wanted, folder, suffix), [suffix])
         named.append(replace(each, file=unique.with_name(unique.name + suffix)))
     return tuple(named)
 
@@ -330,27 +382,18 @@ def _imported_values(item: ExportItem) -> list[object]:
     return [item.character, dict(item.columns)] if item.character or item.columns else []
 
 
+def _file_facts(path: Path | None) -> list[object]:
+    """Return what changes when the file at ``path`` is replaced."""
+    if path is None or not path.is_file():
+        return []
+    found = path.stat()
+    return [str(path.absolute()), found.st_size, found.st_mtime_ns]
+
+
 def _without_suffix(file_name: str) -> str:
     """Remove an audio suffix that the user typed, as in ``intro.wav``."""
     stem, point, suffix = file_name.rpartition(".")
     return stem if point and f".{suffix.lower()}" in {each.suffix for each in ENCODINGS.values()} else file_name
-
-
-def _short_enough(
-    stem: PurePosixPath, folder: Path, suffix: str, *, is_windows: bool = os.name == "nt"
-) -> PurePosixPath:
-    """Return ``stem``, shortened if the path would exceed the length limit of Windows."""
-    if not is_windows:
-        return stem
-    # Twelve characters are reserved for a number against collisions.
-    room = _LONGEST_WINDOWS_PATH - 12 - len(f"{folder}/{stem.parent}/{suffix}")
-    if room < 8:
-        raise UnusableSetting(
-            "The path {folder} is too long.",
-            remedy="Choose a folder with a shorter path.",
-            folder=folder,
-        )
-    return stem.with_name(sanitize_filename(stem.name, longest_bytes=room)) if len(stem.name) > room else stem
 
 
 def _digest(*values: object) -> str:

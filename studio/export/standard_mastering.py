@@ -26,6 +26,8 @@ from studio.export.loudness import FloatArray, LoudnessMeter, amplitude_of, deci
 from studio.export.standards import AudioStandard
 from studio.export.target_folder import writing
 
+# Increase this after a change of the processing, so that all files are mastered again.
+MASTERING_VERSION = 1
 _SEGMENT_SECONDS = 20
 _SHORTEST_SEGMENT_SECONDS = 12
 _MOST_PASSES = 6

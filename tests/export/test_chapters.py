@@ -15,8 +15,10 @@ from studio.audio.encoding import MP3_192
 from studio.errors import NoSpeechMade, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.exporter import Exporter, ExportResult
+from studio.export.levels import measure_file
 from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.speech_source import ScriptChapter
+from studio.export.standards import ACX, EBU_R128
 from studio.export.subtitles import SubtitleFormat
 from studio.project.lines import Heading, Line
 
@@ -47,7 +49,8 @@ class BookExport:
 
 
 @pytest.fixture
-def export(tmp_path: Path) -> BookExport:
+def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BookExport:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path / "cache"))
     return BookExport(tmp_path)
 
 
@@ -173,6 +176,44 @@ def test_lines_are_joined_without_clicks(export: BookExport) -> None:
     steepest = np.abs(np.diff(vowel)).max()
     assert np.abs(np.diff(samples)).max() < 1.5 * steepest
     assert (abs(samples[0]), abs(samples[-1])) < (0.001, 0.001)
+
+
+def test_mastered_chapters_meet_acx_as_mp3(export: BookExport) -> None:
+    options = {
+        "encoding": MP3_192,
+        "sample_rate": 44_100,
+        "standard": ACX,
+        "subtitles": frozenset([SubtitleFormat.SRT]),
+    }
+    result = export(has_chapter_files=True, has_audiobook=True, **options)
+    *chapters, book, subtitles = result.files
+    for path in chapters:
+        assert [finding for finding in ACX.check(measure_file(path)) if not finding.is_met] == [], path
+    with av.open(str(book)) as container:
+        starts = [float(chapter["start"] * chapter["time_base"]) for chapter in container.chapters()]
+        lengths = [
+            float((chapter["end"] - chapter["start"]) * chapter["time_base"]) for chapter in container.chapters()
+        ]
+    assert lengths == pytest.approx([measure_file(path).seconds for path in chapters], abs=0.06)
+    assert starts[0] == 0.0
+    first_line_of_second = starts[1] + ACX.head_seconds
+    assert f"00:00:0{first_line_of_second:.3f}".replace(".", ",") in subtitles.read_text("utf-8")
+    assert export(has_chapter_files=True, has_audiobook=True, **options).num_made == 0
+
+
+def test_a_joined_file_is_mastered_as_a_whole(export: BookExport) -> None:
+    (path,) = export(joined_name="rain", standard=EBU_R128).files
+    levels = measure_file(path)
+    assert EBU_R128.is_met_by(levels)
+    # Trimming silence off the lines is part of mastering; these lines have none.
+    assert levels.seconds == pytest.approx(seconds_of(*TEXTS), abs=0.001)
+
+
+def test_a_standard_needs_chapters_or_a_joined_file_and_its_sample_rate(export: BookExport) -> None:
+    with pytest.raises(UnusableSetting, match="ACX is for chapters, audiobooks and joined files"):
+        export(has_line_files=True, standard=ACX, sample_rate=44_100)
+    with pytest.raises(UnusableSetting, match=r"ACX does not allow 48000 Hz\. Choose 44100"):
+        export(has_chapter_files=True, standard=ACX, sample_rate=48_000)
 
 
 def test_an_export_needs_some_file(export: BookExport) -> None:

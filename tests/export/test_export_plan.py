@@ -14,7 +14,8 @@ from studio.audio.encoding import ENCODINGS, FLAC_16, MP3, WAV_16, WAV_FLOAT, en
 from studio.audio.files import AudioWriter
 from studio.errors import UnusableSetting
 from studio.export.mastering import LoudnessTarget
-from studio.export.plan import ExportPlan, ExportSettings, _short_enough
+from studio.export.names import short_enough
+from studio.export.plan import ExportPlan, ExportSettings
 from studio.export.progress import Pace
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.subtitles import SubtitleFormat
@@ -65,12 +66,12 @@ def test_pauses_and_order_affect_only_the_joined_file() -> None:
 
 def test_names_are_shortened_to_the_path_limit_of_windows() -> None:
     folder = Path("C:/" + "x" * 200)
-    short = _short_enough(PurePosixPath("Anna/" + "word " * 30), folder, ".flac", is_windows=True)
+    short = short_enough(PurePosixPath("Anna/" + "word " * 30), folder, ".flac", is_windows=True)
     assert len(f"{folder}/{short}-10.flac") <= 259
     assert short.parent.name == "Anna"
-    assert _short_enough(PurePosixPath("word"), folder, ".flac", is_windows=True) == PurePosixPath("word")
+    assert short_enough(PurePosixPath("word"), folder, ".flac", is_windows=True) == PurePosixPath("word")
     with pytest.raises(UnusableSetting, match="is too long"):
-        _short_enough(PurePosixPath("word"), Path("C:/" + "x" * 250), ".flac", is_windows=True)
+        short_enough(PurePosixPath("word"), Path("C:/" + "x" * 250), ".flac", is_windows=True)
 
 
 def test_formats_have_names_and_suffixes() -> None:
