@@ -4958,6 +4958,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{standard} is for chapters, audiobooks and joined files.</source>
         <translation>{standard} 仅适用于章节文件、有声书和合并文件。</translation>
     </message>
+<message>
+        <source>Export it again with the standard, or correct a WAV, FLAC or MP3 file.</source>
+        <translation>请按该标准重新导出，或改为修正 WAV、FLAC 或 MP3 文件。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be corrected: its format cannot be written again.</source>
+        <translation>无法修正 {file}：不支持写入该格式。</translation>
+    </message>
 </context>
 <context>
     <name>ExportController</name>
