@@ -290,6 +290,14 @@ EXPORT_PLACEMENT = Choice(
         Option("characters", "At their times, one file per character"),
     ),
 )
+EXPORT_STANDARD = Choice(
+    key="export-standard",
+    page=Page.EXPORT,
+    title="Mastering",
+    help="Levels, room tone and pauses of chapters, audiobooks and joined files. ACX needs MP3 at 192 kbit/s.",
+    default="none",
+    options=(Option("none", "None"), Option("acx", "ACX"), Option("r128", "EBU R128")),
+)
 EXPORT_PATTERN = StringSetting(
     key="export-pattern",
     page=Page.EXPORT,

@@ -223,6 +223,16 @@
     </message>
 </context>
 <context>
+    <name>LevelsDialog</name>
+    <message numerus="yes">
+        <source>%n file(s) do not meet the standard.</source>
+        <translation>
+            <numerusform>%n file does not meet the standard.</numerusform>
+            <numerusform>%n files do not meet the standard.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>LineModel</name>
     <message numerus="yes">
         <source>%n line(s)</source>

@@ -252,7 +252,7 @@
         <translation>选择该角色的所有行</translation>
     </message>
     <message>
-        <source>Select all lines of the current line's character</source>
+        <source>Select all lines of the current line&apos;s character</source>
         <translation>选择与当前行同一角色的所有行</translation>
     </message>
     <message>
@@ -260,7 +260,7 @@
         <translation>选择该音色的所有行</translation>
     </message>
     <message>
-        <source>Select all lines with the current line's voice</source>
+        <source>Select all lines with the current line&apos;s voice</source>
         <translation>选择与当前行同一音色的所有行</translation>
     </message>
     <message>
@@ -395,6 +395,22 @@
         <source>Next line</source>
         <translation>下一行</translation>
     </message>
+    <message>
+        <source>Book details…</source>
+        <translation>作品信息…</translation>
+    </message>
+    <message>
+        <source>Title, author, narrator and cover of the work</source>
+        <translation>作品的书名、作者、朗读者和封面</translation>
+    </message>
+    <message>
+        <source>Check audio levels…</source>
+        <translation>检查音频电平…</translation>
+    </message>
+    <message>
+        <source>Compare audio files with ACX or EBU R128</source>
+        <translation>按 ACX 或 EBU R128 标准检查音频文件</translation>
+    </message>
 </context>
 <context>
     <name>AudioDeviceNotifier</name>
@@ -413,6 +429,57 @@
     <message>
         <source>Playback stuttered; the buffer has been enlarged.</source>
         <translation>播放出现卡顿，已增大缓冲。</translation>
+    </message>
+</context>
+<context>
+    <name>BookDialog</name>
+    <message>
+        <source>Book details</source>
+        <translation>作品信息</translation>
+    </message>
+    <message>
+        <source>Cover</source>
+        <translation>封面</translation>
+    </message>
+    <message>
+        <source>Choose image…</source>
+        <translation>选择图片…</translation>
+    </message>
+    <message>
+        <source>Remove cover</source>
+        <translation>移除封面</translation>
+    </message>
+    <message>
+        <source>Title</source>
+        <translation>书名</translation>
+    </message>
+    <message>
+        <source>Author</source>
+        <translation>作者</translation>
+    </message>
+    <message>
+        <source>Narrator</source>
+        <translation>朗读者</translation>
+    </message>
+    <message>
+        <source>Exported files get these as tags. Audiobooks (M4B) also get the cover.</source>
+        <translation>导出的文件会写入这些标签，有声书 (M4B) 还会包含封面。</translation>
+    </message>
+    <message>
+        <source>Edit book details</source>
+        <translation>编辑作品信息</translation>
+    </message>
+    <message>
+        <source>Choose cover</source>
+        <translation>选择封面</translation>
+    </message>
+    <message>
+        <source>Images</source>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>No cover</source>
+        <translation>无封面</translation>
     </message>
 </context>
 <context>
@@ -1059,7 +1126,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>未保存的更改将会丢失。</translation>
     </message>
     <message>
-        <source>Don't save</source>
+        <source>Don&apos;t save</source>
         <translation>不保存</translation>
     </message>
     <message>
@@ -1599,7 +1666,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请选择 float32；如果仍然失败，请重新下载模型。</translation>
     </message>
     <message>
-        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice's own.</source>
+        <source>Choose one from {lowest:g} to {highest:g}; 1 is the voice&apos;s own.</source>
         <translation>请选择 {lowest:g} 到 {highest:g}；1 为音色原本的语速。</translation>
     </message>
     <message>
@@ -2423,8 +2490,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>vLLM 不支持 {size} 通道的注意力头</translation>
     </message>
     <message>
-        <source>vLLM is not installed (pip install 'timbre-studio[vllm]')</source>
-        <translation>未安装 vLLM（可运行 pip install 'timbre-studio[vllm]' 安装）</translation>
+        <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
+        <translation>未安装 vLLM（可运行 pip install &apos;timbre-studio[vllm]&apos; 安装）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>
@@ -2795,8 +2862,8 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重新运行安装程序（python3 packaging/run.py），以安装 GPU 版 PyTorch。</translation>
     </message>
     <message>
-        <source>{program} Alternatively: pip install "timbre-studio[media]".</source>
-        <translation>{program}也可以运行 pip install "timbre-studio[media]"。</translation>
+        <source>{program} Alternatively: pip install &quot;timbre-studio[media]&quot;.</source>
+        <translation>{program}也可以运行 pip install &quot;timbre-studio[media]&quot;。</translation>
     </message>
     <message>
         <source>{signal}, possibly out of memory</source>
@@ -3063,7 +3130,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>参考音频长 {seconds:.1f} 秒；最多可用 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>The clip's samples reach {largest:.0f}; full scale is 1.</source>
+        <source>The clip&apos;s samples reach {largest:.0f}; full scale is 1.</source>
         <translation>参考音频的采样值达到 {largest:.0f}，而满幅为 1。</translation>
     </message>
     <message>
@@ -3419,7 +3486,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请填写类似 https://hf-mirror.com 的地址，或留空。</translation>
     </message>
     <message>
-        <source>Enter the user name and password in the system's proxy settings, then try again.</source>
+        <source>Enter the user name and password in the system&apos;s proxy settings, then try again.</source>
         <translation>请在系统的代理设置中填写用户名和密码，然后重试。</translation>
     </message>
     <message>
@@ -3459,7 +3526,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>模型 {name} 未安装。</translation>
     </message>
     <message>
-        <source>The program's list of models is damaged ({file}).</source>
+        <source>The program&apos;s list of models is damaged ({file}).</source>
         <translation>程序自带的模型列表已损坏（{file}）。</translation>
     </message>
     <message>
@@ -3467,7 +3534,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>本机设置的受信任证书文件无法使用（{reason}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy requires a login (status {status}).</source>
+        <source>This computer&apos;s proxy requires a login (status {status}).</source>
         <translation>本机的代理需要登录（状态码 {status}）。</translation>
     </message>
     <message>
@@ -3491,7 +3558,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>运行 `timbre models list` 可列出所有模型。</translation>
     </message>
     <message>
-        <source>cannot be reached through this computer's proxy</source>
+        <source>cannot be reached through this computer&apos;s proxy</source>
         <translation>无法通过本机的代理连接</translation>
     </message>
     <message>
@@ -3547,7 +3614,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{host} 限制了对该模型的访问（状态码 {status}）。</translation>
     </message>
     <message>
-        <source>This computer's proxy type is not supported, or its address is wrong.</source>
+        <source>This computer&apos;s proxy type is not supported, or its address is wrong.</source>
         <translation>不支持本机的代理类型，或代理地址有误。</translation>
     </message>
     <message>
@@ -4055,7 +4122,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有此名称的音色或文件。</translation>
     </message>
     <message>
-        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker's log.</source>
+        <source>Try again; it is restarted automatically. If it happens again, send the report and the worker&apos;s log.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
@@ -4195,7 +4262,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>无法为此显卡编译 8 位权重的内核（{reason}）。</translation>
     </message>
     <message>
-        <source>A chunk would end {beyond} tokens beyond the flow's grid of {grid} tokens.</source>
+        <source>A chunk would end {beyond} tokens beyond the flow&apos;s grid of {grid} tokens.</source>
         <translation>有一个分块比流匹配的边界（{grid} 个 token）多出 {beyond} 个 token。</translation>
     </message>
     <message>
@@ -4207,7 +4274,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>录音长 {seconds:.1f} 秒；模型一次最多读取 {longest:.0f} 秒。</translation>
     </message>
     <message>
-        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.</source>
+        <source>Voice clip and sentence together are {seconds:.0f} seconds; the model&apos;s limit is {longest}.</source>
         <translation>参考音频与句子共 {seconds:.0f} 秒；模型上限为 {longest} 秒。</translation>
     </message>
     <message>
@@ -4251,7 +4318,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>使用显卡时，请选择 int8、bfloat16 或 float16。</translation>
     </message>
     <message>
-        <source>NVIDIA's run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
+        <source>NVIDIA&apos;s run-time compiler NVRTC, which 8-bit weights on a GPU need, is not installed.</source>
         <translation>未安装在显卡上使用 8 位权重所需的 NVIDIA 运行时编译器 NVRTC。</translation>
     </message>
     <message>
@@ -4775,7 +4842,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请撤销对 YAML 文件的修改，或修复模型。</translation>
     </message>
     <message>
-        <source>The model's YAML file lacks a value or contains an invalid one.</source>
+        <source>The model&apos;s YAML file lacks a value or contains an invalid one.</source>
         <translation>模型的 YAML 文件缺少某个值，或含有无效的值。</translation>
     </message>
     <message>
@@ -4946,7 +5013,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>another engine was chosen by hand</source>
         <translation>已手动选择其他引擎</translation>
     </message>
-<message>
+    <message>
         <source>Choose one of these, or no standard.</source>
         <translation>请选择其中一种，或不使用标准。</translation>
     </message>
@@ -4958,7 +5025,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>{standard} is for chapters, audiobooks and joined files.</source>
         <translation>{standard} 仅适用于章节文件、有声书和合并文件。</translation>
     </message>
-<message>
+    <message>
         <source>Export it again with the standard, or correct a WAV, FLAC or MP3 file.</source>
         <translation>请按该标准重新导出，或改为修正 WAV、FLAC 或 MP3 文件。</translation>
     </message>
@@ -5091,7 +5158,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>合并文件的名称</translation>
     </message>
     <message>
-        <source>Overwrite other scripts' files</source>
+        <source>Overwrite other scripts&apos; files</source>
         <translation>覆盖其他脚本的文件</translation>
     </message>
     <message numerus="yes">
@@ -5555,7 +5622,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{gpu}，显存 {size}，驱动 {driver}</translation>
     </message>
     <message>
-        <source>Recommended: {name}, the newest model. It fits into the GPU's memory.</source>
+        <source>Recommended: {name}, the newest model. It fits into the GPU&apos;s memory.</source>
         <translation>推荐：{name}，最新的模型，显存足够运行。</translation>
     </message>
     <message>
@@ -6045,6 +6112,103 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>LevelsDialog</name>
+    <message>
+        <source>Check audio levels</source>
+        <translation>检查音频电平</translation>
+    </message>
+    <message>
+        <source>Standard</source>
+        <translation>标准</translation>
+    </message>
+    <message>
+        <source>Choose files…</source>
+        <translation>选择文件…</translation>
+    </message>
+    <message>
+        <source>Fix</source>
+        <translation>修正</translation>
+    </message>
+    <message>
+        <source>Master the files that fail. The originals are moved to the folder “originals”.</source>
+        <translation>对不合格的文件重新做母带处理，原文件移至“originals”文件夹。</translation>
+    </message>
+    <message>
+        <source>Progress of the check</source>
+        <translation>检查进度</translation>
+    </message>
+    <message>
+        <source>Audio levels</source>
+        <translation>音频电平</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>silence</source>
+        <translation>静音</translation>
+    </message>
+    <message>
+        <source>meets the standard</source>
+        <translation>符合标准</translation>
+    </message>
+    <message>
+        <source>outside the standard</source>
+        <translation>不符合标准</translation>
+    </message>
+    <message>
+        <source>Choose audio files to check.</source>
+        <translation>请选择要检查的音频文件。</translation>
+    </message>
+    <message>
+        <source>Measuring {file}</source>
+        <translation>正在测量 {file}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) do not meet the standard.</source>
+        <translation>
+            <numerusform>%n 个文件不符合标准。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>All files meet the standard.</source>
+        <translation>所有文件均符合标准。</translation>
+    </message>
+    <message>
+        <source>RMS (dB)</source>
+        <translation>RMS (dB)</translation>
+    </message>
+    <message>
+        <source>Peak (dB)</source>
+        <translation>峰值 (dB)</translation>
+    </message>
+    <message>
+        <source>True peak (dBTP)</source>
+        <translation>真峰值 (dBTP)</translation>
+    </message>
+    <message>
+        <source>Floor (dB)</source>
+        <translation>底噪 (dB)</translation>
+    </message>
+    <message>
+        <source>Head (s)</source>
+        <translation>开头留白（秒）</translation>
+    </message>
+    <message>
+        <source>Tail (s)</source>
+        <translation>结尾留白（秒）</translation>
+    </message>
+    <message>
+        <source>Length (s)</source>
+        <translation>时长（秒）</translation>
+    </message>
+    <message>
+        <source>Choose files</source>
+        <translation>选择文件</translation>
+    </message>
+</context>
+<context>
     <name>LineModel</name>
     <message>
         <source>No.</source>
@@ -6302,7 +6466,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>固定种子后，相同文本的生成结果不变；否则每次生成都不同。</translation>
     </message>
     <message>
-        <source>from the export's name pattern</source>
+        <source>from the export&apos;s name pattern</source>
         <translation>按导出命名规则</translation>
     </message>
     <message>
@@ -7039,7 +7203,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>试听</translation>
     </message>
     <message>
-        <source>Play this word in the current line's voice</source>
+        <source>Play this word in the current line&apos;s voice</source>
         <translation>用当前行的音色试听此词</translation>
     </message>
     <message>
@@ -7411,6 +7575,10 @@ Reads texts aloud in any voice, on your own computer.</source>
             <numerusform>%n 行未能生成语音</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Check audio levels…</source>
+        <translation>检查音频电平…</translation>
+    </message>
 </context>
 <context>
     <name>RowWords</name>
@@ -7760,7 +7928,7 @@ Drop a recording here to create a voice.</source>
         <translation>跟随系统</translation>
     </message>
     <message>
-        <source>Light, dark, or the desktop's setting.</source>
+        <source>Light, dark, or the desktop&apos;s setting.</source>
         <translation>浅色、深色，或跟随桌面设置。</translation>
     </message>
     <message>
@@ -7888,7 +8056,7 @@ Drop a recording here to create a voice.</source>
         <translation>新安装的模型保存在此（每个 3 到 7 GB）。已安装的模型不会移动。</translation>
     </message>
     <message>
-        <source>In the program's data folder</source>
+        <source>In the program&apos;s data folder</source>
         <translation>程序数据文件夹</translation>
     </message>
     <message>
@@ -8102,6 +8270,22 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Automatic: the GPU with the most memory, otherwise the CPU.</source>
         <translation>自动：优先使用显存最大的显卡，没有则使用 CPU。</translation>
+    </message>
+    <message>
+        <source>ACX</source>
+        <translation>ACX</translation>
+    </message>
+    <message>
+        <source>EBU R128</source>
+        <translation>EBU R128</translation>
+    </message>
+    <message>
+        <source>Levels, room tone and pauses of chapters, audiobooks and joined files. ACX needs MP3 at 192 kbit/s.</source>
+        <translation>用于章节文件、有声书和合并文件的电平、房间底噪和停顿。ACX 要求 192 kbit/s 的 MP3。</translation>
+    </message>
+    <message>
+        <source>Mastering</source>
+        <translation>母带处理</translation>
     </message>
 </context>
 <context>

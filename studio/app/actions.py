@@ -52,6 +52,10 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("file.import", _T("Actions", "Import…"), ("Ctrl+I",), "import",
                _T("Actions", "Insert the lines of a text, table, document or subtitles")),
     ActionSpec("file.export", _T("Actions", "Export audio…"), ("Ctrl+E",), "export"),
+    ActionSpec("file.book", _T("Actions", "Book details…"), (), "",
+               _T("Actions", "Title, author, narrator and cover of the work")),
+    ActionSpec("file.levels", _T("Actions", "Check audio levels…"), (), "",
+               _T("Actions", "Compare audio files with ACX or EBU R128")),
     ActionSpec("file.models", _T("Actions", "Models…"), ("Ctrl+M",), "engine",
                _T("Actions", "Install, verify and remove models")),
     ActionSpec("file.engines", _T("Actions", "Engines…"), (), "engine",
@@ -145,7 +149,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("help.about", _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
-    "file.save_as", "file.export", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
+    "file.save_as", "file.levels", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
     "edit.spoken", "edit.next_check", "edit.select_voice", "view.previous_section", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 import studio
@@ -47,6 +47,20 @@ class Dialogs(QObject):
         from studio.app.export_dialog.opening import open_export_dialog  # noqa: PLC0415
 
         open_export_dialog(self._window, self._session, selected_ids=selected_ids, show_lines=show_lines)
+
+    def open_book(self) -> None:
+        from studio.app.audiobook.book_dialog import BookDialog  # noqa: PLC0415
+
+        dialog = BookDialog(self._session.editor, self._window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def open_levels(self) -> None:
+        from studio.app.audiobook.levels_dialog import LevelsDialog  # noqa: PLC0415
+
+        dialog = LevelsDialog(parent=self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
 
     def open_comparison(self, takes_controller: TakesController, selected: list[str]) -> None:
         """Compare the ``selected`` takes of the current line, or all its takes if fewer than two are selected."""

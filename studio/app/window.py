@@ -133,6 +133,8 @@ class MainWindow(QMainWindow):
         actions["file.save_as"].triggered.connect(self.documents.save_as)
         actions["file.import"].triggered.connect(self.documents.import_text)
         actions["file.export"].triggered.connect(self._export)
+        actions["file.book"].triggered.connect(self.dialogs.open_book)
+        actions["file.levels"].triggered.connect(self.dialogs.open_levels)
         actions["file.settings"].triggered.connect(self.dialogs.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)

@@ -20,6 +20,7 @@ from studio.export.standards import AudioStandard, Criterion, Finding
 from studio.export.target_folder import writing
 
 _CHAPTER_SUFFIXES = frozenset({".m4b", ".m4a", ".mp4"})
+AUDIO_SUFFIXES = frozenset({each.suffix for each in ENCODINGS.values()}) | _CHAPTER_SUFFIXES
 _TAGS = ("title", "artist", "album", "comment", "software", "license", "tracknumber")
 # The quiet start and end of a word are kept, as they are when lines are trimmed.
 _KEPT_HEAD_SECONDS, _KEPT_TAIL_SECONDS = 0.05, 0.15
@@ -112,7 +113,7 @@ def _chapters_of(path: Path) -> list[tuple[str, float]]:
 
 def can_fix(path: Path) -> bool:
     """Whether ``fix_file`` can write the format. An audiobook has to be exported again."""
-    return path.suffix.lower() in {each.suffix for each in ENCODINGS.values()}
+    return path.suffix.lower() in AUDIO_SUFFIXES - _CHAPTER_SUFFIXES
 
 
 def fix_file(path: Path, standard: AudioStandard, *, check: Callable[[], None] = lambda: None) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QDialog,
@@ -24,6 +24,8 @@ from studio.app.widgets.copy_report import CopyReportButton
 from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.errors import StudioError
+from studio.export.level_check import AUDIO_SUFFIXES
+from studio.export.standards import ACX
 from studio.health.log_file import note_shown
 
 _SIZE = (640, 360)
@@ -78,6 +80,7 @@ class ResultPage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._task: ExportTask | None = None
         self._errors: list[StudioError] = []
         self.title = QLabel()
         self.title.setProperty("role", "title")
@@ -92,6 +95,8 @@ class ResultPage(QWidget):
         self.open_folder = QPushButton(self.tr("Show folder"))
         self.show_lines = QPushButton(self.tr("Show these lines"))
         self.retry = QPushButton(self.tr("Try again"))
+        self.check_levels = QPushButton(self.tr("Check audio levels…"))
+        self.check_levels.clicked.connect(self._check_levels)
         self.export_others = QPushButton(self.tr("Export the others"))
         self.replace = QPushButton(self.tr("Replace files"))
         self.close_button = QPushButton(self.tr("Close"))
@@ -106,10 +111,18 @@ class ResultPage(QWidget):
         buttons.addWidget(self.open_folder)
         buttons.addWidget(self.copy_report)
         buttons.addWidget(self.show_lines)
+        buttons.addWidget(self.check_levels)
         buttons.addStretch()
         for button in (self.retry, self.export_others, self.replace, self.close_button):
             buttons.addWidget(button)
-        for button in (self.open_folder, self.show_lines, self.retry, self.export_others, self.replace):
+        for button in (
+            self.open_folder,
+            self.show_lines,
+            self.check_levels,
+            self.retry,
+            self.export_others,
+            self.replace,
+        ):
             button.setAutoDefault(False)
         rows.addLayout(buttons)
         self.failures.currentRowChanged.connect(self._offer_report)
@@ -127,12 +140,26 @@ class ResultPage(QWidget):
             button.setVisible(is_undecided)
         self.export_others.setEnabled(len(task.failures) < task.num_lines)
         self.show_lines.setVisible(bool(task.failures))
+        self._task = task
+        self.check_levels.setVisible(task.result is not None)
         self.replace.setVisible(bool(task.files_in_the_way))
         words = self.tr("Line {number}: {error}")
         self._list(
             [words.format(number=line.item.index, error=format_error(error)) for line, error in task.failures.values()],
             [error for _, error in task.failures.values()] or ([task.error] if task.error else []),
         )
+
+    def _check_levels(self) -> None:
+        from studio.app.audiobook.levels_dialog import LevelsDialog  # noqa: PLC0415 - rarely needed
+
+        task = self._task
+        if task is None or task.result is None:
+            return
+        standard = task.order.settings.standard or ACX
+        files = [path for path in task.result.files if path.suffix.lower() in AUDIO_SUFFIXES]
+        dialog = LevelsDialog(files, standard.name, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
 
     def _texts(self, task: ExportTask) -> tuple[str, str]:
         """Return the title and the details."""

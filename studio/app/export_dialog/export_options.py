@@ -16,11 +16,12 @@ from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines,
 from studio.export.exporter import check_target
 from studio.export.forecast import Forecast, forecast, orphan_findings
 from studio.export.mastering import LoudnessTarget
-from studio.export.names import sanitize_filename
+from studio.export.names import DEFAULT_CHAPTER_PATTERN, sanitize_filename
 from studio.export.plan import ExportPlan, ExportSettings, columns_of
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, key_of_take, origin_of_project
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
+from studio.export.standards import standard_named
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Journal, Origin
 from studio.messages import wording
@@ -44,6 +45,7 @@ REMEMBERED: tuple[Setting[Any], ...] = (
     declared.EXPORT_SAMPLE_RATE,
     declared.EXPORT_HAS_ONE_PAUSE,
     declared.EXPORT_PAUSE_SECONDS,
+    declared.EXPORT_STANDARD,
     declared.EXPORT_MATCHES_LOUDNESS,
     declared.EXPORT_LUFS,
     declared.EXPORT_TRUE_PEAK,
@@ -68,8 +70,9 @@ def export_settings(
 
     ``has_times`` tells whether lines have times in a video.
     """
-    files = values[declared.EXPORT_FILES]
+    files, pattern = values[declared.EXPORT_FILES], values[declared.EXPORT_PATTERN]
     placement = values[declared.EXPORT_PLACEMENT] if has_times and files in _WITHOUT_CHAPTERS else "pauses"
+    has_standard = files != "lines" and placement == "pauses" and values[declared.EXPORT_STANDARD] != "none"
     subtitles = {
         "none": [],
         "srt": [SubtitleFormat.SRT],
@@ -85,7 +88,9 @@ def export_settings(
         joined_name=joined_name if files in ("joined", "both") else None,
         at_times=placement != "pauses",
         per_character=placement == "characters",
-        pattern=values[declared.EXPORT_PATTERN],
+        standard=standard_named(values[declared.EXPORT_STANDARD]) if has_standard else None,
+        pattern=pattern,
+        chapter_pattern=pattern if "{chapter" in pattern else DEFAULT_CHAPTER_PATTERN,
         pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
         loudness=LoudnessTarget(values[declared.EXPORT_LUFS], values[declared.EXPORT_TRUE_PEAK])
         if values[declared.EXPORT_MATCHES_LOUDNESS]
@@ -279,7 +284,7 @@ def preview_names(items: Sequence[ExportItem], settings: ExportSettings, folder:
 
     A name depends only on the lines before it and on the largest line number, so the other lines are left out.
     """
-    shown = [*items[:_MAX_PREVIEWED], *items[_MAX_PREVIEWED:][-1:]]
+    shown = items if settings.is_by_chapter else [*items[:_MAX_PREVIEWED], *items[_MAX_PREVIEWED:][-1:]]
     plan = ExportPlan.make(shown, folder, settings, columns=columns_of(items))
     line_files = plan.line_files[:_MAX_PREVIEWED]
     num_more = len(items) - len(line_files) if plan.line_files else 0

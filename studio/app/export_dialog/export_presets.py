@@ -41,6 +41,7 @@ PRESETS = (
         _T("ExportPresets", "Podcast: one MP3, -16 LUFS"),
         {
             declared.EXPORT_FILES: "joined",
+            declared.EXPORT_STANDARD: "none",
             declared.EXPORT_ENCODING: "mp3-192",
             declared.EXPORT_SAMPLE_RATE: 44_100,
             declared.EXPORT_MATCHES_LOUDNESS: True,
@@ -54,6 +55,7 @@ PRESETS = (
         _T("ExportPresets", "Audiobook: M4B with chapters"),
         {
             declared.EXPORT_FILES: "audiobook",
+            declared.EXPORT_STANDARD: "acx",
             declared.EXPORT_SAMPLE_RATE: 44_100,
             declared.EXPORT_MATCHES_LOUDNESS: True,
             declared.EXPORT_LUFS: -19.0,
@@ -66,6 +68,7 @@ PRESETS = (
         _T("ExportPresets", "Audiobook: MP3 per chapter (ACX levels)"),
         {
             declared.EXPORT_FILES: "chapters",
+            declared.EXPORT_STANDARD: "acx",
             declared.EXPORT_ENCODING: "mp3-192",
             declared.EXPORT_SAMPLE_RATE: 44_100,
             declared.EXPORT_MATCHES_LOUDNESS: True,

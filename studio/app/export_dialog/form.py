@@ -26,8 +26,10 @@ from studio.app.export_dialog.export_options import REMEMBERED
 from studio.app.export_dialog.export_presets import CONTEXT, PRESETS
 from studio.app.preferences.editors import SettingEditor, editor_for, translated
 from studio.app.theme.icons import icon
+from studio.audio.encoding import MP3_192
 from studio.errors import UnusableSetting
 from studio.export.names import FIELDS
+from studio.export.standards import ACX
 from studio.setting_kinds import Setting
 
 
@@ -68,6 +70,7 @@ class ExportForm(QWidget):
             self.tr("Audio"),
             declared.EXPORT_ENCODING,
             declared.EXPORT_SAMPLE_RATE,
+            declared.EXPORT_STANDARD,
             declared.EXPORT_MATCHES_LOUDNESS,
             declared.EXPORT_LUFS,
             declared.EXPORT_TRUE_PEAK,
@@ -207,6 +210,7 @@ class ExportForm(QWidget):
     def _connect_signals(self) -> None:
         for editor in self._editors.values():
             editor.changed.connect(self._on_changed)
+        self._editors[declared.EXPORT_STANDARD].changed.connect(self._on_standard_changed)
         for button in (self.all_lines, self.leave_out):
             button.toggled.connect(self._on_changed)
         self.joined_name.textChanged.connect(self._on_changed)
@@ -226,6 +230,13 @@ class ExportForm(QWidget):
         field.insert(f"{{{name}}}")
         self._on_changed()
 
+    def _on_standard_changed(self) -> None:
+        """Choose the format that ACX requires."""
+        if self._value(declared.EXPORT_STANDARD) == ACX.name:
+            self._editors[declared.EXPORT_ENCODING].set_value(MP3_192.name)
+            self._editors[declared.EXPORT_SAMPLE_RATE].set_value(44_100)
+            self._on_changed()
+
     def _on_changed(self) -> None:
         self._update_enabled()
         self.changed.emit()
@@ -235,8 +246,9 @@ class ExportForm(QWidget):
         self.preset.setCurrentIndex(next((n for n, preset in enumerate(PRESETS, 1) if preset.matches(values)), 0))
         files = self._value(declared.EXPORT_FILES)
         is_joined = files != "lines"
-        self._editors[declared.EXPORT_PATTERN].control.setEnabled(files in ("lines", "both"))
+        self._editors[declared.EXPORT_PATTERN].control.setEnabled(files in ("lines", "both", "chapters"))
         self._editors[declared.EXPORT_ENCODING].control.setEnabled(files != "audiobook")
+        self._editors[declared.EXPORT_STANDARD].control.setEnabled(is_joined)
         follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
         for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
             self._editors[setting].control.setEnabled(follows_joined)
