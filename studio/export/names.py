@@ -111,8 +111,13 @@ class NamePattern:
                 return str(item.chapter.number).zfill(int(spec or _CHAPTER_DIGITS))
             return _shortened(values[name] if name in values else cells.get(name, ""), int(spec or _TEXT_CHARACTERS))
 
-        names = ("".join(literal + value(field, spec) for literal, field, spec in part) for part in self._parts)
-        return PurePosixPath(*map(sanitize_filename, names))
+        *folders, name = (
+            "".join(literal + value(field, spec) for literal, field, spec in part) for part in self._parts
+        )
+        # A folder without a name, such as that of lines without a character, is named after the voice.
+        return PurePosixPath(
+            *(sanitize_filename(folder.strip() or item.voice) for folder in folders), sanitize_filename(name)
+        )
 
     def _check(self, field: str | None, spec: str, known: frozenset[str]) -> None:
         if field is None:

@@ -125,3 +125,10 @@ def test_file_names_are_unique() -> None:
     assert names.unique(PurePosixPath("hello-2"), [".wav"]).name == "hello-2-2"
     assert names.unique(PurePosixPath("ﬁn"), [".wav"]) != names.unique(PurePosixPath("FIN"), [".wav"])
     assert str(names.unique(PurePosixPath("a/hello"), [".wav"])) == "a/hello"
+
+
+def test_folders_without_a_name_are_named_after_the_voice() -> None:
+    pattern = NamePattern("{character}/{index}")
+    with_character, without = items_of(["One", "Two"])
+    with_character = replace(with_character, character="Mira")
+    assert [str(pattern.stem(item, num_items=2)) for item in (with_character, without)] == ["Mira/001", "Anna/002"]
