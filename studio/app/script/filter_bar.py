@@ -152,7 +152,7 @@ class FilterBar(QWidget):
             has_note=self._has_note.isChecked(),
         )
 
-    def _update_later(self) -> None:
+    def _update_later(self, *_: object) -> None:
         if not self.isHidden():
             self._update_timer.start()
 
