@@ -281,19 +281,19 @@
     </message>
     <message>
         <source>Fit to slot</source>
-        <translation>适配时间段</translation>
+        <translation>适配时段</translation>
     </message>
     <message>
         <source>Stretch the takes of the selected lines to their slots, within the limits</source>
-        <translation>在限制范围内拉伸所选各行的录音，使其适配时间段</translation>
+        <translation>在限制范围内拉伸所选各行的版本，使其适配时段</translation>
     </message>
     <message>
         <source>Fit all to slots…</source>
-        <translation>全部适配时间段…</translation>
+        <translation>全部适配时段…</translation>
     </message>
     <message>
         <source>List the takes that are longer than their slots, and make them fit</source>
-        <translation>列出超出时间段的录音，并使其适配</translation>
+        <translation>列出超出时段的版本，并使其适配</translation>
     </message>
     <message>
         <source>Chapter heading</source>
@@ -1213,11 +1213,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>DubbingController</name>
     <message>
         <source>The selected lines have no take with a slot.</source>
-        <translation>所选的行没有带时间段的录音。</translation>
+        <translation>所选的行没有带时段的版本。</translation>
     </message>
     <message>
         <source>Change slot</source>
-        <translation>修改时间段</translation>
+        <translation>修改时段</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) fitted.</source>
@@ -5677,11 +5677,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>FitDialog</name>
     <message>
         <source>Fit to slots</source>
-        <translation>适配时间段</translation>
+        <translation>适配时段</translation>
     </message>
     <message>
         <source>Also slow down short takes</source>
-        <translation>同时放慢过短的录音</translation>
+        <translation>同时放慢过短的版本</translation>
     </message>
     <message>
         <source>Apply</source>
@@ -5693,7 +5693,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>{over} of {count} takes are longer than their slots.</source>
-        <translation>{count} 条录音中有 {over} 条超出时间段。</translation>
+        <translation>{count} 个版本中有 {over} 个超出时段。</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) have not been spoken.</source>
@@ -5711,11 +5711,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Slot</source>
-        <translation>时间段</translation>
+        <translation>时段</translation>
     </message>
     <message>
         <source>Take</source>
-        <translation>录音</translation>
+        <translation>版本</translation>
     </message>
     <message>
         <source>Overrun</source>
@@ -5727,7 +5727,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Lines and their slots</source>
-        <translation>各行及其时间段</translation>
+        <translation>各行及其时段</translation>
     </message>
     <message>
         <source>Slowest</source>
@@ -5783,7 +5783,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Take {number} of {total}</source>
-        <translation>第 {number} 条，共 {total} 条</translation>
+        <translation>第 {number} 个，共 {total} 个</translation>
     </message>
     <message numerus="yes">
         <source>%n line(s) fitted.</source>
@@ -5812,7 +5812,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>Fitter</name>
     <message>
         <source>Fit to slots</source>
-        <translation>适配时间段</translation>
+        <translation>适配时段</translation>
     </message>
 </context>
 <context>
@@ -8225,11 +8225,11 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Highest speed to which a take is stretched to fit its slot.</source>
-        <translation>为适配时间段而拉伸录音时的最高语速。</translation>
+        <translation>为适配时段而拉伸版本时的最高语速。</translation>
     </message>
     <message>
         <source>Lowest speed to which a take is stretched to fit its slot.</source>
-        <translation>为适配时间段而拉伸录音时的最低语速。</translation>
+        <translation>为适配时段而拉伸版本时的最低语速。</translation>
     </message>
     <message>
         <source>Slowest</source>
@@ -8338,11 +8338,11 @@ Drop a recording here to create a voice.</source>
     <name>SlotFields</name>
     <message>
         <source>Start of slot</source>
-        <translation>时间段开始</translation>
+        <translation>时段开始</translation>
     </message>
     <message>
         <source>End of slot</source>
-        <translation>时间段结束</translation>
+        <translation>时段结束</translation>
     </message>
     <message>
         <source>Slot start</source>
@@ -8929,15 +8929,15 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Drag a slot or its edges. Left and Right shift it by 10 ms, with Shift by 100 ms.</source>
-        <translation>拖动时间段或其边缘。左右方向键移动 10 毫秒，按住 Shift 移动 100 毫秒。</translation>
+        <translation>拖动时段或其边缘。左右方向键移动 10 毫秒，按住 Shift 移动 100 毫秒。</translation>
     </message>
     <message>
         <source>Line {number}: slot {start:.2f} to {end:.2f} s</source>
-        <translation>第 {number} 行：时间段 {start:.2f} 至 {end:.2f} 秒</translation>
+        <translation>第 {number} 行：时段 {start:.2f} 至 {end:.2f} 秒</translation>
     </message>
     <message>
         <source>take {seconds:.2f} s</source>
-        <translation>录音 {seconds:.2f} 秒</translation>
+        <translation>版本 {seconds:.2f} 秒</translation>
     </message>
     <message>
         <source>{seconds:.2f} s too long</source>

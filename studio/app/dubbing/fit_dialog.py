@@ -215,8 +215,6 @@ class FitDialog(QDialog):
                     item.setForeground(column, QColor(colors.bad))
             items.append(item)
         self.table.addTopLevelItems(items)
-        if items:
-            self.table.setCurrentItem(items[0])
 
     def _action(self, fit: LineFit) -> str:
         if fit.is_retaken:
