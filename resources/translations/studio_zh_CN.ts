@@ -6009,6 +6009,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>The take was spoken at {speed:.2f}× and cannot be stretched this far. Speak it again.</source>
         <translation>此版本合成时的语速为 {speed:.2f}×，无法拉伸到这个程度。请重新合成。</translation>
     </message>
+    <message>
+        <source>Line and takes</source>
+        <translation>行与版本</translation>
+    </message>
 </context>
 <context>
     <name>KnownWriting</name>

@@ -51,6 +51,7 @@ class Inspector(QWidget):
         self._problem = ErrorLine()
         self._problem.setContentsMargins(10, 0, 10, 8)
         self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setAccessibleName(self.tr("Line and takes"))
         self.tabs.tabBar().setAccessibleName(self.tr("Inspector"))
         self.tabs.tabBar().setExpanding(True)
         self._takes_head = QHBoxLayout()
