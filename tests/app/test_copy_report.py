@@ -128,6 +128,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
         "models/model_text.py": "why a download waits; it continues without the user",
         "script/line_model.py": "tool tip of a line; the error was shown as a notice before",
         "playback/audio_player.py": "a missing device is shown as a hint, and playback continues",
+        "synthesis/language_notices.py": "a hint about the language of lines, with buttons that help",
         "status_bar.py": "tool tip of the engine; the error was shown as a notice before",
         "voices/voice_model.py": "tool tip of a card; its menu shows the error as a notice",
     }

@@ -45,6 +45,7 @@ class ProgressPage(QWidget):
         self.line = ElidedLabel()
         self.figures = QLabel()
         self.figures.setProperty("role", "quiet")
+        self.figures.setWordWrap(True)
         self.pause = QPushButton(self.tr("Pause"))
         self.cancel = QPushButton(self.tr("Cancel export"))
         self.hide_button = QPushButton(self.tr("Continue in background"))
@@ -124,6 +125,7 @@ class ResultPage(QWidget):
             self.replace,
         ):
             button.setAutoDefault(False)
+            button.hide()  # until there is a result
         rows.addLayout(buttons)
         self.failures.currentRowChanged.connect(self._offer_report)
 

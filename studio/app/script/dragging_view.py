@@ -17,10 +17,12 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
 from studio.app.script.line_model import LineModel
 from studio.app.script.text_painting import drag_pixmap
 from studio.app.theme.colors import theme_colors
+from studio.app.widgets.painting_guard import paints_safely
 
 _GAP_PIXELS = 4
 
 
+@paints_safely
 class DraggingView(QTableView):
     """Emits ``lines_dragged``; the project moves the lines."""
 
