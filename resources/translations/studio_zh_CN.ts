@@ -7558,6 +7558,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>重试</translation>
     </message>
     <message>
+        <source>Check levels…</source>
+        <translation>检查电平…</translation>
+    </message>
+    <message>
         <source>Export the others</source>
         <translation>导出其余行</translation>
     </message>
@@ -7578,10 +7582,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>
             <numerusform>%n 行未能生成语音</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>Check audio levels…</source>
-        <translation>检查音频电平…</translation>
     </message>
 </context>
 <context>

@@ -96,7 +96,7 @@ class ResultPage(QWidget):
         self.open_folder = QPushButton(self.tr("Show folder"))
         self.show_lines = QPushButton(self.tr("Show these lines"))
         self.retry = QPushButton(self.tr("Try again"))
-        self.check_levels = QPushButton(self.tr("Check audio levels…"))
+        self.check_levels = QPushButton(self.tr("Check levels…"))
         self.check_levels.clicked.connect(self._check_levels)
         self.export_others = QPushButton(self.tr("Export the others"))
         self.replace = QPushButton(self.tr("Replace files"))
