@@ -106,13 +106,13 @@ class ResultPage(QWidget):
         rows.setContentsMargins(0, 0, 0, 0)
         for widget in (self.title, self.details, self.place):
             rows.addWidget(widget)
+        rows.addWidget(self.check_levels, 0, Qt.AlignmentFlag.AlignLeft)
         rows.addWidget(self.failures, 1)
         rows.addStretch()
         buttons = QHBoxLayout()
         buttons.addWidget(self.open_folder)
         buttons.addWidget(self.copy_report)
         buttons.addWidget(self.show_lines)
-        buttons.addWidget(self.check_levels)
         buttons.addStretch()
         for button in (self.retry, self.export_others, self.replace, self.close_button):
             buttons.addWidget(button)
