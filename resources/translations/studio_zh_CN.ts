@@ -2806,10 +2806,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 有 {channels} 个声道。</translation>
     </message>
     <message>
-        <source>Free some space: they are then saved at once. Or save the script to another disk.</source>
-        <translation>请释放一些空间，更改会立即保存；也可将脚本保存到其他磁盘。</translation>
-    </message>
-    <message>
         <source>Your changes are not being saved. {reason} Changes that are only in memory: {count}.</source>
         <translation>更改尚未保存。{reason}仅保留在内存中的更改：{count} 处。</translation>
     </message>
@@ -5032,6 +5028,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} cannot be corrected: its format cannot be written again.</source>
         <translation>无法修正 {file}：不支持写入该格式。</translation>
+    </message>
+    <message>
+        <source>Free some space; the changes are then saved at once. Alternatively, save the script to another disk.</source>
+        <translation>请释放一些空间，更改会立即保存；也可以将脚本保存到其他磁盘。</translation>
     </message>
 </context>
 <context>

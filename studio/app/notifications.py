@@ -213,7 +213,7 @@ class UnwrittenBar(NotificationBar):
         self._retry.start()
         error = type(unwritten.error)(
             "Your changes are not being saved. {reason} Changes that are only in memory: {count}.",
-            remedy="Free some space: they are then saved at once. Or save the script to another disk.",
+            remedy="Free some space; the changes are then saved at once. Alternatively, save the script to another disk.",
             reason=unwritten.error.problem,
             count=unwritten.num_changes,
         )

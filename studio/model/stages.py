@@ -128,7 +128,7 @@ class FlowStream(Protocol):
 
 
 class FlowDecoder(Protocol):
-    """Speech tokens and a voice prompt to a mel spectrogram."""
+    """Converts speech tokens and a voice prompt to a mel spectrogram."""
 
     chunk_tokens: int
     lookahead_tokens: int

@@ -200,7 +200,7 @@ class PromptCache:
         return LazyVoice(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
 
     def finish_writes(self, control: RequestControl) -> None:
-        """Wait for the write in progress while its file grows. ``control`` reports the stage "save" and may cancel.
+        """Wait for the write in progress, for as long as its file keeps growing. ``control`` reports the stage "save" and may cancel.
 
         Call this before the process exits, because computing the state again takes up to a minute on a CPU.
         """

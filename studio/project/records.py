@@ -281,7 +281,7 @@ class Fields:
         return value
 
     def required_whole(self, key: str, lowest: int, highest: int) -> int:
-        """Return an integer in a range that has no default. Raise ``ValueError``."""
+        """Return a required integer in a range. Raise ``ValueError``."""
         value = self._values[key]
         if type(value) is not int or not lowest <= value <= highest:
             raise ValueError(f"{self._name}.{key} is out of range")

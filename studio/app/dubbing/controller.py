@@ -90,7 +90,7 @@ class DubbingController(QObject):
             self.guide.play(start, end)
 
     def fit_selected(self) -> None:
-        """Stretch the takes of the selected lines. Report what remains too long in the status bar."""
+        """Stretch the takes of the selected lines. Show in the status bar how many takes are still too long."""
         script = self._session.editor.script
         plan = plan_fit(script, self._page.selected_line_ids, self._options)
         if not plan:

@@ -33,8 +33,8 @@ class FitResult:
 class Fitter(QObject):
     """Carries out plans of ``plan_fit``.
 
-    Stretches are one undo step. Lines that are spoken again follow in a second one, once all their takes are done: until
-    then their style is the faster one, which is no undo step.
+    Stretches are one undo step. Lines that are spoken again are a second one, added when all their takes are done. Until
+    then they have the faster style, a change that cannot be undone by itself.
     """
 
     progressed = Signal(int, int)  # number of new takes that are done, and of all

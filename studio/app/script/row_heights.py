@@ -63,7 +63,7 @@ class RowHeights(QObject):
             self._idle.start()
 
     def measure_visible(self) -> None:
-        """Measure the visible rows. The first of them that was measured before keeps its place."""
+        """Measure the visible rows. The first visible row that has already been measured keeps its place on the screen."""
         if not self._pending or self._is_adjusting:
             return
         anchor = next((row for row in self._visible_rows() if self._lines.line_at(row).id not in self._pending), None)

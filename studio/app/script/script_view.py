@@ -230,7 +230,7 @@ class ScriptView(DraggingView):
         return place.x() <= self.text_delegate.arrow_area(self.text_delegate.row_layout(line)).right() + GRID // 2
 
     def _fold(self, index: Index, *, is_folded: bool) -> None:
-        """Fold or unfold the chapter or scene at ``index``; fold that of an ordinary line."""
+        """Fold or unfold the chapter or scene at ``index``, or fold the one that contains an ordinary line."""
         if not index.isValid():
             return
         row = index.row()

@@ -75,7 +75,7 @@ class LanguageCheck(QObject):
         return {line_id: language for line_id, language in found.items() if language is not None}
 
     def allow(self, line_ids: Iterable[str]) -> None:
-        """Let these lines be spoken until the program ends."""
+        """Allow these lines to be spoken, until the program ends."""
         self._allowed.update(line_ids)
         self._release(line_ids)
 

@@ -190,7 +190,7 @@ class VoiceList(QListView):
     def _play(self, name: str, clip: Waveform) -> None:
         if name == self.playing:  # not stopped while the clip was read
             self._player.play_clip(clip)
-            self._show_playing(name)  # playing stops what was played before
+            self._show_playing(name)  # after ``play``, which ends what was playing and clears the display
 
     def _on_unreadable(self, error: StudioError) -> None:
         self._show_playing(None)

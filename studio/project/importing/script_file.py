@@ -140,7 +140,7 @@ def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line
 
 
 def import_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> ImportedScript:
-    """Return the content of a script file. Rows and speeches of subtitles are lines; other text is split.
+    """Return the content of a script file. Each row of a table and each speech of a subtitle becomes a line; other text is split.
 
     The suffix of ``path`` gives the format. Raise ``UnreadableScript``, also for a file without text.
     """
