@@ -308,6 +308,16 @@
     </message>
 </context>
 <context>
+    <name>NotificationBar</name>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>PronunciationPage</name>
     <message numerus="yes">
         <source>Sent to the model as {words}. Used in %n line(s) of this script.</source>

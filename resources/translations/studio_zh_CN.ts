@@ -7076,6 +7076,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <source>Close notice</source>
         <translation>关闭通知</translation>
     </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>还有 %n 条</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>NumberField</name>

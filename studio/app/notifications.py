@@ -37,7 +37,10 @@ _NARROW_LETTERS = 70
 
 
 class NotificationBar(QFrame):
-    """Shows the newest notice. Hints disappear after a while, errors stay until they are closed."""
+    """Shows one notice at a time. Hints disappear after a while; errors, and hints with a button, stay until closed.
+
+    Further notices wait until then. A hint that disappears by itself is replaced at once.
+    """
 
     focus_left = Signal()  # the bar was hidden while it had the keyboard focus
 
@@ -45,6 +48,11 @@ class NotificationBar(QFrame):
         super().__init__(parent)
         self._error: StudioError | None = None
         self._call: Callable[[], object] | None = None
+        self._waiting: list[Callable[[], None]] = []  # each shows a notice
+        self._waiting_words: list[str] = []
+        self._more = QLabel()
+        self._more.setProperty("role", "meta")
+        self._more.hide()
         self._mark = QLabel()
         self._words = QLabel(wordWrap=True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -69,6 +77,7 @@ class NotificationBar(QFrame):
         layout.setContentsMargins(10, 6, 6, 6)
         layout.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addLayout(self._column, 1)
+        layout.addWidget(self._more, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignVCenter)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -88,6 +97,8 @@ class NotificationBar(QFrame):
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         if self.isHidden() and holds_focus(self):  # the bar itself is hidden, not the minimised window
             self.focus_left.emit()
+        if self.isHidden() and self._waiting:
+            QTimer.singleShot(0, self, self._show_next)
         super().hideEvent(event)
 
     @property
@@ -103,6 +114,8 @@ class NotificationBar(QFrame):
     def show_error(self, error: StudioError, *, offer: str = "", call: Callable[[], object] | None = None) -> None:
         """Show ``error``. ``offer`` labels a button that runs ``call``."""
         note_shown(error)
+        if self._waits(format_error(error), lambda: self.show_error(error, offer=offer, call=call)):
+            return
         self._error = error
         self._show(format_error(error), "warning", theme_colors(self.palette()).bad, offer=offer, call=call)
         self._copy.offer_for(error)
@@ -119,6 +132,8 @@ class NotificationBar(QFrame):
 
         ``others`` are the labels and actions of further buttons.
         """
+        if self._waits(words, lambda: self.show_hint(words, offer=offer, call=call, others=others)):
+            return
         self._error = None
         self._show(words, "info", theme_colors(self.palette()).accent, offer=offer, call=call)
         for label, other_call in others:
@@ -143,6 +158,26 @@ class NotificationBar(QFrame):
         self._mark.setPixmap(icon(icon_name, colour).pixmap(_ICON_SIDE, _ICON_SIDE))
         self.setAccessibleName(words)
         self.show()
+
+    def _waits(self, words: str, show: Callable[[], None]) -> bool:
+        """Return whether a notice waits because the one that is shown stays until it is closed."""
+        if self.isHidden() or self._timer.isActive() or words == self._words.text():
+            return False
+        if words not in self._waiting_words:
+            self._waiting.append(show)
+            self._waiting_words.append(words)
+            self._show_num_waiting()
+        return True
+
+    def _show_next(self) -> None:
+        if self._waiting and self.isHidden():
+            self._waiting_words.pop(0)
+            self._waiting.pop(0)()
+            self._show_num_waiting()
+
+    def _show_num_waiting(self) -> None:
+        self._more.setText(self.tr("%n more", "", len(self._waiting)))
+        self._more.setVisible(bool(self._waiting))
 
     def _on_offer(self) -> None:
         self._run(self._call)
@@ -203,6 +238,10 @@ class UnwrittenBar(NotificationBar):
         editor.unwritten_changed.connect(self._on_unwritten)
         if editor.project.unwritten is not None:
             self._on_unwritten(editor.project.unwritten)
+
+    def _waits(self, words: str, show: Callable[[], None]) -> bool:  # noqa: ARG002
+        """Show the newest number of changes at once."""
+        return False
 
     def _on_unwritten(self, unwritten: Unwritten | None) -> None:
         if unwritten is None:

@@ -100,6 +100,7 @@ class MainWindow(QMainWindow):
         self._column.addWidget(self._unwritten)
         self._column.addWidget(self.notices)
         self._column.addWidget(self.script, 1)
+        self.script.view.setProperty("role", "page")  # without a frame: the selection shows the focus
         self._column.addWidget(self.dubbing.panel)
         self.setCentralWidget(centre)
         menus = self.actions_by_id.fill_menu_bar(self.menuBar())

@@ -102,3 +102,21 @@ def test_the_notice_offers_to_save_elsewhere(bench: Bench, window: MainWindow, d
     (offer,) = (each for each in bar_of(window).findChildren(QPushButton) if each.text() == "Save elsewhere…")
     offer.click()
     assert asked == [True]
+
+
+def test_notices_are_shown_one_after_the_other(bench: Bench, window: MainWindow) -> None:
+    notices = window.notices
+    notices.show_hint("Something short.")
+    notices.show_error(DiskFull("The disk is full.", remedy="Free some space."))
+    assert notices.words == "The disk is full. Free some space.", "a hint without a button gives way"
+    for _ in range(2):
+        notices.show_hint("A new model is installed.", offer="Use")
+    notices.show_hint("Playback stuttered.")
+    assert notices.words == "The disk is full. Free some space."
+    assert notices._more.text() == "2 more"
+    notices._close.click()
+    bench.until(lambda: notices.words == "A new model is installed.")
+    assert notices._more.text() == "1 more"
+    notices._close.click()
+    bench.until(lambda: notices.words == "Playback stuttered.")
+    assert notices._more.isHidden()
