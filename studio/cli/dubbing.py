@@ -45,7 +45,7 @@ def resolve_output(arguments: argparse.Namespace) -> None:
     arguments.joined_only = not arguments.joined
     suffix = arguments.out.suffix.lower()
     if suffix in {encoding.suffix for encoding in ENCODINGS.values()} and not arguments.out.is_dir():
-        if arguments.format.suffix != suffix:
+        if arguments.format is None or arguments.format.suffix != suffix:
             arguments.format = encoding_named(suffix)
         arguments.name = arguments.name or arguments.out.stem
         arguments.out = arguments.out.parent

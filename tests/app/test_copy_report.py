@@ -142,6 +142,7 @@ def test_every_shown_error_has_a_copy_report_button() -> None:
 def test_hints_have_no_copy_report_button(bench: Bench) -> None:
     bar = NotificationBar()
     bar.show_error(VoiceNotFound("There is no voice."))
+    bar.hide()
     bar.show_hint("All is well.")
     assert bar._copy.isHidden()
 

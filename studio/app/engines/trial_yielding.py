@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from PySide6.QtCore import QObject, QTimer
 
 from studio.app.bridge import EngineState
@@ -47,5 +49,7 @@ class TrialYielding(QObject):
             self._is_aside = False  # a new model knows nothing of it
         elif is_aside != self._is_aside:
             self._is_aside = is_aside
+            if asyncio._get_running_loop() is None:  # the program is ending
+                return
             action = EngineAction.STEP_ASIDE if is_aside else EngineAction.STEP_BACK
             bridge.run(bridge.manage_engines(action))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from studio.errors import StudioError
 from studio.project.importing.tables import ColumnMapping, Field, Table, guess_mapping, lines_of_table, read_csv
 from studio.project.lines import Line, LineStyle, new_id
 from studio.project.records import line_from, line_row
+from studio.storage.json_input import parse_json
 
 _LINES_FORMAT = "application/x-timbre-script-lines+json"
 _TSV_FORMAT = "text/tab-separated-values"
@@ -32,6 +32,8 @@ def mime_of(lines: Sequence[Line], style_text: Callable[[LineStyle], str]) -> QM
     ]
     table = io.StringIO()
     csv.writer(table, delimiter="\t", lineterminator="\n").writerows((_COLUMNS, *rows))
+    import html  # noqa: PLC0415 - not needed for the first paint
+
     cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in (_COLUMNS, *rows))
     records = [line_row(_copy(line), rank) for rank, line in enumerate(lines)]
     mime = QMimeData()
@@ -66,7 +68,7 @@ def _copy(line: Line) -> Line:
 def _lines_of_records(content: bytes) -> list[Line]:
     """Return the lines of another program's clipboard, which may be damaged."""
     try:
-        records: list[dict[str, Any]] = json.loads(content)
+        records: list[dict[str, Any]] = parse_json(content)
         return [_copy(line_from(record, [])) for record in records]
     except (LookupError, TypeError, ValueError, StudioError):
         return []
