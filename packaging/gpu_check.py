@@ -35,7 +35,7 @@ from gpu_validation.fastest import fastest_in_words
 from gpu_validation.json_process import JsonProcess
 from gpu_validation.plan import CheckRun, Form, Notes, again, early, late, preparing, write_json
 
-import studio  # noqa: F401 - configures how OpenMP threads wait, also in child processes
+import studio  # noqa: F401 - configures how OpenMP threads wait, including in child processes
 
 GENERATIONS = ("cosyvoice3", "cosyvoice2")
 # Import names.
@@ -148,7 +148,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--model", type=Path, help="a model folder to check instead of random ones")
     parser.add_argument("--generations", nargs="+", default=GENERATIONS, choices=GENERATIONS)
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1, part of a GPU's name, or cpu")
-    parser.add_argument("--threads", type=int, help="CPU threads for both sides (default: one per core)")
+    parser.add_argument("--threads", type=int, help="CPU threads of both programs (default: one per core)")
     parser.add_argument(
         "--small", action="store_true", help="a run of seconds, to test this program; its figures are meaningless"
     )

@@ -1,10 +1,15 @@
-"""Take a screenshot of every page, light and dark, in English and Chinese: ``take_screenshots.py FOLDER``."""
+"""Take a screenshot of every page, or of the journeys of the tests.
+
+take_screenshots.py FOLDER [--size 1920x1080] [--scale 2] …    every page, light and dark, in English and Chinese
+take_screenshots.py --journeys FOLDER [JOURNEY …]              a page of pictures of each journey
+"""
 
 from __future__ import annotations
 
 import sys
 
-from screenshots.pages import main
+from screenshots import journey_pages, pages
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    is_journeys = sys.argv[1:2] == ["--journeys"]
+    sys.exit(journey_pages.main(sys.argv[2:]) if is_journeys else pages.main(sys.argv[1:]))

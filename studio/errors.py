@@ -276,3 +276,43 @@ class SourceRefused(StudioError, code="source-refused", exit_status=13):
 
 class WrongDownload(StudioError, code="wrong-download", exit_status=13):
     """A downloaded file differs from the published one."""
+
+
+class RecognizerNotFound(StudioError, code="recognizer-not-found", exit_status=3):
+    """The speech recogniser is not installed, or there is none for the language of the text."""
+
+
+class UnrecognizedVoice(StudioError, code="unrecognized-voice", exit_status=3):
+    """The speech recogniser does not understand a voice, so it cannot tell wrong words from right ones."""
+
+
+class CheckerDied(StudioError, code="checker-died", exit_status=9):
+    """The process that checks takes ended unexpectedly."""
+
+
+class CheckerHung(StudioError, code="checker-hung", exit_status=9):
+    """The process that checks takes did not respond and was stopped."""
+
+
+class TooManyRequests(StudioError, code="too-many-requests", exit_status=14):
+    """The queue of the speech service is full."""
+
+
+class CannotServe(StudioError, code="cannot-serve", exit_status=14):
+    """The speech service cannot start, for example because its port is in use."""
+
+
+class WrongToken(StudioError, code="wrong-token", exit_status=14):
+    """A request to the speech service whose token is missing or wrong."""
+
+
+class NotAllowed(StudioError, code="not-allowed", exit_status=14):
+    """A request to the speech service with an unknown host name, or from a web page."""
+
+
+class BadRequest(StudioError, code="bad-request", exit_status=14):
+    """A request to the speech service with missing or invalid values."""
+
+
+class RequestTooLarge(StudioError, code="request-too-large", exit_status=14):
+    """A request to the speech service that exceeds its limit of bytes."""

@@ -20,6 +20,7 @@ class Page(Enum):
     WINDOW = "window"
     SCRIPT = "script"
     SPEAKING = "speaking"
+    CHECKS = "checks"
     MODELS = "models"
     EXPORT = "export"
 
@@ -121,6 +122,14 @@ class StringSetting(Setting[str]):
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Folder(StringSetting):
     """A path. If it is empty, the user is asked each time, or the folder described by ``name_of_empty`` is used."""
+
+    may_be_empty: bool = True
+    name_of_empty: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class AudioFile(StringSetting):
+    """The path of an audio file. If it is empty, what ``name_of_empty`` describes is used."""
 
     may_be_empty: bool = True
     name_of_empty: str = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from studio.setting_kinds import (
+    AudioFile,
     BoolSetting,
     Choice,
     Device,
@@ -28,6 +29,7 @@ PAGE_TITLES = {
     Page.WINDOW: "Window",
     Page.SCRIPT: "Script",
     Page.SPEAKING: "Speech and playback",
+    Page.CHECKS: "Checks of takes",
     Page.MODELS: "Models",
     Page.EXPORT: "Export",
 }
@@ -67,6 +69,7 @@ RECENT_FILES = StringsSetting(key="recent-files", most=10)
 # The script.
 
 SCRIPT_IS_COMPACT = BoolSetting(key="script-is-compact", default=False)
+SHOWS_LIVE_FIGURES = BoolSetting(key="shows-live-figures", default=False)
 
 TEXT_SPLITTING = Choice(
     key="text-splitting",
@@ -117,6 +120,13 @@ KEEPS_LEADING_SILENCE = BoolSetting(
     page=Page.SPEAKING,
     title="Keep leading silence",
     help="Keep up to 0.4 s of silence before the first word. New takes only.",
+    default=False,
+)
+STREAMS_APPROXIMATELY = BoolSetting(
+    key="streams-approximately",
+    page=Page.SPEAKING,
+    title="Start sentences early (approximate)",
+    help="CosyVoice-300M only: play a sentence before all of it is ready. Joins within it can be audible.",
     default=False,
 )
 TAKES_AT_ONCE = IntSetting(
@@ -201,6 +211,70 @@ VOICE_CACHE_GIBIBYTES = IntSetting(
     unit="GiB",
 )
 
+# Checks of takes. A project can have its own choices: ``ProjectCheckPolicy``.
+
+TAKE_CHECKS = Choice(
+    key="take-checks",
+    page=Page.CHECKS,
+    title="Check takes",
+    help=(
+        "Each take is checked for missing, repeated or wrong words, noise and another voice. "
+        "Lines with problems can be spoken again automatically; the best take is chosen, and the others are kept."
+    ),
+    default="retry",
+    options=(
+        Option("off", "Off"),
+        Option("mark", "Mark problems only"),
+        Option("retry", "Mark, and try again"),
+    ),
+)
+TAKE_RETRIES = IntSetting(
+    key="take-retries",
+    page=Page.CHECKS,
+    title="Further takes",
+    help="The maximum number of retries for a line with problems, each with a different seed.",
+    default=2,
+    low=1,
+    high=9,
+)
+CHECK_STRICTNESS = Choice(
+    key="check-strictness",
+    page=Page.CHECKS,
+    title="Strictness",
+    help="How easily a take is marked. Strict finds smaller problems, but marks more good takes.",
+    default="normal",
+    options=(
+        Option("lenient", "Lenient"),
+        Option("normal", "Normal"),
+        Option("strict", "Strict"),
+    ),
+)
+RECOGNIZER = Choice(
+    key="recognizer",
+    page=Page.CHECKS,
+    title="Speech recognition",
+    help=(
+        "Compares the spoken words with the text. Automatic uses the best installed recogniser for each language. "
+        "The Models page installs more recognisers."
+    ),
+    default="auto",
+    options=(
+        Option("auto", "Automatic"),
+        Option("pocketsphinx", "Bundled (English)"),
+        Option("SenseVoiceSmall", "SenseVoiceSmall"),
+        Option("Parakeet-TDT-0.6b-v3", "Parakeet TDT 0.6b v3"),
+        Option("off", "Do not use"),
+    ),
+)
+
+EXPORT_WAITS_FOR_CHECKS = BoolSetting(
+    key="export-waits-for-checks",
+    page=Page.CHECKS,
+    title="Exports wait for checks",
+    help="Lines that an export speaks are checked, and spoken again if needed, before the files are written.",
+    default=False,
+)
+
 # Models.
 
 MODEL_SOURCE = Choice(
@@ -248,9 +322,21 @@ PREFERS_RL = BoolSetting(
     help="llm.rl.pt of Fun-CosyVoice3 (2 GB extra), used if it is installed.",
     default=False,
 )
+LISTS_BUILT_IN_SPEAKERS = BoolSetting(
+    key="lists-built-in-speakers",
+    page=Page.MODELS,
+    title="List built-in voices of models",
+    help="Voices that a model contains, such as those of CosyVoice-300M-SFT. Lines keep their voice either way.",
+    default=True,
+)
 FIRST_RUN_IS_OVER = BoolSetting(key="first-run-is-over", default=False)
 # Names of the models whose download the end of the program interrupts. It continues at the next start.
 UNFINISHED_DOWNLOADS = StringsSetting(key="unfinished-downloads", most=20)
+
+# The speech service.
+
+SERVES_AT_START = BoolSetting(key="serves-at-start", default=False)
+SERVICE_PORT = IntSetting(key="service-port", default=8807, low=1024, high=65535)
 
 # Initial values of the export dialog.
 
@@ -263,6 +349,7 @@ EXPORT_FOLDER = Folder(
     name_of_empty="Next to the script",
 )
 # Folders of the last exports, as the name of the script, a tab, and the folder; the latest is the last.
+MODEL_SPEEDS = StringsSetting(key="model-speeds", most=50)
 EXPORT_FOLDERS = StringsSetting(key="export-folders", most=100)
 EXPORT_FILES = Choice(
     key="export-files",
@@ -288,6 +375,7 @@ EXPORT_PLACEMENT = Choice(
         Option("pauses", "With pauses between them"),
         Option("times", "At their original times"),
         Option("characters", "At their times, one file per character"),
+        Option("languages", "At their times, one file per language"),
     ),
 )
 EXPORT_STANDARD = Choice(
@@ -354,6 +442,14 @@ EXPORT_PAUSE_SECONDS = Number(
     step=0.1,
     unit="s",
 )
+EXPORT_ROOM_TONE = AudioFile(
+    key="export-room-tone",
+    page=None,
+    title="Room tone",
+    help="A recording of the silent room, for the pauses of mastered audio.",
+    default="",
+    name_of_empty="Generated noise",
+)
 EXPORT_MATCHES_LOUDNESS = BoolSetting(
     key="export-matches-loudness",
     page=Page.EXPORT,
@@ -396,13 +492,17 @@ EXPORT_SUBTITLES = Choice(
     key="export-subtitles",
     page=Page.EXPORT,
     title="Subtitles",
-    help="Timing of each line in the joined audio.",
+    help="Timing of each line in the joined audio. The times of words are known for takes that were checked.",
     default="none",
     options=(
         Option("none", "None"),
         Option("srt", "SRT"),
         Option("vtt", "WebVTT"),
-        Option("both", "Both"),
+        Option("both", "SRT and WebVTT"),
+        Option("srt-words", "SRT, word by word"),
+        Option("vtt-words", "WebVTT with word times"),
+        Option("lrc", "LRC with word times"),
+        Option("json", "JSON with word times"),
     ),
 )
 EXPORT_HAS_MANIFEST = BoolSetting(

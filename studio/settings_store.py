@@ -32,7 +32,10 @@ class Settings:
     """Mapping from a setting to its value. Thread-safe; watchers run on the thread that makes the change."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read ``path``, by default the user's file. Invalid values are listed in ``complaints`` and replaced by defaults."""
+        """Read ``path``, by default the user's file.
+
+        Invalid values are listed in ``complaints`` and replaced by defaults.
+        """
         self.path = path or paths.config_folder() / "settings.json"
         self.complaints: tuple[UnusableSetting, ...] = ()
         self._lock = threading.RLock()
@@ -71,7 +74,7 @@ class Settings:
             watcher(changed)
 
     def reset(self, settings: Iterable[Setting[Any]]) -> None:
-        """Set ``settings`` to their defaults. Raise as ``change`` does."""
+        """Set ``settings`` to their defaults. Raise the errors of ``change``."""
         self.change({setting: setting.default for setting in settings})
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:

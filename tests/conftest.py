@@ -1,4 +1,4 @@
-"""What all tests share: where the reference data lie, and a process that every test finds as the first one did."""
+"""Fixtures of all tests: the reference data, separate folders, and process-wide settings that are reset after each test."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import pytest
 
 import studio  # noqa: F401 - before torch: it decides how OpenMP threads wait
 
-# A suite that a shell runs in the background inherits deafness to Ctrl+C, and so would the programs it interrupts.
+# Background jobs of a shell ignore Ctrl+C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TESTS = Path(__file__).resolve().parent
 _MODELS = _TESTS / "models"
+FAMILIES = ("cosyvoice1", "cosyvoice2", "cosyvoice3")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Voices, settings, caches and logs of the tests are not the user's, nor those of tests that run beside them."""
+    """Keep voices, settings, caches and logs apart from the user's, and from those of concurrent test processes."""
     folder = tmp_path_factory.mktemp("program")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("DATA", "CONFIG", "CACHE", "LOGS"):
@@ -48,9 +49,9 @@ def _num_torch_threads() -> int | None:
 
 @pytest.fixture(autouse=True)
 def _process_settings_end_with_the_test(_num_torch_threads: int | None) -> Iterator[None]:
-    """An engine sets torch up for the whole of its process, which in tests belongs to everybody.
+    """Reset the settings of torch that engines change for the whole process.
 
-    Flushed denormals break hypothesis, and another number of threads sums in another order.
+    Flushed denormals break hypothesis, and the number of threads affects the order of summation.
     """
     yield
     torch = sys.modules.get("torch")
@@ -62,7 +63,7 @@ def _process_settings_end_with_the_test(_num_torch_threads: int | None) -> Itera
 
 @pytest.fixture(scope="session")
 def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with ``inputs/``, ``cosyvoice2/``, ``cosyvoice3/`` of the layout its README describes."""
+    """The folder with ``inputs/``, ``cosyvoice1/``, ``cosyvoice2/``, ``cosyvoice3/`` of the layout its README describes."""
     chosen = request.config.getoption("--reference")
     if chosen is not None:
         if not (chosen / "inputs").is_dir():
@@ -72,10 +73,10 @@ def reference(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 def _own_copy(folder: Path) -> Path:
-    """The golden arrays kept here, together with the checkpoints they were computed from."""
+    """Combine the golden arrays with the checkpoints from which they were computed."""
     for part in ("inputs", "state-dicts"):
         _show(_TESTS / "reference" / part, folder / part)
-    for family in ("cosyvoice2", "cosyvoice3"):
+    for family in FAMILIES:
         (folder / family).mkdir()
         _show(_TESTS / "reference" / family / "golden", folder / family / "golden")
         _show(_MODELS / f"noise-{family}", folder / family / "checkpoint")
@@ -91,4 +92,12 @@ def _show(source: Path, place: Path) -> None:
 
 @pytest.fixture(params=["cosyvoice2", "cosyvoice3"])
 def family(request: pytest.FixtureRequest) -> str:
+    """The generations with a Qwen2 backbone and a flow that streams."""
+    return str(request.param)
+
+
+@pytest.fixture(params=FAMILIES)
+def every_family(request: pytest.FixtureRequest, reference: Path) -> str:
+    if not (reference / request.param).is_dir():
+        pytest.skip(f"the reference folder has no {request.param}")
     return str(request.param)

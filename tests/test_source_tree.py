@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tomllib
 import warnings
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -66,26 +67,38 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+@dataclass(frozen=True)
+class Call:
+    """A call with its dotted name, in which ``np`` is spelled out."""
+
+    name: str
+    line: int
+    keywords: frozenset[str | None]
 
 
-def imported_by(path: Path) -> set[str]:
-    """Return the top-level packages that a module imports anywhere."""
-    names = set()
-    for node in ast.walk(tree_of(path)):
+@dataclass(frozen=True)
+class Source:
+    """What the tests need of a module. Its syntax tree would take too much memory."""
+
+    imports: frozenset[str]
+    calls: tuple[Call, ...]
+    has_docstring: bool
+
+
+@cache
+def source_of(path: Path) -> Source:
+    """Return the top-level packages that a module imports anywhere, and its calls."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports, calls = set(), []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names.update(alias.name.split(".")[0] for alias in node.names)
+            imports.update(alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names.add(node.module.split(".")[0])
-    return names
-
-
-def calls_in(path: Path) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the dotted name and the node of each call, with ``np`` spelled out."""
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Call):
-            yield re.sub(r"^np\.", "numpy.", ast.unparse(node.func)), node
+            imports.add(node.module.split(".")[0])
+        elif isinstance(node, ast.Call):
+            name = re.sub(r"^np\.", "numpy.", ast.unparse(node.func))
+            calls.append(Call(name, node.lineno, frozenset(keyword.arg for keyword in node.keywords)))
+    return Source(frozenset(imports), tuple(calls), bool(ast.get_docstring(tree)))
 
 
 def test_packages_import_only_from_lower_layers() -> None:
@@ -129,13 +142,14 @@ def test_long_files_are_reported() -> None:
 def test_every_imported_library_is_declared() -> None:
     """A library installed only for the tests would be missing on the user's computer."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = project["dependencies"] + project["optional-dependencies"]["media"]
+    extras = project["optional-dependencies"]
+    requirements = project["dependencies"] + extras["media"] + extras["serve"]
     declared = {_plain(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
     distributions_of = packages_distributions()
     missing = [
         f"{name_of(path)} imports {name}"
         for path in MODULES
-        for name in imported_by(path) - set(sys.stdlib_module_names) - {"studio"}
+        for name in source_of(path).imports - set(sys.stdlib_module_names) - {"studio"}
         if not declared & {_plain(distribution) for distribution in distributions_of.get(name, [name])}
     ]
     assert missing == []
@@ -147,7 +161,7 @@ def _plain(distribution: str) -> str:
 
 
 def test_every_module_has_a_docstring() -> None:
-    assert [name_of(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
+    assert [name_of(path) for path in MODULES if not source_of(path).has_docstring] == []
 
 
 def test_libraries_do_not_write_to_standard_output() -> None:
@@ -157,10 +171,10 @@ def test_libraries_do_not_write_to_standard_output() -> None:
         if "cli" in path.relative_to(ROOT).parts or path.name == "__main__.py":
             continue
         offenders += [
-            f"{name_of(path)}:{call.lineno}"
-            for name, call in calls_in(path)
-            if re.match(r"sys\.stdout\.(buffer\.)?write", name)
-            or (name == "print" and not any(keyword.arg == "file" for keyword in call.keywords))
+            f"{name_of(path)}:{call.line}"
+            for call in source_of(path).calls
+            if re.match(r"sys\.stdout\.(buffer\.)?write", call.name)
+            or (call.name == "print" and "file" not in call.keywords)
         ]
     assert offenders == []
 
@@ -169,15 +183,16 @@ def test_no_global_random_generator_is_used() -> None:
     """With a global generator, one request would change the speech of another."""
     offenders = []
     for path in MODULES:
-        for name, call in calls_in(path):
+        for call in source_of(path).calls:
+            name = call.name
             is_unseeded_draw = name.removeprefix("torch.") in TORCH_DRAWS and name.startswith("torch.")
             if (
                 name in GLOBAL_DRAWS
-                or (is_unseeded_draw and not any(keyword.arg == "generator" for keyword in call.keywords))
+                or (is_unseeded_draw and "generator" not in call.keywords)
                 or re.fullmatch(r"numpy\.random\.(?!default_rng)[a-z_]+", name)
             ):
-                offenders.append(f"{name_of(path)}:{call.lineno} {name}")
-        if "random" in imported_by(path):
+                offenders.append(f"{name_of(path)}:{call.line} {name}")
+        if "random" in source_of(path).imports:
             offenders.append(f"{name_of(path)} imports random, which has global state")
     assert offenders == []
 

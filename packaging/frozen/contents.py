@@ -115,7 +115,7 @@ _SYSTEM_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
 def modules_left_out(*, with_media: bool) -> list[str]:
-    """Return the excluded modules; PyAV is among them unless ``with_media`` (see ``freeze.py``)."""
+    """Return the excluded modules, including PyAV unless ``with_media`` (see ``freeze.py``)."""
     return [*_UNUSED_MODULES, *(() if with_media else ("av",))]
 
 

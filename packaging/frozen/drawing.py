@@ -15,7 +15,7 @@ from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parents[2] / "resources" / "timbre-studio.svg"
 NAME = "timbre-studio"
-# The freedesktop sizes, and those of Windows and macOS among them.
+# The freedesktop sizes, which include those of Windows and macOS.
 SIZES_PIXELS = (16, 22, 24, 32, 48, 64, 128, 256, 512, 1024)
 _OF_WINDOWS = (16, 24, 32, 48, 64, 128, 256)
 # Apple's names of PNG images by size; the second names are for high-density screens.

@@ -22,7 +22,7 @@ from frozen.drawing import NAME, PICTURE, SIZES_PIXELS
 from frozen.linux_libraries import debian_packages, needs_of
 
 _DATA = Path(__file__).with_name("linux")
-_HOUSE = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 # Not in /opt: no Debian package owns it, so removing the package would remove it.
 PROGRAM_FOLDER = PurePosixPath("usr", "lib", NAME)
 _LARGEST_ICON_PIXELS = 512
@@ -116,7 +116,7 @@ def lay_out(program: Path, root: Path, icons: Path, release: Release) -> None:
     documents = root / "usr" / "share" / "doc" / NAME
     notices = f"/{PROGRAM_FOLDER}/NOTICES.txt"
     words = f"Timbre Studio is licensed under the Apache License 2.0. Licences of its components:\n{notices}\n\n"
-    _write(documents / "copyright", words.encode() + (_HOUSE / "LICENSE").read_bytes())
+    _write(documents / "copyright", words.encode() + (_ROOT / "LICENSE").read_bytes())
     launcher = root / "usr" / "bin" / "timbre"
     launcher.parent.mkdir(parents=True)
     launcher.symlink_to(f"/{PROGRAM_FOLDER}/timbre")

@@ -23,9 +23,9 @@ from pathlib import Path, PurePath
 
 from frozen.vendored import Vendored, vendored
 
-_HOUSE = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[2]
 _TEXTS = Path(__file__).with_name("licences")
-_OURS = tuple(os.path.join(_HOUSE, part, "") for part in ("packaging", "resources", "studio"))
+_OURS = tuple(os.path.join(_ROOT, part, "") for part in ("packaging", "resources", "studio"))
 _LICENCE_FILE = re.compile(r"licen[cs]|copying|notice", re.IGNORECASE)
 # Licence texts for packages that declare a licence without its text.
 _TEXT_OF = {
@@ -63,7 +63,7 @@ class Component:
 
 def text_of(name: str) -> str:
     """Return the text of a licence by SPDX name. Raises ``KeyError`` for an unknown one."""
-    path = _HOUSE / "LICENSE" if name == "Apache-2.0" else _TEXTS / f"{name}.txt"
+    path = _ROOT / "LICENSE" if name == "Apache-2.0" else _TEXTS / f"{name}.txt"
     if not path.is_file():
         raise KeyError(name)
     return path.read_text("utf-8")
@@ -186,7 +186,7 @@ def _about_gpl(components: list[Component]) -> list[str]:
         return []
     return [
         f"{', '.join(strict)} are under the GNU General Public License, which would apply to the whole package;",
-        "the licences of other parts forbid that. This package was made with --media, for whoever made it: do not pass",
+        "the licences of other parts forbid that. This package was built with --media, for personal use: do not pass",
         "it on.",
     ]
 
@@ -197,8 +197,10 @@ def under_gpl(components: list[Component]) -> list[str]:
 
 
 def _library_in(name: str) -> Vendored | None:
-    """Return the entry of a shared library, or None; Python's extension modules have none."""
+    """Return the entry of a shared library or of a vocabulary, or None; Python's extension modules have none."""
     file_name = PurePath(name).name
+    if file_name.endswith(".tiktoken"):
+        return vendored(file_name)
     is_shared = re.search(r"\.(so|dylib)(\.|$)|\.dll$", file_name) is not None
     return vendored(file_name) if is_shared and re.search(r"\.(cpython-|abi3)", file_name) is None else None
 
@@ -264,7 +266,7 @@ def _debian_package(source: Path) -> Component | None:
 
 def main(arguments: list[str]) -> int:
     inventory_path, target = (Path(argument) for argument in arguments[:2])
-    sys.path.insert(0, str(_HOUSE))
+    sys.path.insert(0, str(_ROOT))
     import studio  # noqa: PLC0415
 
     inventory = json.loads(inventory_path.read_text("utf-8"))
@@ -276,7 +278,7 @@ def main(arguments: list[str]) -> int:
     if arguments[2:] != ["--media"] and (names := under_gpl(components)):
         print(f"{', '.join(names)}: under the GPL and not distributable with the other components.", file=sys.stderr)
         return 1
-    card = _HOUSE / "resources" / "models" / "studio-mini" / "MODEL_CARD.md"
+    card = _ROOT / "resources" / "models" / "studio-mini" / "MODEL_CARD.md"
     voice = Component("studio-mini, the voice model", "", "Apache-2.0", "", [(card.name, card.read_text("utf-8"))])
     target.write_text(as_text([*components, voice], studio.__version__), "utf-8")
     print(f"{target}: {len(components) + 1} components")

@@ -101,10 +101,10 @@ def try_in(root: Path, deb: Path) -> list[str]:
     faults = [f"left behind: {name}" for name in sorted(after.keys() - before.keys())]
     faults += [f"removed: {name}" for name in sorted(before.keys() - after.keys())]
     report = trial / "report.txt"
-    told = report.read_text("utf-8").splitlines() if report.is_file() else []
-    print("\n".join(told))
-    faults += [line.removeprefix("FAULT ") for line in told if line.startswith("FAULT ")]
-    if not told or told[-1] != "END":
+    lines = report.read_text("utf-8").splitlines() if report.is_file() else []
+    print("\n".join(lines))
+    faults += [line.removeprefix("FAULT ") for line in lines if line.startswith("FAULT ")]
+    if not lines or lines[-1] != "END":
         faults.append("smoke.sh did not finish")
     for name in ("said.wav", "played.wav", "memo.wav", "window.wav"):
         faults += _faults_of_sound(trial / "out" / name)

@@ -1,4 +1,4 @@
-"""Libraries that are bundled in Python packages without their own licence file.
+"""Libraries that are bundled in Python packages without their own licence file, and data of others in our resources.
 
 A wheel declares its own licence, but not those of linked or bundled libraries; they are listed here. ``licences/``
 contains the texts. A shared library of a ``.libs`` folder that is not in this list is an error.
@@ -174,7 +174,7 @@ VENDORED = (
         "Copyright 2001-2023 Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, "
         "Gregory Maxwell, Mark Borgerding, Erik de Castro Lopo, Mozilla, Amazon",
     ),
-    Vendored(  # on Windows and macOS, in sounddevice
+    Vendored(  # contained in sounddevice on Windows and macOS
         "PortAudio",
         ("libportaudio*",),
         "MIT",
@@ -189,6 +189,14 @@ VENDORED = (
         "https://gitlab.com/AOMediaCodec/SVT-AV1",
         ("BSD-3-Clause-Clear",),
         "Copyright (c) 2019, Alliance for Open Media. All rights reserved.",
+    ),
+    Vendored(  # the file of openai-whisper 20231117, SHA-256 b34b360d…; ``studio/text/whisper_vocabulary.py`` checks it
+        "Whisper's multilingual vocabulary",
+        ("whisper-multilingual.tiktoken",),
+        "MIT",
+        "https://github.com/openai/whisper",
+        ("MIT",),
+        "Copyright (c) 2022 OpenAI",
     ),
     Vendored("x264", ("libx264*",), "GPL-2.0-or-later", "https://www.videolan.org/developers/x264.html", ("GPL-2.0",)),
     Vendored("x265", ("libx265*",), "GPL-2.0-or-later", "https://www.x265.org", ("GPL-2.0",)),

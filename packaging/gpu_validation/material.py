@@ -37,7 +37,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Material:
-    """``instruction``: token ids of the prefix of the generation's prompt text."""
+    """``instruction``: token ids of the prefix that the generation adds to the prompt text."""
 
     num_speech_tokens: int
     instruction: list[int]

@@ -134,9 +134,7 @@ class OurSide:
 
     def _utterance(self, voice: PreparedVoice, count: int, seed: int, decoder: DecoderStages) -> Utterance:
         control = RequestControl()
-        make_feed = (
-            SyncTokenSource if self.place.kind is DeviceKind.CPU else AsyncTokenSource
-        )  # as ``Synthesizer`` does
+        make_feed = SyncTokenSource if self.place.kind is DeviceKind.CPU else AsyncTokenSource  # like ``Synthesizer``
         feed = make_feed(self._tokens(voice, count, seed), control)
         return Utterance(feed, voice, decoder, self._vocoder.noise(seed), StageClock(), control)
 

@@ -120,7 +120,7 @@ def _long_lines(form: Form) -> Step:
 class Notes:
     """Results by model and step, saved atomically.
 
-    ``facts`` are the conditions of the results. Results with other facts are discarded.
+    ``facts`` describe the conditions of the measurements. Results with other facts are discarded.
     """
 
     def __init__(self, path: Path, facts: Entry) -> None:

@@ -1,4 +1,4 @@
-"""Creation of model folders in the official layout with random weights, on which the speed does not depend.
+"""Creation of model folders in the official layout with random weights. They are as fast as trained ones.
 
 The weights are determined by generation and seed, so that two programs or machines can use the same model. Its output
 is noise.
@@ -16,21 +16,15 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
+from random_models.first_settings import write_speakers
 from random_models.front_end import write_speaker_encoder, write_speech_tokenizer, write_text_vocabulary
 from random_models.official_settings import qwen_json, settings_yaml
 from random_models.reference_sizes import CheckpointPlan, released_plan
-from random_models.tensor_shapes import (
-    TIED_HEAD,
-    TIED_TABLE,
-    Shapes,
-    flow_shapes,
-    speech_lm_shapes,
-    vocoder_shapes,
-)
+from random_models.shape_parts import Shapes
+from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE, flow_shapes, speech_lm_shapes, vocoder_shapes
 from random_models.tensors import random_tensors
 from studio.errors import CannotWrite, DiskFull
 
-_TEXT_FOLDER = "CosyVoice-BlankEN"
 _BACKBONE_PREFIX = "llm."  # prefix of the Qwen model in llm.pt
 _FRONT_END_BYTES = 16 * 2**20
 # Increment when the same seed gives other weights.
@@ -46,7 +40,8 @@ def write_random_checkpoint(
     for_official: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> None:
-    """Fill ``folder`` with a random model of ``generation`` (``cosyvoice2``, ``cosyvoice3``) in released size.
+    """Fill ``folder`` with a random model of ``generation`` (``cosyvoice1``, ``cosyvoice2``, ``cosyvoice3``) in released
+    size.
 
     ``plan`` chooses other sizes. ``for_official`` adds the half-precision text model that the official
     program requires and then overwrites. ``progress`` is called with the name of each file. Files are written
@@ -78,19 +73,25 @@ def write_random_checkpoint(
 
 def num_weight_bytes(plan: CheckpointPlan) -> int:
     """Return the bytes of all tensors in float32, counting shared storage once."""
-    shapes = speech_lm_shapes(plan.speech_lm) | flow_shapes(plan.flow) | vocoder_shapes(plan.vocoder)
-    return 4 * sum(math.prod(shape) for name, shape in shapes.items() if name != TIED_HEAD)
+    files = speech_lm_shapes(plan.speech_lm), flow_shapes(plan.flow), vocoder_shapes(plan.vocoder)
+    return 4 * sum(math.prod(shape) for shapes in files for name, shape in shapes.items() if name != TIED_HEAD)
 
 
 def _write_small_files(folder: Path, plan: CheckpointPlan, seed: int) -> None:
-    text_folder = folder / _TEXT_FOLDER
-    text_folder.mkdir(exist_ok=True)
     (folder / plan.generation.yaml_name).write_text(settings_yaml(plan), "utf-8")
-    (text_folder / "config.json").write_text(qwen_json(plan), "utf-8")
-    write_text_vocabulary(text_folder, plan.num_base_text_tokens)
+    if plan.generation.text_folder is None:
+        write_speakers(folder, plan, seed + 3)
+    else:
+        text_folder = folder / plan.generation.text_folder
+        text_folder.mkdir(exist_ok=True)
+        (text_folder / "config.json").write_text(qwen_json(plan), "utf-8")
+        write_text_vocabulary(text_folder, plan.num_base_text_tokens)
     write_speaker_encoder(folder / "campplus.onnx", seed + 1)
     write_speech_tokenizer(
-        folder / plan.generation.speech_tokenizer_file, seed + 2, plan.speech_lm.layout.num_speech_tokens
+        folder / plan.generation.speech_tokenizer_file,
+        seed + 2,
+        plan.speech_lm.layout.num_speech_tokens,
+        token_rate=plan.generation.token_rate,
     )
 
 
@@ -110,14 +111,14 @@ def _write_weights(
         torch.save(tensors, part)
         del tensors
         part.replace(folder / name)
-    if for_official:
+    if for_official and plan.generation.text_folder is not None:
         progress("model.safetensors")
         backbone = {name: shape for name, shape in speech_lm.items() if _is_backbone(name)}
         halves = {
             name.removeprefix(_BACKBONE_PREFIX + "model."): tensor.bfloat16()
             for name, tensor in random_tensors(backbone, seed + 20).items()
         }
-        save_file(halves, folder / _TEXT_FOLDER / "model.safetensors", metadata={"format": "pt"})
+        save_file(halves, folder / plan.generation.text_folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def _reads(path: Path, text: str) -> bool:

@@ -21,6 +21,7 @@ from studio.storage.json_input import read_json
 
 _IR_VERSION, _OPERATOR_SET = 8, 13
 _WIDTH = 64
+_FRAME_RATE = 100  # of the tokenizer's input
 _SPEAKER_EMBEDDING_SIZE = 192
 _LEARNED_ENTRIES = 2000
 _SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
@@ -108,10 +109,10 @@ def write_speaker_encoder(path: Path, seed: int) -> None:
     _write_network(path, nodes, inputs, output, weights)
 
 
-def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int) -> None:
-    """``feats`` (1, 128, T), ``feats_length`` (1,) int32 to ``indices`` (1, T/4) int32.
+def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int, *, token_rate: int = 25) -> None:
+    """``feats`` (1, 128, T), ``feats_length`` (1,) int32 to ``indices`` (1, T/4) int32, or (1, T/2) at 50 tokens a second.
 
-    Two convolutions of stride 2, then finite scalar quantisation to three levels a digit (D2).
+    Two convolutions, then finite scalar quantisation to three levels a digit (D2).
     """
     random = np.random.default_rng(seed)
     num_digits = math.ceil(math.log(num_speech_tokens, 3) - 1e-9)
@@ -130,6 +131,7 @@ def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int) -> Non
         "one_frame": np.array(1, np.int32),
     }
     halving: dict[str, Any] = {"kernel_shape": [3], "pads": [1, 1], "strides": [2]}
+    second = halving | {"strides": [_FRAME_RATE // (2 * token_rate)]}
     nodes = [
         # Zeros after feats_length.
         helper.make_node("Shape", ["feats"], ["shape"]),
@@ -141,8 +143,8 @@ def write_speech_tokenizer(path: Path, seed: int, num_speech_tokens: int) -> Non
         helper.make_node("Mul", ["feats", "mask"], ["masked"]),
         helper.make_node("Conv", ["masked", "kernel1", "bias1"], ["half_rate"], **halving),
         helper.make_node("Tanh", ["half_rate"], ["hidden"]),
-        helper.make_node("Conv", ["hidden", "kernel2", "bias2"], ["quarter_rate"], **halving),
-        helper.make_node("Tanh", ["quarter_rate"], ["bounded"]),
+        helper.make_node("Conv", ["hidden", "kernel2", "bias2"], ["token_rate"], **second),
+        helper.make_node("Tanh", ["token_rate"], ["bounded"]),
         helper.make_node("Mul", ["bounded", "nearly_one"], ["inside"]),
         helper.make_node("Round", ["inside"], ["level"]),
         helper.make_node("Add", ["level", "one"], ["digit"]),

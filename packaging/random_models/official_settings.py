@@ -4,54 +4,25 @@ from __future__ import annotations
 
 import json
 
+from random_models.first_settings import flow_head_yaml, speech_lm_yaml
 from random_models.reference_sizes import CheckpointPlan
-from studio.model.config import FlowConfig, VocoderConfig, VocoderKind
+from studio.model.config import FlowConfig, SpeechLMConfig, TransformerLMConfig, VocoderConfig, VocoderKind
 
 
 def settings_yaml(plan: CheckpointPlan) -> str:
-    """Return ``cosyvoice2.yaml`` or ``cosyvoice3.yaml`` without settings for training."""
-    sampling, flow, generation = plan.speech_lm.sampling, plan.flow, plan.generation
-    hidden_size = plan.speech_lm.backbone.hidden_size
-    version = "" if plan.vocoder.kind is VocoderKind.NON_CAUSAL else f"\n    version: {generation.name}"
-    mel = plan.prompt_mel
+    """Return the yaml of any generation. It contains no settings for training."""
+    flow, generation, mel = plan.flow, plan.generation, plan.prompt_mel
+    is_first = isinstance(plan.speech_lm, TransformerLMConfig)
     return f"""\
-sample_rate: {mel.sample_rate}
-llm_input_size: {hidden_size}
-llm_output_size: {hidden_size}
-spk_embed_dim: {flow.speaker_embedding_size}
-qwen_pretrain_path: ''
-token_frame_rate: 25
-token_mel_ratio: {flow.frames_per_token}
-chunk_size: {flow.chunk_tokens}
-num_decoding_left_chunks: -1
-
-llm: !new:cosyvoice.llm.llm.{generation.speech_lm_class}
-    llm_input_size: !ref <llm_input_size>
-    llm_output_size: !ref <llm_output_size>
-    speech_token_size: {plan.speech_lm.layout.num_speech_tokens}
-    length_normalized_loss: True
-    lsm_weight: 0
-    mix_ratio: [{plan.speech_lm.interleave_text_tokens}, {plan.speech_lm.interleave_speech_tokens}]
-    llm: !new:cosyvoice.llm.llm.Qwen2Encoder
-        pretrain_path: !ref <qwen_pretrain_path>
-    sampling: !name:cosyvoice.utils.common.ras_sampling
-        top_p: {sampling.top_p}
-        top_k: {sampling.top_k}
-        win_size: {sampling.window_tokens}
-        tau_r: {sampling.repetition_ratio}
-
+{speech_lm_yaml(plan) if is_first else _qwen_lm(plan)}
 flow: !new:cosyvoice.flow.flow.{generation.flow_class}
     input_size: {flow.input_size}
     output_size: {flow.mel_bins}
     spk_embed_dim: !ref <spk_embed_dim>
     output_type: 'mel'
     vocab_size: {flow.num_speech_tokens}
-    input_frame_rate: !ref <token_frame_rate>
-    only_mask_loss: True
-    token_mel_ratio: !ref <token_mel_ratio>
-    pre_lookahead_len: {flow.lookahead_tokens}
-{_encoder(flow)}
-    decoder: !new:cosyvoice.flow.flow_matching.CausalConditionalCFM
+{flow_head_yaml(flow) if is_first else _streaming_head(flow)}
+    decoder: !new:cosyvoice.flow.flow_matching.{"" if is_first else "Causal"}ConditionalCFM
         in_channels: {3 * flow.mel_bins}
         n_spks: 1
         spk_emb_dim: {flow.mel_bins}
@@ -67,9 +38,7 @@ flow: !new:cosyvoice.flow.flow.{generation.flow_class}
 
 {_vocoder(plan.vocoder, generation.vocoder_class)}
 
-get_tokenizer: !name:cosyvoice.tokenizer.tokenizer.get_qwen_tokenizer
-    token_path: !ref <qwen_pretrain_path>
-    skip_special_tokens: True{version}
+{_tokenizer(plan)}
 allowed_special: 'all'
 feat_extractor: !name:matcha.utils.audio.mel_spectrogram
     n_fft: {mel.window_samples}
@@ -83,8 +52,65 @@ feat_extractor: !name:matcha.utils.audio.mel_spectrogram
 """
 
 
+def _tokenizer(plan: CheckpointPlan) -> str:
+    if plan.generation.text_folder is None:
+        return """\
+get_tokenizer: !name:whisper.tokenizer.get_tokenizer
+    multilingual: True
+    num_languages: 100
+    language: 'en'
+    task: 'transcribe'"""
+    version = "" if plan.vocoder.kind is VocoderKind.NON_CAUSAL else f"\n    version: {plan.generation.name}"
+    return f"""\
+get_tokenizer: !name:cosyvoice.tokenizer.tokenizer.get_qwen_tokenizer
+    token_path: !ref <qwen_pretrain_path>
+    skip_special_tokens: True{version}"""
+
+
+def _qwen_lm(plan: CheckpointPlan) -> str:
+    config, flow, generation = plan.speech_lm, plan.flow, plan.generation
+    assert isinstance(config, SpeechLMConfig)
+    sampling, hidden_size = config.sampling, config.backbone.hidden_size
+    return f"""\
+sample_rate: {plan.prompt_mel.sample_rate}
+llm_input_size: {hidden_size}
+llm_output_size: {hidden_size}
+spk_embed_dim: {flow.speaker_embedding_size}
+qwen_pretrain_path: ''
+token_frame_rate: 25
+token_mel_ratio: {flow.frames_per_token}
+chunk_size: {flow.chunk_tokens}
+num_decoding_left_chunks: -1
+
+llm: !new:cosyvoice.llm.llm.{generation.speech_lm_class}
+    llm_input_size: !ref <llm_input_size>
+    llm_output_size: !ref <llm_output_size>
+    speech_token_size: {config.layout.num_speech_tokens}
+    length_normalized_loss: True
+    lsm_weight: 0
+    mix_ratio: [{config.interleave_text_tokens}, {config.interleave_speech_tokens}]
+    llm: !new:cosyvoice.llm.llm.Qwen2Encoder
+        pretrain_path: !ref <qwen_pretrain_path>
+    sampling: !name:cosyvoice.utils.common.ras_sampling
+        top_p: {sampling.top_p}
+        top_k: {sampling.top_k}
+        win_size: {sampling.window_tokens}
+        tau_r: {sampling.repetition_ratio}
+"""
+
+
+def _streaming_head(flow: FlowConfig) -> str:
+    return f"""\
+    input_frame_rate: !ref <token_frame_rate>
+    only_mask_loss: True
+    token_mel_ratio: !ref <token_mel_ratio>
+    pre_lookahead_len: {flow.lookahead_tokens}
+{_encoder(flow)}"""
+
+
 def qwen_json(plan: CheckpointPlan) -> str:
     """Return ``CosyVoice-BlankEN/config.json``."""
+    assert isinstance(plan.speech_lm, SpeechLMConfig)
     qwen = plan.speech_lm.backbone
     return json.dumps(
         {
@@ -158,19 +184,20 @@ def _estimator(flow: FlowConfig) -> str:
             static_chunk_size: !ref <chunk_size> * <token_mel_ratio>
             num_decoding_left_chunks: !ref <num_decoding_left_chunks>"""
     assert flow.unet
+    chunks = """
+            static_chunk_size: !ref <chunk_size> * <token_mel_ratio>
+            num_decoding_left_chunks: !ref <num_decoding_left_chunks>"""
     return f"""\
-        estimator: !new:cosyvoice.flow.decoder.CausalConditionalDecoder
+        estimator: !new:cosyvoice.flow.decoder.{"Causal" if flow.unet.is_causal else ""}ConditionalDecoder
             in_channels: {4 * flow.mel_bins}
             out_channels: {flow.mel_bins}
-            channels: [{flow.unet.channels}]
+            channels: {[flow.unet.channels] * flow.unet.num_levels}
             dropout: 0.0
             attention_head_dim: {flow.unet.head_size}
             n_blocks: {flow.unet.num_transformer_blocks}
             num_mid_blocks: {flow.unet.num_mid_blocks}
             num_heads: {flow.unet.num_heads}
-            act_fn: 'gelu'
-            static_chunk_size: !ref <chunk_size> * <token_mel_ratio>
-            num_decoding_left_chunks: !ref <num_decoding_left_chunks>"""
+            act_fn: 'gelu'{chunks if flow.unet.is_causal else ""}"""
 
 
 def _vocoder(vocoder: VocoderConfig, class_name: str) -> str:

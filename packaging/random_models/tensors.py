@@ -1,4 +1,5 @@
-"""Values for the tensors of a random model, with enough variation to compare two programs, and without chaos.
+"""Values for the tensors of a random model, with enough variation to compare two programs, and without strong
+amplification of rounding errors.
 
 Matrices and kernels are normally distributed with variance about 1 / fan-in, so that activations keep their scale in
 networks of any depth. The output of a solver step is damped, so that ten steps amplify rounding errors only a little.
@@ -12,7 +13,8 @@ import re
 
 import torch
 
-from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE, WEIGHT_NORM_DIRECTION, WEIGHT_NORM_GAIN, Shapes
+from random_models.shape_parts import WEIGHT_NORM_DIRECTION, WEIGHT_NORM_GAIN, Shapes
+from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
 from studio.model.config import VocoderConfig, VocoderKind
 
 # The first pattern found in a tensor's name decides its gain; 1 otherwise.
@@ -22,9 +24,9 @@ _GAINS: tuple[tuple[str, float], ...] = (
         r"(o_proj|down_proj)\.weight",
         0.2,
     ),  # small layer outputs as in a trained network, since otherwise 24 layers amplify rounding errors
-    (r"embed_tokens|speech_embedding|llm_embedding", 0.5),
+    (r"embed_tokens|text_embedding|speech_embedding|llm_embedding", 0.5),
     (r"llm_decoder\.weight", 3.0),  # gives a nucleus of some dozens of tokens
-    (r"spk_embed_affine_layer", 6.0),  # its input has length 1
+    (r"spk_embed_affine_layer", 6.0),  # large, because its input has length 1
     (r"attn_norm\.linear|norm_out\.linear", 0.3),
     (r"proj_out|final_proj", 1.7),
     (r"resblocks.*convs1", 0.7),
@@ -32,7 +34,7 @@ _GAINS: tuple[tuple[str, float], ...] = (
     (r"conv_post", 0.6),
     (r"f0_predictor\.classifier", 230.0),
 )
-_TABLES = ("embed_tokens", "speech_embedding", "llm_embedding", "input_embedding")
+_TABLES = ("embed_tokens", "text_embedding", "speech_embedding", "llm_embedding", "input_embedding")
 # The flow's guided velocity has this mean in all bands, so that the mel is as far from zero as speech is.
 _MEL_MEAN = -5.0
 _MEAN_F0_HZ = 40.0
@@ -97,7 +99,7 @@ def _bias_mean(name: str, size: int) -> float | torch.Tensor:
 
 def _fan_in(name: str, shape: tuple[int, ...], vocoder: VocoderConfig | None) -> float:
     match = re.match(r"ups\.(\d+)\.", name)
-    if match and vocoder and vocoder.kind is VocoderKind.NON_CAUSAL and len(shape) == 3:
+    if match and vocoder and vocoder.kind is not VocoderKind.CAUSAL and len(shape) == 3:
         # Transposed: (inputs, outputs, kernel), and every stride-th tap meets an input.
         return shape[0] * shape[2] / vocoder.upsample_rates[int(match.group(1))]
     return math.prod(shape[1:])

@@ -66,7 +66,7 @@ def _overview() -> EngineStatus:
 
 
 def _proven(stage: Stage, name: str, engine: str, precision: str, times: tuple[float, float]) -> CandidateView:
-    """Return a candidate. ``times`` are its seconds and those of plain float32."""
+    """Return a candidate. ``times`` are the durations of its trial and of plain float32, in seconds."""
     return CandidateView(
         stage=stage,
         name=name,

@@ -11,7 +11,9 @@ import json
 import os
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,12 +36,14 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.documents import new_project
 from studio.app.help_dialogs import DiagnosticsDialog, GuideDialog, ShortcutsDialog
 from studio.app.inspector.compare_dialog import CompareDialog
+from studio.app.inspector.silence_dialog import SilenceDialog
 from studio.app.inspector.take_editor import TakeEditor
 from studio.app.log_panel import LogHandler
 from studio.app.main import make_application
 from studio.app.playback.audio_player import PlaybackStats
 from studio.app.recovery_dialog import RecoveryDialog
 from studio.app.script.line_statuses import LineStatus
+from studio.app.serving.serving_dialog import ServingDialog
 from studio.app.session import Services, Session
 from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.translation import use_language
@@ -62,6 +66,9 @@ from studio.project.takes import TakeParameters
 from studio.setting_kinds import Page
 from studio.settings_store import Settings
 from studio.system.installation import how_to_read_media
+from studio.take_checks.records import Difference, DifferenceKind, TakeCheck, Transcript
+from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.words import words_of
 from studio.voices.library import VoiceLibrary
 from studio.worker.process import Worker, WorkerProcess
 
@@ -86,33 +93,57 @@ _TEXTS = {
         "就像这里的人常说的，事情就是这样。",
     ),
 }
+_LANGUAGES, _THEMES = ("en", "zh_CN"), (Appearance.LIGHT.value, Appearance.DARK.value)
 _VOICES = {"en": ("Anna", "Bert", "Old Tom"), "zh_CN": ("小安", "老王", "Anna")}
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        sys.stderr.write("usage: python packaging/take_screenshots.py FOLDER\n")
-        return 2
-    folder = Path(arguments[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    application = make_application()
-    for language in ("en", "zh_CN"):
-        for appearance in (Appearance.LIGHT, Appearance.DARK):
-            with tempfile.TemporaryDirectory() as scratch:
-                _use_folders_of_its_own(Path(scratch))
-                take_pictures(application, folder, Path(scratch), language, appearance)
+    parser = ArgumentParser(prog="take_screenshots.py", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--size", type=_size, default=_SIZE, help="of the window and the screen: 1280x800 (default)")
+    parser.add_argument("--scale", type=float, default=1.0, help="physical pixels per pixel of the size: 2 for 200 %%")
+    parser.add_argument("--language", choices=_LANGUAGES, action="append", help="default: all")
+    parser.add_argument("--theme", choices=_THEMES, action="append", help="default: both")
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as screen:
+        _use_screen(Path(screen), options.size, options.scale)
+        application = make_application()
+        for language in options.language or _LANGUAGES:
+            for theme in options.theme or _THEMES:
+                with tempfile.TemporaryDirectory() as scratch:
+                    _use_folders_of_its_own(Path(scratch))
+                    take_pictures(
+                        application,
+                        options.folder,
+                        Path(scratch),
+                        language=language,
+                        appearance=Appearance(theme),
+                        size=options.size,
+                    )
     return 0
 
 
+def _size(words: str) -> tuple[int, int]:
+    width, height = words.split("x")
+    return int(width), int(height)
+
+
 def take_pictures(
-    application: QApplication, folder: Path, scratch: Path, language: str, appearance: Appearance
+    application: QApplication,
+    folder: Path,
+    scratch: Path,
+    *,
+    language: str,
+    appearance: Appearance,
+    size: tuple[int, int],
 ) -> list[Path]:
     """Render all pages in one language and colour scheme. Return the files."""
     use_language(application, QLocale(language))
     apply_theme(application, appearance)
     loop = qasync.QEventLoop(application)
     asyncio.set_event_loop(loop)
-    stage = Stage(scratch, language)
+    stage = Stage(scratch, language, size=size)
     written = []
     try:
         loop.run_until_complete(stage.settle())
@@ -151,10 +182,41 @@ class _Silence:
         """Do nothing."""
 
 
+class _Listener:
+    """Recogniser that hears another last word than the typed one, or a whole sentence."""
+
+    def __init__(self, language: str) -> None:
+        self._heard = _TEXTS[language][0]
+
+    def submit(self, _: CheckRequest) -> Future[TakeCheck]:
+        return Future()
+
+    def transcribe(self, request: TranscriptRequest) -> Future[Transcript]:
+        future: Future[Transcript] = Future()
+        words = words_of(request.typed)
+        if words:
+            last = words[-1]
+            place = (last.start, last.end, 4.0, 4.5)
+            differences = (Difference(DifferenceKind.MISSING, last.text, "", *place),)
+            future.set_result(Transcript("", differences=differences))
+        else:
+            future.set_result(Transcript(self._heard))
+        return future
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
 class Stage:
     """The window with an unfinished script."""
 
-    def __init__(self, scratch: Path, language: str, start_worker: Callable[[], Worker] = WorkerProcess) -> None:
+    def __init__(
+        self,
+        scratch: Path,
+        language: str,
+        start_worker: Callable[[], Worker] = WorkerProcess,
+        size: tuple[int, int] = _SIZE,
+    ) -> None:
         self.language = language
         settings = Settings(scratch / "settings.json")
         library = VoiceLibrary(scratch / "voices", built_in=scratch / "none")
@@ -165,12 +227,13 @@ class Stage:
             outputs=_Silence(),
             open_library=lambda: library,
             drafts=scratch / "drafts",
+            open_checks=lambda: _Listener(language),
         )
         self.session = Session(_project(services.drafts, settings, language), settings, services)
         log = LogHandler()
         windows = WindowManager(self.session, log)
         self.window = windows.window
-        self.window.resize(*_SIZE)
+        self.window.resize(*size)
         self.window.show()
         windows.build_parts()
         assert windows.parts is not None
@@ -179,7 +242,7 @@ class Stage:
         self._scratch = scratch
         self._wait_for(lambda: self.window.voices.is_loaded)
 
-    def pages(self) -> Iterator[tuple[str, QWidget]]:
+    def pages(self) -> Iterator[tuple[str, QWidget]]:  # noqa: PLR0915 - one list of all pages
         window, lines = self.window, self.session.editor.project.lines
         window.script.view.go_to(lines[2].id)
         self._wait_for(lambda: window.inspector.spoken_words)
@@ -194,6 +257,7 @@ class Stage:
         yield "takes", window
         window.inspector.tabs.setCurrentIndex(0)
         yield "edit-take", self._take_editor()
+        yield "cut-silence", self._silence_dialog()
         yield "compare", self._comparison()
         dialog = self._comparison()
         dialog._prefer.click()
@@ -217,6 +281,8 @@ class Stage:
         window.actions_by_id["file.export"].trigger()
         yield "export", _top_dialog(window)
         yield from export_scenes(window, self._wait_for)
+        window.actions_by_id["file.serve"].trigger()
+        yield "serving", _shown(window.findChildren(ServingDialog)[-1])
         window.actions_by_id["file.settings"].trigger()
         yield "settings", _top_dialog(window)
         for page in list(Page)[1:]:
@@ -229,7 +295,6 @@ class Stage:
         yield "shortcuts", _shown(ShortcutsDialog(window.actions_by_id, window))
         yield "guide", _shown(GuideDialog(window))
         yield "recovery", _shown(RecoveryDialog(_drafts(self.language), window))
-        window.voices.voice_importer.import_paths([self._scratch / "0.wav"])
         yield from self._doctor()
 
     def _comparison(self) -> CompareDialog:
@@ -251,10 +316,33 @@ class Stage:
         dialog._on_span_selected()
         return dialog
 
+    def _silence_dialog(self) -> QWidget:
+        """The dialog that cuts the silence of the chosen take."""
+        self.window.actions_by_id["play.cut_silence"].trigger()
+        dialog = self.window.findChildren(SilenceDialog)[-1]
+        self._wait_for(lambda: dialog.saved_seconds)
+        return dialog
+
     def _doctor(self) -> Iterator[tuple[str, QWidget]]:
-        """The clip editor, which opens when the clip has been read."""
-        self._wait_for(lambda: self.window.findChildren(PromptDoctorDialog))
-        yield "doctor", self.window.findChildren(PromptDoctorDialog)[0]
+        """The clip editor with a proposed transcript, then with a marked word."""
+        dialog = self._clip_editor()
+        yield "doctor-proposal", dialog
+        dialog = self._clip_editor()
+        dialog._form.comparison.use.click()
+        self._wait_for(dialog._form.transcript.extraSelections)
+        yield "doctor", dialog
+
+    def _clip_editor(self) -> PromptDoctorDialog:
+        """The clip editor of a recording, which opens when the clip has been read."""
+        self.window.voices.voice_importer.import_paths([self._scratch / "0.wav"])
+
+        def shown() -> list[PromptDoctorDialog]:
+            return [each for each in self.window.findChildren(PromptDoctorDialog) if each.isVisible()]
+
+        self._wait_for(shown)
+        dialog = shown()[0]
+        self._wait_for(dialog._form.comparison.use.isVisible)
+        return dialog
 
     def _drops(self) -> Iterator[tuple[str, QWidget]]:
         """A recording dragged over the voices, then over a line."""
@@ -268,6 +356,7 @@ class Stage:
             QApplication.sendEvent(window, event)
             yield name, window
             QApplication.sendEvent(self.parts.drops.overlay, QDragLeaveEvent())
+            self.parts.drops.overlay.hide()  # Qt may send the event to the widget that received the previous one
 
     def _pronunciation(self) -> QWidget:
         words = (
@@ -399,16 +488,15 @@ def _use_folders_of_its_own(scratch: Path) -> None:
         os.environ[name] = str(scratch / name.lower())
 
 
-def _use_a_screen_of_usual_size(scratch: Path) -> None:
-    """Use a larger virtual screen. The default has 800 by 800 pixels, which limits the size of dialogs."""
-    size = {"width": 1920, "height": 1080, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
+def _use_screen(scratch: Path, size: tuple[int, int], scale: float) -> None:
+    """Use a virtual screen of ``size``. The default has 800 by 800 pixels, which limits the size of dialogs."""
+    width, height = (round(scale * length) for length in size)
+    facts = {"width": width, "height": height, "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}
     file = scratch / "screens.json"
-    file.write_text(json.dumps({"screens": [{"name": "pictures", "x": 0, "y": 0, **size}]}), "utf-8")
+    file.write_text(json.dumps({"screens": [{"name": "pictures", "x": 0, "y": 0, **facts}]}), "utf-8")
     os.environ.setdefault("QT_QPA_PLATFORM", f"offscreen:configfile={file}")
+    os.environ["QT_SCALE_FACTOR"] = f"{scale:g}"
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch_folder:
-        _use_a_screen_of_usual_size(Path(scratch_folder))
-        status = main(sys.argv[1:])
-    sys.exit(status)
+    sys.exit(main(sys.argv[1:]))

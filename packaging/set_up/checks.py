@@ -29,7 +29,7 @@ def run_checks(
     progress: Progress,
     run: Callable[[list[str], Path], int] | None = None,
 ) -> int:
-    """Run all checks, also after a failure; return the exit status of the first that fails.
+    """Run all checks, even after a failure; return the exit status of the first that fails.
 
     With pytest arguments, only pytest runs. Paths are relative to the checkout. ``--quick`` runs the tests that are
     not marked slow, on all cores.
@@ -70,4 +70,6 @@ def _joined(arguments: Sequence[str]) -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> int:
-    return subprocess.run(command, cwd=folder, check=False).returncode
+    # Without bytecode, every Python process of the tests would compile the program again.
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(command, cwd=folder, env=variables, check=False).returncode

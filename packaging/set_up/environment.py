@@ -27,7 +27,10 @@ _STAMP = "set-up.json"
 
 @dataclass(frozen=True)
 class Stamp:
-    """What an environment was created for. Another ``foundation`` needs a new one, other requirements only pip."""
+    """Purpose of an environment.
+
+    A change of ``foundation`` requires a new environment, a change of requirements only pip.
+    """
 
     foundation: str
     requirements: str

@@ -16,7 +16,7 @@ from typing import Any
 
 from set_up.environment import Environment, Stamp
 from set_up.failure import SetUpFailed
-from set_up.libraries import AptGet, provide_libraries, provide_strace, require_venv
+from set_up.libraries import AptGet, provide_libraries, provide_test_programs, require_venv
 from set_up.machine import Machine, require_supported
 from set_up.onnx_build import FOR_PROCESSORS, onnx_build, with_build
 from set_up.pip import Pip
@@ -99,7 +99,7 @@ class Installer:
             self._install_program(environment, pip, sorted(wanted.extras))
         provide_libraries(self._machine, self._apt_get, self._progress)
         if "dev" in wanted.extras:
-            provide_strace(self._machine, self._apt_get)
+            provide_test_programs(self._machine, self._apt_get)
         environment.finish(wanted)
         self._progress.note("Timbre Studio is ready.")
 

@@ -1,4 +1,4 @@
-"""From the command line to the running program."""
+"""Start of the program, or of the checks, from the command line."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from set_up.progress import Progress
 
 SET_UP_FAILED = 20
 _INTERRUPTED = 130
-_PROGRAM_EXTRAS = frozenset({"media"})
+_PROGRAM_EXTRAS = frozenset({"media", "serve"})
 _GPU_EXTRAS = frozenset({"gpu"})
-# TensorRT for RTX (95 MB) is included: the tests build engines with it, also without a GPU.
-_TEST_EXTRAS = frozenset({"media", "dev", "gpu"})
+# TensorRT for RTX (95 MB) is included: the tests build engines with it, even without a GPU.
+_TEST_EXTRAS = frozenset({"media", "serve", "dev", "gpu"})
 
 
 def launch(arguments: list[str]) -> int:

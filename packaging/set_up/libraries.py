@@ -46,6 +46,8 @@ LINUX_LIBRARIES = (
     _of_window("libxcb-keysyms.so.1", "libxcb-keysyms1", "xcb-util-keysyms", "xcb-util-keysyms"),
     _of_window("libxcb-shape.so.0", "libxcb-shape0", "libxcb", "libxcb"),
 )
+# Debian packages by program: to trace system calls, and to run the window on a virtual screen.
+TEST_PROGRAMS = {"strace": "strace", "Xvfb": "xvfb", "openbox": "openbox", "xdotool": "xdotool"}
 INSTALL_COMMANDS = {
     "apt-get": "apt-get install",
     "dnf": "dnf install",
@@ -106,11 +108,13 @@ def provide_libraries(machine: Machine, apt_get: AptGet, progress: Progress) -> 
         )
 
 
-def provide_strace(machine: Machine, apt_get: AptGet, has_program: Callable[[str], bool] | None = None) -> None:
-    """Install strace if permitted, for the tests that trace system calls; they are skipped without it."""
+def provide_test_programs(machine: Machine, apt_get: AptGet, has_program: Callable[[str], bool] | None = None) -> None:
+    """Install the programs that some tests need, if permitted. Those tests are skipped without them."""
     has_program = has_program or _has_program
-    if machine.system == "Linux" and machine.is_root and machine.is_debian and not has_program("strace"):
-        apt_get.install("strace")
+    if machine.system == "Linux" and machine.is_root and machine.is_debian:
+        packages = [package for program, package in TEST_PROGRAMS.items() if not has_program(program)]
+        if packages:
+            apt_get.install(*packages)
 
 
 def require_venv(machine: Machine, apt_get: AptGet, is_there: Callable[[], bool] | None = None) -> None:

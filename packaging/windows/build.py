@@ -23,7 +23,7 @@ HOUSE = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("timbre-studio.iss")
 NAME = "timbre-studio"
 _PROGRAMS = ("Timbre Studio.exe", "timbre.exe")
-_SIGN_NAME = "timbre"  # its name in the script
+_SIGN_NAME = "timbre"  # name of the command in the script
 
 
 def main(arguments: list[str]) -> int:

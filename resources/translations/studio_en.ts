@@ -97,6 +97,16 @@
     </message>
 </context>
 <context>
+    <name>ExportResuming</name>
+    <message numerus="yes">
+        <source>{count} of %n line(s) spoken.</source>
+        <translation>
+            <numerusform>{count} of %n line spoken.</numerusform>
+            <numerusform>{count} of %n lines spoken.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>FindBar</name>
     <message numerus="yes">
         <source>%n match(es) replaced</source>
@@ -253,6 +263,33 @@
     </message>
 </context>
 <context>
+    <name>LiveStrip</name>
+    <message numerus="yes">
+        <source>Idle · up to %n line(s) at once</source>
+        <translation>
+            <numerusform>Idle · up to %n line at once</numerusform>
+            <numerusform>Idle · up to %n lines at once</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} of up to %n line(s) at once</source>
+        <translation>
+            <numerusform>{count} of up to %n line at once</numerusform>
+            <numerusform>{count} of up to %n lines at once</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n line</numerusform>
+            <numerusform>%n lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ModelsPage</name>
     <message numerus="yes">
         <source>Not supported yet (%n)</source>
@@ -403,6 +440,37 @@
     </message>
 </context>
 <context>
+    <name>ReviewController</name>
+    <message numerus="yes">
+        <source>%n take(s) accepted.</source>
+        <translation>
+            <numerusform>%n take accepted.</numerusform>
+            <numerusform>%n takes accepted.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other automatic take(s) removed.</source>
+        <translation>
+            <numerusform>%n other automatic take removed.</numerusform>
+            <numerusform>%n other automatic takes removed.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other take(s) chosen.</source>
+        <translation>
+            <numerusform>%n other take chosen.</numerusform>
+            <numerusform>%n other takes chosen.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Checking %n take(s)</source>
+        <translation>
+            <numerusform>Checking %n take</numerusform>
+            <numerusform>Checking %n takes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ScriptPage</name>
     <message numerus="yes">
         <source>%n line(s) pasted</source>
@@ -430,6 +498,30 @@
         <translation>
             <numerusform>%n line copied</numerusform>
             <numerusform>%n lines copied</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SilenceDialog</name>
+    <message numerus="yes">
+        <source>%n take(s) become shorter.</source>
+        <translation>
+            <numerusform>%n take becomes shorter.</numerusform>
+            <numerusform>%n takes become shorter.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n locked line(s) keep their takes.</source>
+        <translation>
+            <numerusform>%n locked line keeps its take.</numerusform>
+            <numerusform>%n locked lines keep their takes.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) shortened, by {saved:.2f} s.</source>
+        <translation>
+            <numerusform>%n take shortened, by {saved:.2f} s.</numerusform>
+            <numerusform>%n takes shortened, by {saved:.2f} s.</numerusform>
         </translation>
     </message>
 </context>
@@ -467,6 +559,16 @@
         <translation>
             <numerusform>%n more in parallel</numerusform>
             <numerusform>%n more in parallel</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>TranscriptComparison</name>
+    <message numerus="yes">
+        <source>and %n other place(s)</source>
+        <translation>
+            <numerusform>and %n other place</numerusform>
+            <numerusform>and %n other places</numerusform>
         </translation>
     </message>
 </context>

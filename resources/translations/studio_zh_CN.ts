@@ -20,12 +20,28 @@
         <translation>另存为…</translation>
     </message>
     <message>
+        <source>Report of checks…</source>
+        <translation>检查报告…</translation>
+    </message>
+    <message>
+        <source>Save a table of all lines with their verdicts as HTML or CSV</source>
+        <translation>将所有行及其检查结果保存为 HTML 或 CSV 表格</translation>
+    </message>
+    <message>
         <source>Models…</source>
         <translation>模型…</translation>
     </message>
     <message>
         <source>Engines…</source>
         <translation>引擎…</translation>
+    </message>
+    <message>
+        <source>Serve voices…</source>
+        <translation>音色服务…</translation>
+    </message>
+    <message>
+        <source>Let other programs on this computer speak with your voices</source>
+        <translation>让本机的其他程序使用音色库中的音色</translation>
     </message>
     <message>
         <source>Settings…</source>
@@ -84,6 +100,26 @@
         <translation>替换…</translation>
     </message>
     <message>
+        <source>Next line to review</source>
+        <translation>下一个待检查的行</translation>
+    </message>
+    <message>
+        <source>Go to the next line whose take has problems</source>
+        <translation>转到下一个版本有问题的行</translation>
+    </message>
+    <message>
+        <source>Previous line to review</source>
+        <translation>上一个待检查的行</translation>
+    </message>
+    <message>
+        <source>Show lines to review</source>
+        <translation>只显示待检查的行</translation>
+    </message>
+    <message>
+        <source>Show only lines whose take has problems, or all lines again</source>
+        <translation>只显示版本有问题的行，或重新显示所有行</translation>
+    </message>
+    <message>
         <source>Pronunciation…</source>
         <translation>读音…</translation>
     </message>
@@ -94,6 +130,30 @@
     <message>
         <source>Speak several takes</source>
         <translation>朗读多个版本</translation>
+    </message>
+    <message>
+        <source>Speak again</source>
+        <translation>重新朗读</translation>
+    </message>
+    <message>
+        <source>Speak the selected lines again with another seed</source>
+        <translation>用另一个种子重读所选行</translation>
+    </message>
+    <message>
+        <source>Check takes</source>
+        <translation>检查版本</translation>
+    </message>
+    <message>
+        <source>Check the takes of the selected lines, also those that were checked before</source>
+        <translation>检查所选行的版本，包括已检查过的</translation>
+    </message>
+    <message>
+        <source>Checks of this script…</source>
+        <translation>此脚本的检查设置…</translation>
+    </message>
+    <message>
+        <source>Choose what is checked in this script, and when lines are spoken again</source>
+        <translation>选择此脚本检查的内容，以及何时自动重读</translation>
     </message>
     <message>
         <source>Play from here</source>
@@ -112,8 +172,40 @@
         <translation>下一个版本</translation>
     </message>
     <message>
+        <source>Cut silence…</source>
+        <translation>缩短停顿…</translation>
+    </message>
+    <message>
+        <source>Shorten long pauses in the takes of the selected lines</source>
+        <translation>缩短所选各行版本中过长的停顿</translation>
+    </message>
+    <message>
+        <source>Accept take</source>
+        <translation>接受此版本</translation>
+    </message>
+    <message>
+        <source>Accept the takes of the selected lines despite their problems, and go to the next one</source>
+        <translation>接受所选行有问题的版本，并转到下一行</translation>
+    </message>
+    <message>
+        <source>Choose best take</source>
+        <translation>选用最佳版本</translation>
+    </message>
+    <message>
+        <source>Choose the take with the best check result</source>
+        <translation>选用检查结果最好的版本</translation>
+    </message>
+    <message>
         <source>New voice from files…</source>
         <translation>从文件新建音色…</translation>
+    </message>
+    <message>
+        <source>Live figures</source>
+        <translation>实时数据</translation>
+    </message>
+    <message>
+        <source>Show stage times, memory and concurrent lines</source>
+        <translation>显示各阶段耗时、内存占用和同时生成的行数</translation>
     </message>
     <message>
         <source>Reset layout</source>
@@ -277,7 +369,7 @@
     </message>
     <message>
         <source>Show the script as a table with one row per line</source>
-        <translation>以每行一条的表格显示脚本</translation>
+        <translation>以表格显示脚本，每条台词占一行</translation>
     </message>
     <message>
         <source>Fit to slot</source>
@@ -285,7 +377,7 @@
     </message>
     <message>
         <source>Stretch the takes of the selected lines to their slots, within the limits</source>
-        <translation>在限制范围内拉伸所选各行的版本，使其适配时段</translation>
+        <translation>在限制范围内为所选各行的版本变速，使其适配时段</translation>
     </message>
     <message>
         <source>Fit all to slots…</source>
@@ -305,11 +397,11 @@
     </message>
     <message>
         <source>Scene heading</source>
-        <translation>场标题</translation>
+        <translation>场景标题</translation>
     </message>
     <message>
         <source>Make the selected lines scene headings, or ordinary lines again</source>
-        <translation>将所选行设为场标题，或还原为普通行</translation>
+        <translation>将所选行设为场景标题，或还原为普通行</translation>
     </message>
     <message>
         <source>Note, not spoken</source>
@@ -337,11 +429,7 @@
     </message>
     <message>
         <source>Next failed line</source>
-        <translation>下一失败行</translation>
-    </message>
-    <message>
-        <source>Next line to check</source>
-        <translation>下一待检查行</translation>
+        <translation>下一个失败行</translation>
     </message>
     <message>
         <source>Chapters and scenes…</source>
@@ -349,11 +437,11 @@
     </message>
     <message>
         <source>Next chapter or scene</source>
-        <translation>下一章或场</translation>
+        <translation>下一章或场景</translation>
     </message>
     <message>
         <source>Previous chapter or scene</source>
-        <translation>上一章或场</translation>
+        <translation>上一章或场景</translation>
     </message>
     <message>
         <source>Cut lines</source>
@@ -401,7 +489,7 @@
     </message>
     <message>
         <source>Title, author, narrator and cover of the work</source>
-        <translation>作品的书名、作者、朗读者和封面</translation>
+        <translation>作品的书名、作者、演播者和封面</translation>
     </message>
     <message>
         <source>Check audio levels…</source>
@@ -459,7 +547,7 @@
     </message>
     <message>
         <source>Narrator</source>
-        <translation>朗读者</translation>
+        <translation>演播者</translation>
     </message>
     <message>
         <source>Exported files get these as tags. Audiobooks (M4B) also get the cover.</source>
@@ -534,7 +622,7 @@
     </message>
     <message>
         <source>Choose a voice for each character. Lines with a style of their own keep it.</source>
-        <translation>为每个角色选择音色。已有风格的台词保持原风格。</translation>
+        <translation>为每个角色选择音色。已设置风格的台词保持原风格。</translation>
     </message>
     <message>
         <source>Apply</source>
@@ -1032,16 +1120,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>快捷键</translation>
     </message>
     <message>
-        <source>About Timbre Studio</source>
-        <translation>关于 Timbre Studio</translation>
+        <source>Reads texts aloud in any voice, on your own computer.</source>
+        <translation>在您自己的电脑上，用任意音色朗读文本。</translation>
     </message>
     <message>
-        <source>Timbre Studio {version}
-
-Reads texts aloud in any voice, on your own computer.</source>
-        <translation>Timbre Studio {version}
-
-在本机上用任意音色朗读文本。</translation>
+        <source>Licence: {licence}. Models and libraries have their own licences.</source>
+        <translation>许可证：{licence}。模型和第三方库各有其许可证。</translation>
+    </message>
+    <message>
+        <source>Models: {models}. Window: {qt}, under the LGPL.</source>
+        <translation>模型：{models}。界面：{qt}，依据 LGPL 许可。</translation>
+    </message>
+    <message>
+        <source>About Timbre Studio</source>
+        <translation>关于 Timbre Studio</translation>
     </message>
 </context>
 <context>
@@ -1213,7 +1305,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>DubbingController</name>
     <message>
         <source>The selected lines have no take with a slot.</source>
-        <translation>所选的行没有带时段的版本。</translation>
+        <translation>所选行中没有带时段的版本。</translation>
     </message>
     <message>
         <source>Change slot</source>
@@ -1271,7 +1363,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>You can keep working</source>
-        <translation>不影响您继续使用</translation>
+        <translation>不影响继续使用</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -1335,6 +1427,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>differs by {error}</source>
         <translation>误差 {error}</translation>
+    </message>
+    <message>
+        <source>other programs kept the computer busy; measured again later</source>
+        <translation>测量时电脑繁忙，稍后自动重测</translation>
     </message>
     <message>
         <source>about {time} left</source>
@@ -1831,7 +1927,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Line {number} has not been spoken.</source>
-        <translation>第 {number} 行尚未生成。</translation>
+        <translation>第 {number} 行尚未合成。</translation>
     </message>
     <message>
         <source>Load a model first.</source>
@@ -2162,8 +2258,408 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有与“{wish}”匹配且 PyTorch 可用的 GPU。</translation>
     </message>
     <message>
+        <source>8-bit calibration works on streamed blocks, which this model does not have</source>
+        <translation>8 位校准以流式分块为单位，而该模型没有流式分块</translation>
+    </message>
+    <message>
+        <source>A file per character or language needs the original times.</source>
+        <translation>按角色或语言分文件导出需要使用原始时间。</translation>
+    </message>
+    <message>
+        <source>A message is not a JSON object.</source>
+        <translation>有一条消息不是 JSON 对象。</translation>
+    </message>
+    <message>
+        <source>A message must be of the type “text” or “end”.</source>
+        <translation>消息类型必须是“text”或“end”。</translation>
+    </message>
+    <message>
+        <source>A program sent the speech service a request with missing or invalid values.</source>
+        <translation>某个程序发给语音服务的请求缺少参数，或参数无效。</translation>
+    </message>
+    <message>
+        <source>A request to the speech service had an unknown host name, or came from a web page.</source>
+        <translation>语音服务收到的请求使用了未知的主机名，或来自网页。</translation>
+    </message>
+    <message>
+        <source>A request to the speech service exceeds its limit of bytes.</source>
+        <translation>发给语音服务的请求超过了大小上限。</translation>
+    </message>
+    <message>
+        <source>The token of a request to the speech service was missing or wrong.</source>
+        <translation>发给语音服务的请求没有带令牌，或令牌不符。</translation>
+    </message>
+    <message>
+        <source>A voice needs the consent of its speaker.</source>
+        <translation>添加音色需要说话人同意。</translation>
+    </message>
+    <message>
+        <source>AAC needs PyAV, which is not installed here.</source>
+        <translation>AAC 格式需要 PyAV，但这里没有安装。</translation>
+    </message>
+    <message>
+        <source>Accepted</source>
+        <translation>已接受</translation>
+    </message>
+    <message>
+        <source>Add a voice first.</source>
+        <translation>请先添加音色。</translation>
+    </message>
+    <message>
+        <source>Add one: POST /v1/audio/voices.</source>
+        <translation>请添加音色：POST /v1/audio/voices。</translation>
+    </message>
+    <message>
+        <source>At {seconds:.1f} s, {problem}, and there are {count} more problems.</source>
+        <translation>{seconds:.1f} 秒处{problem}，另有 {count} 个问题。</translation>
+    </message>
+    <message>
+        <source>At {seconds:.1f} s, {problem}, and there is 1 more problem.</source>
+        <translation>{seconds:.1f} 秒处{problem}，另有 1 个问题。</translation>
+    </message>
+    <message>
+        <source>At {seconds:.1f} s, {problem}.</source>
+        <translation>{seconds:.1f} 秒处{problem}。</translation>
+    </message>
+    <message>
+        <source>Bad</source>
+        <translation>有误</translation>
+    </message>
+    <message>
+        <source>Check the take again. The log describes the cause: {log}</source>
+        <translation>请重新检查该版本。日志说明了原因：{log}</translation>
+    </message>
+    <message>
+        <source>Check the take again; the process is restarted automatically. Speech is not affected.</source>
+        <translation>请重新检查该版本；进程会自动重启，语音合成不受影响。</translation>
+    </message>
+    <message>
+        <source>Choose another port or token file.</source>
+        <translation>请换一个端口或令牌文件。</translation>
+    </message>
+    <message>
+        <source>Choose another port with --port, or end the program that uses this one.</source>
+        <translation>请用 --port 换一个端口，或关闭占用该端口的程序。</translation>
+    </message>
+    <message>
+        <source>Choose another voice, or load a {own} model.</source>
+        <translation>请选择其他音色，或加载 {own} 模型。</translation>
+    </message>
+    <message>
+        <source>Close other programs and try again.</source>
+        <translation>请关闭其他程序后重试。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or choose a smaller recogniser.</source>
+        <translation>请关闭其他程序，或选择较小的语音识别模型。</translation>
+    </message>
+    <message>
+        <source>Connect again.</source>
+        <translation>请重新连接。</translation>
+    </message>
+    <message>
+        <source>Correct the request; the response names the invalid value.</source>
+        <translation>请修改请求；响应中会指出是哪个参数。</translation>
+    </message>
+    <message>
         <source>Create it, or choose another.</source>
         <translation>请创建该文件夹，或另选一个。</translation>
+    </message>
+    <message>
+        <source>Doubtful</source>
+        <translation>可疑</translation>
+    </message>
+    <message>
+        <source>Give it with --text, or in the file {name}.</source>
+        <translation>请用 --text 提供，或写入文件 {name}。</translation>
+    </message>
+    <message>
+        <source>Good</source>
+        <translation>良好</translation>
+    </message>
+    <message>
+        <source>Install a recogniser. `timbre models list` shows the languages of each.</source>
+        <translation>请安装语音识别模型：`timbre models list` 会列出各模型支持的语言。</translation>
+    </message>
+    <message>
+        <source>Install another recogniser. `timbre models list` shows the languages of each.</source>
+        <translation>请安装其他语音识别模型：`timbre models list` 会列出各模型支持的语言。</translation>
+    </message>
+    <message>
+        <source>Install it with `pip install pocketsphinx`, or install another recogniser (`timbre models list`).</source>
+        <translation>请用 `pip install pocketsphinx` 安装，或安装其他语音识别模型（`timbre models list`）。</translation>
+    </message>
+    <message>
+        <source>Install it with `timbre models install {name}`, or choose one of: {known}.</source>
+        <translation>请用 `timbre models install {name}` 安装，或从以下模型中选择：{known}。</translation>
+    </message>
+    <message>
+        <source>Install one. `timbre models list` shows the languages of each.</source>
+        <translation>请安装一个：`timbre models list` 会列出各模型支持的语言。</translation>
+    </message>
+    <message>
+        <source>Install the model again.</source>
+        <translation>请重新安装该模型。</translation>
+    </message>
+    <message>
+        <source>Install them: pip install &quot;timbre-studio[serve]&quot;.</source>
+        <translation>请安装：pip install &quot;timbre-studio[serve]&quot;。</translation>
+    </message>
+    <message>
+        <source>Name a file with --token-file; it is created if it does not exist.</source>
+        <translation>请用 --token-file 指定令牌文件；文件不存在时会自动创建。</translation>
+    </message>
+    <message>
+        <source>Name another file with --token-file.</source>
+        <translation>请用 --token-file 指定另一个文件。</translation>
+    </message>
+    <message>
+        <source>Name the columns in the first row of the table.</source>
+        <translation>请在表格第一行写上列名。</translation>
+    </message>
+    <message>
+        <source>No installed speech recogniser knows the language of the text ({language}).</source>
+        <translation>已安装的语音识别模型都不支持文本的语言（{language}）。</translation>
+    </message>
+    <message>
+        <source>No installed speech recogniser knows the language of the text, or the chosen one is not installed.</source>
+        <translation>已安装的语音识别模型都不支持文本的语言，或所选的识别模型未安装。</translation>
+    </message>
+    <message>
+        <source>No message arrived in time.</source>
+        <translation>在规定时间内没有收到消息。</translation>
+    </message>
+    <message>
+        <source>Not checked</source>
+        <translation>未检查</translation>
+    </message>
+    <message>
+        <source>Not checked yet.</source>
+        <translation>尚未检查。</translation>
+    </message>
+    <message>
+        <source>Other computers can reach {host}, so the service needs a token.</source>
+        <translation>其他电脑可以访问 {host}，因此服务需要令牌。</translation>
+    </message>
+    <message>
+        <source>Other users can read the token file {path}.</source>
+        <translation>其他用户可以读取令牌文件 {path}。</translation>
+    </message>
+    <message>
+        <source>Put line1.txt beside line1.wav, or give a table with the columns file and text.</source>
+        <translation>请将 line1.txt 放在 line1.wav 旁边，或提供含 file 和 text 两列的表格。</translation>
+    </message>
+    <message>
+        <source>Repair it with `timbre models verify {name} --repair`.</source>
+        <translation>请用 `timbre models verify {name} --repair` 修复。</translation>
+    </message>
+    <message>
+        <source>Request 24000 or 48000 Hz, or omit the sample rate.</source>
+        <translation>请改用 24000 或 48000 Hz，或不指定采样率。</translation>
+    </message>
+    <message>
+        <source>Request mp3, opus, flac, wav or pcm. {how}</source>
+        <translation>请改用 mp3、opus、flac、wav 或 pcm。{how}</translation>
+    </message>
+    <message>
+        <source>Request {served}, or start another service with --model.</source>
+        <translation>请改用 {served}，或用 --model 另外启动一个服务。</translation>
+    </message>
+    <message>
+        <source>Restrict it: chmod 600 {path}.</source>
+        <translation>请限制权限：chmod 600 {path}。</translation>
+    </message>
+    <message>
+        <source>Save it as UTF-8 text.</source>
+        <translation>请保存为 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>Say in “consent” who consented, and to what.</source>
+        <translation>请在“consent”中写明谁同意了什么用途。</translation>
+    </message>
+    <message>
+        <source>Send a shorter text or recording.</source>
+        <translation>请缩短文本或录音。</translation>
+    </message>
+    <message>
+        <source>Send it again, without pauses.</source>
+        <translation>请重新发送，中途不要停顿。</translation>
+    </message>
+    <message>
+        <source>Send it as the API key: “Authorization: Bearer TOKEN”.</source>
+        <translation>请把它作为 API 密钥发送：“Authorization: Bearer TOKEN”。</translation>
+    </message>
+    <message>
+        <source>Send it once.</source>
+        <translation>只发送一次即可。</translation>
+    </message>
+    <message>
+        <source>Send the request again later; the response says when.</source>
+        <translation>请稍后重新发送；响应中会说明时间。</translation>
+    </message>
+    <message>
+        <source>Set the API key of the client to the token of the service.</source>
+        <translation>请把客户端的 API 密钥设为服务的令牌。</translation>
+    </message>
+    <message>
+        <source>Split it.</source>
+        <translation>请分段发送。</translation>
+    </message>
+    <message>
+        <source>Start it with --allow-origin to permit one page.</source>
+        <translation>如需允许某个网页，请用 --allow-origin 启动服务。</translation>
+    </message>
+    <message>
+        <source>Switch it on again.</source>
+        <translation>请重新开启。</translation>
+    </message>
+    <message>
+        <source>The check found no problems.</source>
+        <translation>检查未发现问题。</translation>
+    </message>
+    <message>
+        <source>The check was not possible ({code}).</source>
+        <translation>无法检查（{code}）。</translation>
+    </message>
+    <message>
+        <source>The checks found problems in these takes, which are exported as they are.</source>
+        <translation>检查发现这些版本有问题，将按现状导出。</translation>
+    </message>
+    <message>
+        <source>The field “{field}” is invalid: {reason}.</source>
+        <translation>字段“{field}”无效：{reason}。</translation>
+    </message>
+    <message>
+        <source>The first message must be of the type “start”.</source>
+        <translation>第一条消息的类型必须是“start”。</translation>
+    </message>
+    <message>
+        <source>The format {format} does not support a sample rate of {rate} Hz.</source>
+        <translation>{format} 格式不支持 {rate} Hz 的采样率。</translation>
+    </message>
+    <message>
+        <source>The header {name} occurs twice.</source>
+        <translation>请求头 {name} 出现了两次。</translation>
+    </message>
+    <message>
+        <source>The host name of this request is not known.</source>
+        <translation>请求使用了未知的主机名。</translation>
+    </message>
+    <message>
+        <source>The process that checks takes could not be started ({reason}).</source>
+        <translation>无法启动检查版本的进程（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The process that checks takes did not respond and was stopped.</source>
+        <translation>检查版本的进程没有响应，已被停止。</translation>
+    </message>
+    <message>
+        <source>The process that checks takes ended unexpectedly ({how}).</source>
+        <translation>检查版本的进程意外结束（{how}）。</translation>
+    </message>
+    <message>
+        <source>The process that checks takes ended: it crashed, or the system ended it for lack of memory.</source>
+        <translation>检查版本的进程已结束：进程崩溃，或系统因内存不足将其终止。</translation>
+    </message>
+    <message>
+        <source>The queue of the speech service is full.</source>
+        <translation>语音服务的队列已满。</translation>
+    </message>
+    <message>
+        <source>The recogniser for English is not installed.</source>
+        <translation>英语识别组件未安装。</translation>
+    </message>
+    <message>
+        <source>The request did not arrive in time.</source>
+        <translation>请求没有在规定时间内发送完。</translation>
+    </message>
+    <message>
+        <source>The request is too large.</source>
+        <translation>请求过大。</translation>
+    </message>
+    <message>
+        <source>The service cannot listen on {host}, port {port} ({reason}).</source>
+        <translation>服务无法监听 {host} 的端口 {port}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The speech recogniser does not understand this voice, for example a robotic one.</source>
+        <translation>语音识别模型听不懂该音色，例如机械音。</translation>
+    </message>
+    <message>
+        <source>The speech recogniser for English does not understand this voice.</source>
+        <translation>英语识别模型听不懂该音色。</translation>
+    </message>
+    <message>
+        <source>The speech recogniser {name} cannot be loaded ({reason}).</source>
+        <translation>无法加载语音识别模型 {name}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The speakers in {file} cannot be read.</source>
+        <translation>无法读取 {file} 中的内置音色。</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Problems</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Share of wrong words</source>
+        <translation>错词比例</translation>
+    </message>
+    <message>
+        <source>Similarity of the voice</source>
+        <translation>音色相似度</translation>
+    </message>
+    <message>
+        <source>Take</source>
+        <translation>版本</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>The speech recogniser {name} is not installed.</source>
+        <translation>语音识别模型 {name} 未安装。</translation>
+    </message>
+    <message>
+        <source>The speech service cannot listen on its address, or its token file cannot be used.</source>
+        <translation>语音服务无法监听指定地址，或令牌文件无法使用。</translation>
+    </message>
+    <message>
+        <source>The speech service ended unexpectedly.</source>
+        <translation>语音服务意外终止。</translation>
+    </message>
+    <message>
+        <source>The speech service needs libraries that are not installed ({reason}).</source>
+        <translation>语音服务所需的库尚未安装（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The speech was not completed.</source>
+        <translation>语音没有合成完。</translation>
+    </message>
+    <message>
+        <source>The text is longer than {number} characters.</source>
+        <translation>文本超过 {number} 个字符。</translation>
+    </message>
+    <message>
+        <source>The token file {path} cannot be used ({reason}).</source>
+        <translation>无法使用令牌文件 {path}（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The token in {path} is not usable.</source>
+        <translation>{path} 中的令牌无法使用。</translation>
+    </message>
+    <message>
+        <source>The token is missing or wrong.</source>
+        <translation>缺少令牌，或令牌不正确。</translation>
+    </message>
+    <message>
+        <source>There are no voices.</source>
+        <translation>没有音色。</translation>
     </message>
     <message>
         <source>There is no model folder {folder}.</source>
@@ -2178,8 +2674,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>找不到模型 {choice}。{did_you_mean}</translation>
     </message>
     <message>
+        <source>There is no text for {path}.</source>
+        <translation>{path} 没有对应的文本。</translation>
+    </message>
+    <message>
         <source>There is no voice named {name}.{did_you_mean}</source>
         <translation>找不到名为 {name} 的音色。{did_you_mean}</translation>
+    </message>
+    <message>
+        <source>There is no voice to measure with.</source>
+        <translation>没有可用于测速的音色。</translation>
     </message>
     <message>
         <source>There is not enough memory for this sentence.</source>
@@ -2188,6 +2692,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>There is not enough memory for vLLM ({reason}).</source>
         <translation>内存不足，无法运行 vLLM（{reason}）。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to check the take.</source>
+        <translation>内存不足，无法检查该版本。</translation>
     </message>
     <message>
         <source>There is nothing to speak in this text.</source>
@@ -2206,8 +2714,16 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>此行为空。</translation>
     </message>
     <message>
+        <source>This service does not serve the model {name}.</source>
+        <translation>此服务不提供模型 {name}。</translation>
+    </message>
+    <message>
         <source>This take is no longer in the project.</source>
         <translation>该版本已不在脚本中。</translation>
+    </message>
+    <message>
+        <source>Try again in {seconds} s.</source>
+        <translation>请在 {seconds} 秒后重试。</translation>
     </message>
     <message>
         <source>Try again later, or choose another source (Settings, Models).</source>
@@ -2218,6 +2734,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请换一个种子重试，或输入更长的文本。</translation>
     </message>
     <message>
+        <source>Try again.</source>
+        <translation>请重试。</translation>
+    </message>
+    <message>
         <source>Update this program.</source>
         <translation>请更新本程序。</translation>
     </message>
@@ -2226,12 +2746,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请使用 CosyVoice2 或 Fun-CosyVoice3，或更新本程序。</translation>
     </message>
     <message>
-        <source>Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
-        <translation>请使用 CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
-    </message>
-    <message>
         <source>Use a shorter recording or a shorter text.</source>
         <translation>请使用更短的录音或文本。</translation>
+    </message>
+    <message>
+        <source>Use at least {number} letters, digits or signs on one line, or delete the file to get a new token.</source>
+        <translation>请在一行中使用至少 {number} 个字母、数字或符号，或删除该文件以生成新令牌。</translation>
     </message>
     <message>
         <source>Use at most {most} slashes.</source>
@@ -2242,8 +2762,28 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请使用字母、数字和空格。</translation>
     </message>
     <message>
+        <source>Use the address of the service, or start it with --allow-host NAME.</source>
+        <translation>请使用服务的地址，或用 --allow-host NAME 启动服务。</translation>
+    </message>
+    <message>
+        <source>Use the address of the service, or start it with --allow-host or --allow-origin.</source>
+        <translation>请使用服务的地址，或用 --allow-host、--allow-origin 启动服务。</translation>
+    </message>
+    <message>
         <source>Use {known}.</source>
         <translation>请使用 {known}。</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>检查结果</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>Web pages may not use this service.</source>
+        <translation>网页不能使用此服务。</translation>
     </message>
     <message>
         <source>Write a .wav file.</source>
@@ -2282,6 +2822,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>路径中有一部分不是文件夹</translation>
     </message>
     <message>
+        <source>a sound repeats in a loop</source>
+        <translation>声音循环重复</translation>
+    </message>
+    <message>
         <source>accelerators</source>
         <translation>加速库</translation>
     </message>
@@ -2306,12 +2850,24 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>引擎</translation>
     </message>
     <message>
+        <source>the sentences of this model vary in length, but a recorded graph has a fixed length</source>
+        <translation>该模型每句话的长度各不相同，而录制的计算图只适用于一种长度</translation>
+    </message>
+    <message>
         <source>exit status {status}</source>
         <translation>退出状态 {status}</translation>
     </message>
     <message>
+        <source>graphs of this generation&apos;s language model are not implemented</source>
+        <translation>这一代语言模型尚不支持 CUDA 图</translation>
+    </message>
+    <message>
         <source>is not a group of settings</source>
         <translation>不是一组设置</translation>
+    </message>
+    <message>
+        <source>is {value}, not a list of positive whole numbers</source>
+        <translation>是 {value}，而不是正整数列表</translation>
     </message>
     <message>
         <source>is {value}, not a list of {n} positive whole numbers</source>
@@ -2414,6 +2970,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>信号 {number}</translation>
     </message>
     <message>
+        <source>some words sound like others</source>
+        <translation>有词读错</translation>
+    </message>
+    <message>
+        <source>speech recogniser, {folder}</source>
+        <translation>语音识别模型，{folder}</translation>
+    </message>
+    <message>
         <source>the device is gone</source>
         <translation>设备已断开</translation>
     </message>
@@ -2430,12 +2994,28 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>磁盘出现故障</translation>
     </message>
     <message>
+        <source>the end is cut off</source>
+        <translation>结尾被截断</translation>
+    </message>
+    <message>
+        <source>the end of “{text}” is cut off</source>
+        <translation>“{text}”的结尾被截断</translation>
+    </message>
+    <message>
         <source>the file would be too large</source>
         <translation>文件过大</translation>
     </message>
     <message>
         <source>the folder is not empty</source>
         <translation>文件夹不为空</translation>
+    </message>
+    <message>
+        <source>the length is unusual for the text</source>
+        <translation>时长与文本不符</translation>
+    </message>
+    <message>
+        <source>the level differs from other takes of the voice</source>
+        <translation>音量与此音色的其他版本不同</translation>
     </message>
     <message>
         <source>the link leads back to itself</source>
@@ -2462,12 +3042,52 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>服务器返回了其他位置或其他版本的内容</translation>
     </message>
     <message>
+        <source>the sound has a DC offset</source>
+        <translation>有直流偏移</translation>
+    </message>
+    <message>
+        <source>the sound is clipped</source>
+        <translation>有削波失真</translation>
+    </message>
+    <message>
+        <source>the sound is duller or brighter than other takes of the voice</source>
+        <translation>声音比此音色的其他版本更闷或更亮</translation>
+    </message>
+    <message>
+        <source>the start is cut off</source>
+        <translation>开头被截断</translation>
+    </message>
+    <message>
+        <source>the start of “{text}” is cut off</source>
+        <translation>“{text}”的开头被截断</translation>
+    </message>
+    <message>
         <source>the system does not permit it</source>
         <translation>系统不允许</translation>
     </message>
     <message>
+        <source>the voice changes within the take</source>
+        <translation>音色中途变化</translation>
+    </message>
+    <message>
+        <source>the voice differs from its recording</source>
+        <translation>音色与参考录音不符</translation>
+    </message>
+    <message>
+        <source>there is a silence of {seconds:.1f} s</source>
+        <translation>有 {seconds:.1f} 秒静音</translation>
+    </message>
+    <message>
+        <source>there is noise</source>
+        <translation>有噪声</translation>
+    </message>
+    <message>
         <source>there is not enough memory</source>
         <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>there is speech that is not in the text</source>
+        <translation>有文本以外的语音</translation>
     </message>
     <message>
         <source>too many files are open</source>
@@ -2484,6 +3104,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>vLLM ended ({reason}).</source>
         <translation>vLLM 已结束（{reason}）。</translation>
+    </message>
+    <message>
+        <source>vLLM has no architecture with the relative positions of this language model</source>
+        <translation>vLLM 没有采用此语言模型相对位置编码的架构</translation>
     </message>
     <message>
         <source>vLLM has no attention for heads of {size} channels</source>
@@ -2506,8 +3130,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>音色</translation>
     </message>
     <message>
+        <source>words are missing</source>
+        <translation>漏读</translation>
+    </message>
+    <message>
+        <source>words are repeated</source>
+        <translation>重复</translation>
+    </message>
+    <message>
         <source>{all}, {free} of it free</source>
         <translation>{all}，空闲 {free}</translation>
+    </message>
+    <message>
+        <source>{count} of {total} lines need review.</source>
+        <translation>共 {total} 行，其中 {count} 行待检查。</translation>
     </message>
     <message>
         <source>{engine} failed to open ({reason}) and will be rebuilt</source>
@@ -2544,6 +3180,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} cannot be read: it is truncated or damaged.</source>
         <translation>无法读取 {file}：文件不完整或已损坏。</translation>
+    </message>
+    <message>
+        <source>{file} describes CosyVoice-300M-25Hz, an experiment with its own text vocabulary, which is not supported.</source>
+        <translation>{file} 描述的是 CosyVoice-300M-25Hz：这是一个使用独立文本词表的实验模型，不受支持。</translation>
+    </message>
+    <message>
+        <source>{file} describes a variant of {generation} with {text_tokens} text tokens, {token_rate} speech tokens per second and {sample_rate} Hz, which is not supported.</source>
+        <translation>{file} 描述的是 {generation} 的一个变体（{text_tokens} 个文本词元、每秒 {token_rate} 个语音词元、{sample_rate} Hz），不受支持。</translation>
     </message>
     <message>
         <source>{file} describes an impossible network.</source>
@@ -2584,6 +3228,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{file} is missing from {folder}.</source>
         <translation>{folder} 中缺少 {file}。</translation>
+    </message>
+    <message>
+        <source>{file} is not a SenseVoice network of the supported layout.</source>
+        <translation>{file} 不是受支持格式的 SenseVoice 网络。</translation>
     </message>
     <message>
         <source>{file} is not a project of this program.</source>
@@ -2630,6 +3278,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>{file} 由更新版本的程序写入。</translation>
     </message>
     <message>
+        <source>{folder} contains no recording with a text file of the same name.</source>
+        <translation>{folder} 中没有带同名文本文件的录音。</translation>
+    </message>
+    <message>
+        <source>{folder} does not contain a Parakeet TDT recogniser of the supported layout.</source>
+        <translation>{folder} 中没有受支持格式的 Parakeet TDT 识别模型。</translation>
+    </message>
+    <message>
         <source>{folder}, {used} used, {free} free</source>
         <translation>{folder}，已用 {used}，剩余 {free}</translation>
     </message>
@@ -2648,6 +3304,14 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{library} is not installed</source>
         <translation>未安装 {library}</translation>
+    </message>
+    <message>
+        <source>{name} has no recording and works only with {own} models; the loaded model is a {generation} model.</source>
+        <translation>{name} 没有录音，只能用于 {own} 模型；当前加载的是 {generation} 模型。</translation>
+    </message>
+    <message>
+        <source>{name} has only features stored by a {own} model.</source>
+        <translation>{name} 只有由 {own} 模型保存的特征。</translation>
     </message>
     <message>
         <source>{name} is not installed.</source>
@@ -2764,6 +3428,18 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>“{syllable}” is not a syllable in pinyin.</source>
         <translation>“{syllable}”不是拼音音节。</translation>
+    </message>
+    <message>
+        <source>“{text}” is missing</source>
+        <translation>漏读“{text}”</translation>
+    </message>
+    <message>
+        <source>“{text}” is repeated</source>
+        <translation>重复读“{text}”</translation>
+    </message>
+    <message>
+        <source>“{text}” sounds like other words</source>
+        <translation>“{text}”读得像其他词</translation>
     </message>
     <message>
         <source>“{typed}” alone would be read as a letter.</source>
@@ -3036,10 +3712,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>The speech process was closed.</source>
         <translation>朗读进程已关闭。</translation>
-    </message>
-    <message>
-        <source>The stored voice {name} contains only a speaker embedding, which is not enough for these models.</source>
-        <translation>预存音色 {name} 只包含说话人向量，不足以供这些模型使用。</translation>
     </message>
     <message>
         <source>There was not enough memory.</source>
@@ -4098,6 +4770,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>文本太长，无法一次处理。</translation>
     </message>
     <message>
+        <source>The vocabulary {file} is missing from the program.</source>
+        <translation>程序缺少词表文件 {file}。</translation>
+    </message>
+    <message>
+        <source>The vocabulary {file} of the program is damaged.</source>
+        <translation>程序的词表文件 {file} 已损坏。</translation>
+    </message>
+    <message>
         <source>The voice file is damaged, or is not a voice file of this program.</source>
         <translation>音色文件已损坏，或不是本程序的音色文件。</translation>
     </message>
@@ -4122,7 +4802,15 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请重试，朗读进程会自动重启。如再次出现，请提交报告和朗读进程的日志。</translation>
     </message>
     <message>
-        <source>Use a backup or update the program. Unsaved changes are offered when the window opens.</source>
+        <source>Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.</source>
+        <translation>请使用 CosyVoice-300M、CosyVoice-300M-SFT 或 CosyVoice-300M-Instruct。</translation>
+    </message>
+    <message>
+        <source>Use a CosyVoice-300M, CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.</source>
+        <translation>请使用 CosyVoice-300M、CosyVoice2-0.5B 或 Fun-CosyVoice3-0.5B 的文件夹。</translation>
+    </message>
+    <message>
+        <source>Use a backup or update the program. The window offers to recover unsaved changes when it opens.</source>
         <translation>请使用备份或更新程序。打开窗口时可恢复未保存的更改。</translation>
     </message>
     <message>
@@ -4278,7 +4966,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>形状不符：{names}</translation>
     </message>
     <message>
-        <source>{file} contains a different network than its name says.</source>
+        <source>{file} does not contain the network that its name indicates.</source>
         <translation>{file} 中的网络与文件名不符。</translation>
     </message>
     <message>
@@ -4686,8 +5374,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
     </message>
     <message>
+        <source>{number} requests are waiting already.</source>
+        <translation>已有 {number} 个请求在排队。</translation>
+    </message>
+    <message>
+        <source>{path} has no columns named file and text.</source>
+        <translation>{path} 没有名为 file 和 text 的列。</translation>
+    </message>
+    <message>
         <source>{percent:.0f} % is silence.</source>
         <translation>静音占 {percent:.0f}%。</translation>
+    </message>
+    <message>
+        <source>{seconds:.1f} s: {problem}</source>
+        <translation>{seconds:.1f} 秒：{problem}</translation>
     </message>
     <message>
         <source>{seconds:.1f} seconds of speech: a good length.</source>
@@ -4806,7 +5506,7 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>未知的标准“{name}”。</translation>
     </message>
     <message>
-        <source>Free some space, choose a folder on another disk, or a smaller audio format.</source>
+        <source>Free some space, or choose a folder on another disk or a smaller audio format.</source>
         <translation>请释放一些空间、选择其他磁盘上的文件夹，或改用更小的音频格式。</translation>
     </message>
     <message>
@@ -4946,10 +5646,6 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>请单独导出章节。</translation>
     </message>
     <message>
-        <source>A file per character needs the original times.</source>
-        <translation>按角色分文件需要使用原始时间。</translation>
-    </message>
-    <message>
         <source>Export at the original times, or one file.</source>
         <translation>请按原始时间导出，或只导出一个文件。</translation>
     </message>
@@ -4967,7 +5663,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The model has not learned the language of these lines; their speech is unintelligible.</source>
-        <translation>模型不支持这些行的语言，读出来会听不懂。</translation>
+        <translation>模型不支持这些行的语言，朗读会含糊不清。</translation>
     </message>
     <message>
         <source>These lines have no voice.</source>
@@ -5069,7 +5765,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>%n line(s) could not be spoken.</source>
         <translation>
-            <numerusform>%n 行未能生成语音。</numerusform>
+            <numerusform>%n 行合成失败。</numerusform>
         </translation>
     </message>
     <message>
@@ -5232,10 +5928,35 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>ExportResuming</name>
+    <message>
+        <source>The export of “{name}” was interrupted.</source>
+        <translation>“{name}”的导出意外中断。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} of %n line(s) spoken.</source>
+        <translation>
+            <numerusform>共 %n 行，已生成 {count} 行。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Continue export</source>
+        <translation>继续导出</translation>
+    </message>
+    <message>
+        <source>Open and continue</source>
+        <translation>打开并继续</translation>
+    </message>
+    <message>
+        <source>Don&apos;t continue</source>
+        <translation>不再继续</translation>
+    </message>
+</context>
+<context>
     <name>ExportTask</name>
     <message>
         <source>Speaking line {number} of {count}</source>
-        <translation>正在生成第 {number}/{count} 行</translation>
+        <translation>正在合成第 {number}/{count} 行</translation>
     </message>
     <message>
         <source>Paused at line {number} of {count}</source>
@@ -5289,6 +6010,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>有备注</translation>
     </message>
     <message>
+        <source>Needs review</source>
+        <translation>待检查</translation>
+    </message>
+    <message>
+        <source>Lines whose take has problems that you have not accepted</source>
+        <translation>版本有问题且尚未接受的行</translation>
+    </message>
+    <message>
         <source>Speak only these</source>
         <translation>只朗读这些行</translation>
     </message>
@@ -5306,7 +6035,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Any voice</source>
-        <translation>任何音色</translation>
+        <translation>全部音色</translation>
     </message>
     <message>
         <source>Character: {name}</source>
@@ -5314,11 +6043,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Any state</source>
-        <translation>任何状态</translation>
+        <translation>全部状态</translation>
     </message>
     <message>
         <source>Any style</source>
-        <translation>任何风格</translation>
+        <translation>全部风格</translation>
     </message>
     <message>
         <source>No style</source>
@@ -5507,7 +6236,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>You can keep working. Downloaded data is kept if you pause or quit.</source>
-        <translation>不影响您继续使用。暂停或退出程序后，已下载的内容仍会保留。</translation>
+        <translation>不影响继续使用。暂停或退出程序后，已下载的内容仍会保留。</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -5531,7 +6260,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>For comparison, one sentence is spoken with the current model and with the new one.</source>
-        <translation>将用当前模型和新模型各生成一句话，供您对比。</translation>
+        <translation>将用当前模型和新模型各生成一句话，供对比。</translation>
     </message>
     <message>
         <source>{name} is installed</source>
@@ -5743,7 +6472,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Where stretching is not enough</source>
-        <translation>仅在拉伸不够时</translation>
+        <translation>仅在变速仍不够时</translation>
     </message>
     <message>
         <source>All that are too long</source>
@@ -5759,7 +6488,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Speak again faster</source>
-        <translation>加快重读</translation>
+        <translation>加快语速重新朗读</translation>
     </message>
     <message>
         <source>{seconds:.2f} s</source>
@@ -5771,7 +6500,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Stretch to {speed:.2f}×</source>
-        <translation>拉伸至 {speed:.2f}×</translation>
+        <translation>变速至 {speed:.2f}×</translation>
     </message>
     <message>
         <source>{seconds:.2f} s too long</source>
@@ -5842,7 +6571,11 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Drop a recording of one speaker on the window: three to ten seconds, without music. Or press **Ctrl+R** to record one. Add a transcript for a closer likeness. Only clone voices you have permission to use.</source>
-        <translation>将一段单人录音拖到窗口中：3 到 10 秒，无背景音乐。也可按 **Ctrl+R** 录制。填写参考文本可提高相似度。请仅克隆您已获授权的声音。</translation>
+        <translation>将一段单人录音拖到窗口中：3 到 10 秒，无背景音乐。也可按 **Ctrl+R** 录制。填写参考文本可提高相似度。请仅克隆已获授权的声音。</translation>
+    </message>
+    <message>
+        <source>The transcript is compared with the recording: words that differ are marked, and if there is no transcript, one is proposed.</source>
+        <translation>参考文本会与录音比对，并标出不一致的字词；没有文本时，会给出识别结果供选用。</translation>
     </message>
     <message>
         <source>Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves to the next line. Paste or drop a text to split it into lines; every step can be undone.</source>
@@ -5857,8 +6590,20 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>在右侧选择风格和语速，也可用自己的话描述风格。再次朗读会生成新版本，旧版本都会保留。**[** 和 **]** 切换版本，**Ctrl+B** 比较两个版本，**Ctrl+K** 标记要保留的版本，**Ctrl+L** 锁定此行。</translation>
     </message>
     <message>
+        <source>**Play › Cut silence…** shortens long pauses in the takes of the selected lines.</source>
+        <translation>**播放 › 缩短停顿…**可缩短所选各行版本中过长的停顿。</translation>
+    </message>
+    <message>
         <source>**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them.</source>
         <translation>**已更改**表示此行在生成后有改动。按 **Ctrl+Shift+Enter** 朗读所有这些行。</translation>
+    </message>
+    <message>
+        <source>Checks</source>
+        <translation>检查</translation>
+    </message>
+    <message>
+        <source>Each take is checked for missing, repeated or wrong words, noise and another voice. A line with problems is spoken again automatically, and the best take is chosen. **F7** goes to the next line that still needs review, **F9** accepts its take, **Shift+F9** speaks it again with another seed, and **Ctrl+F7** shows only these lines. A wavy line marks the words with problems; click a word below the waveform to play from there.</source>
+        <translation>每个版本都会检查是否漏读、重复、读错，是否有噪声或音色不符。有问题的行会自动重读，并选用最佳版本。**F7** 转到下一个仍待检查的行，**F9** 接受其版本，**Shift+F9** 换种子重读，**Ctrl+F7** 只显示这些行。波浪线标出有问题的词；点击波形下方的词即从该处播放。</translation>
     </message>
     <message>
         <source>**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** exports audio files, one per line or one for all.</source>
@@ -6007,7 +6752,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>The take was spoken at {speed:.2f}× and cannot be stretched this far. Speak it again.</source>
-        <translation>此版本合成时的语速为 {speed:.2f}×，无法拉伸到这个程度。请重新合成。</translation>
+        <translation>此版本合成时的语速为 {speed:.2f}×，无法变速到这个程度。请重新合成。</translation>
     </message>
     <message>
         <source>Line and takes</source>
@@ -6067,6 +6812,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Korean</source>
         <translation>韩语</translation>
+    </message>
+    <message>
+        <source>Cantonese</source>
+        <translation>粤语</translation>
     </message>
     <message>
         <source>German</source>
@@ -6243,6 +6992,10 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>版本</translation>
     </message>
     <message>
+        <source>Verdict</source>
+        <translation>检查结果</translation>
+    </message>
+    <message>
         <source>Edit text</source>
         <translation>编辑文本</translation>
     </message>
@@ -6257,6 +7010,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Changed</source>
         <translation>已更改</translation>
+    </message>
+    <message>
+        <source>Review</source>
+        <translation>待检查</translation>
     </message>
     <message>
         <source>Speaking</source>
@@ -6280,7 +7037,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>This line has not been spoken yet.</source>
-        <translation>此行尚未生成。</translation>
+        <translation>此行尚未合成。</translation>
     </message>
     <message>
         <source>This line has changed since its take was spoken.</source>
@@ -6293,10 +7050,6 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{number} of {count}</source>
         <translation>{number}/{count}</translation>
-    </message>
-    <message>
-        <source>Check</source>
-        <translation>待试听</translation>
     </message>
     <message>
         <source>Empty</source>
@@ -6523,7 +7276,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Make another reading. Changing the speed stretches the existing takes.</source>
-        <translation>重新朗读一遍。更改语速只会拉伸已有版本。</translation>
+        <translation>重新朗读一遍。更改语速时，已有版本会直接变速。</translation>
     </message>
     <message>
         <source>Change volume</source>
@@ -6540,6 +7293,73 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Change note</source>
         <translation>更改备注</translation>
+    </message>
+</context>
+<context>
+    <name>LiveStrip</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Close live figures</source>
+        <translation>关闭实时数据</translation>
+    </message>
+    <message numerus="yes">
+        <source>Idle · up to %n line(s) at once</source>
+        <translation>
+            <numerusform>空闲 · 最多同时生成 %n 行</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{count} of up to %n line(s) at once</source>
+        <translation>
+            <numerusform>正在生成 {count} 行（最多 %n 行）</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No line spoken yet</source>
+        <translation>尚未生成</translation>
+    </message>
+    <message>
+        <source>language model</source>
+        <translation>语言模型</translation>
+    </message>
+    <message>
+        <source>flow</source>
+        <translation>流匹配</translation>
+    </message>
+    <message>
+        <source>vocoder</source>
+        <translation>声码器</translation>
+    </message>
+    <message>
+        <source>{stage} {seconds:.2f} s</source>
+        <translation>{stage} {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>latency {seconds:.2f} s</source>
+        <translation>首音延迟 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
+        <source>Last line: {figures}</source>
+        <translation>上一行：{figures}</translation>
+    </message>
+    <message>
+        <source>worker {size}</source>
+        <translation>引擎进程 {size}</translation>
+    </message>
+    <message>
+        <source>no model loaded</source>
+        <translation>未加载模型</translation>
+    </message>
+    <message>
+        <source>GPU {used} of {total}</source>
+        <translation>显存 {used} / {total}</translation>
+    </message>
+    <message>
+        <source>Memory: {figures}</source>
+        <translation>内存：{figures}</translation>
     </message>
 </context>
 <context>
@@ -6578,6 +7398,12 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Log</source>
         <translation>日志</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s)</source>
+        <translation>
+            <numerusform>%n 行</numerusform>
+        </translation>
     </message>
     <message>
         <source>Queue and log</source>
@@ -6685,6 +7511,14 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>使用中</translation>
     </message>
     <message>
+        <source>Measure</source>
+        <translation>测速</translation>
+    </message>
+    <message>
+        <source>Measure the speed of {name}</source>
+        <translation>测量 {name} 的速度</translation>
+    </message>
+    <message>
         <source>Missing or damaged: {files}. Repair the model to use it.</source>
         <translation>缺失或损坏：{files}。修复后才能使用该模型。</translation>
     </message>
@@ -6714,6 +7548,21 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
 </context>
 <context>
+    <name>ModelSpeeds</name>
+    <message>
+        <source>Speed on this computer: measuring…</source>
+        <translation>本机速度：正在测量…</translation>
+    </message>
+    <message>
+        <source>Speed on this computer: not measured yet</source>
+        <translation>本机速度：尚未测量</translation>
+    </message>
+    <message>
+        <source>Speed on this computer: RTF {factor:.2f}, latency {latency:.2f} s ({day})</source>
+        <translation>本机速度：RTF {factor:.2f}，首音延迟 {latency:.2f} 秒（{day}）</translation>
+    </message>
+</context>
+<context>
     <name>Models</name>
     <message>
         <source>Installed</source>
@@ -6730,6 +7579,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Not installed</source>
         <translation>未安装</translation>
+    </message>
+    <message>
+        <source>Recognises speech, to check takes</source>
+        <translation>识别语音，用于检查版本</translation>
     </message>
     <message>
         <source>Chinese</source>
@@ -6790,6 +7643,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>Removing {name}</source>
         <translation>正在删除 {name}</translation>
+    </message>
+    <message>
+        <source>{count} other languages</source>
+        <translation>另外 {count} 种语言</translation>
     </message>
     <message>
         <source>, </source>
@@ -6905,10 +7762,10 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Recommended for this computer: lightest model for your language. Slow without an NVIDIA GPU.</source>
-        <translation>推荐用于本机：支持您语言的最轻量模型。没有 NVIDIA 显卡时速度较慢。</translation>
+        <translation>推荐用于本机：支持界面语言的最轻量模型。没有 NVIDIA 显卡时速度较慢。</translation>
     </message>
     <message>
-        <source>The {size} of memory are less than it needs.</source>
+        <source>It needs more memory than the {size} of this computer.</source>
         <translation>本机内存 {size}，低于其需求。</translation>
     </message>
     <message>
@@ -7063,7 +7920,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     <name>NoteField</name>
     <message>
         <source>(mixed)</source>
-        <translation>（不同）</translation>
+        <translation>（多个值）</translation>
     </message>
 </context>
 <context>
@@ -7125,6 +7982,25 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message>
         <source>{before} {after}</source>
         <translation>{before}{after}</translation>
+    </message>
+</context>
+<context>
+    <name>PolicyDialog</name>
+    <message>
+        <source>Checks of this script</source>
+        <translation>此脚本的检查设置</translation>
+    </message>
+    <message>
+        <source>These choices are saved with the script and apply to new takes.</source>
+        <translation>这些选择随脚本保存，对新版本生效。</translation>
+    </message>
+    <message>
+        <source>Change checks</source>
+        <translation>更改检查设置</translation>
+    </message>
+    <message>
+        <source>As in the settings ({choice})</source>
+        <translation>与设置相同（{choice}）</translation>
     </message>
 </context>
 <context>
@@ -7586,8 +8462,87 @@ Reads texts aloud in any voice, on your own computer.</source>
     <message numerus="yes">
         <source>%n line(s) could not be spoken</source>
         <translation>
-            <numerusform>%n 行未能生成语音</numerusform>
+            <numerusform>%n 行合成失败</numerusform>
         </translation>
+    </message>
+</context>
+<context>
+    <name>ReviewController</name>
+    <message>
+        <source>Checks of takes</source>
+        <translation>版本检查</translation>
+    </message>
+    <message>
+        <source>The take has no unaccepted problems.</source>
+        <translation>此版本没有尚未接受的问题。</translation>
+    </message>
+    <message>
+        <source>Accept take</source>
+        <translation>接受此版本</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) accepted.</source>
+        <translation>
+            <numerusform>已接受 %n 个版本。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other automatic take(s) removed.</source>
+        <translation>
+            <numerusform>已删除另外 %n 个自动重读的版本。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No other line needs review.</source>
+        <translation>没有其他待检查的行。</translation>
+    </message>
+    <message>
+        <source>There is no take that can be checked.</source>
+        <translation>没有可检查的版本。</translation>
+    </message>
+    <message>
+        <source>Choose best take</source>
+        <translation>选用最佳版本</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other take(s) chosen.</source>
+        <translation>
+            <numerusform>已改选 %n 个版本。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The best take is already chosen, or the takes have not been checked.</source>
+        <translation>已选用最佳版本，或版本尚未检查。</translation>
+    </message>
+    <message>
+        <source>Script</source>
+        <translation>脚本</translation>
+    </message>
+    <message>
+        <source>Report of checks</source>
+        <translation>检查报告</translation>
+    </message>
+    <message>
+        <source>Web page (*.html)</source>
+        <translation>网页 (*.html)</translation>
+    </message>
+    <message>
+        <source>Table (*.csv)</source>
+        <translation>表格 (*.csv)</translation>
+    </message>
+    <message>
+        <source>Report saved: {file}</source>
+        <translation>已保存报告：{file}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Checking %n take(s)</source>
+        <translation>
+            <numerusform>正在检查 %n 个版本</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Takes are checked in the background; synthesis continues.</source>
+        <translation>版本在后台检查，不影响语音生成。</translation>
     </message>
 </context>
 <context>
@@ -7647,12 +8602,12 @@ Reads texts aloud in any voice, on your own computer.</source>
         <translation>没有失败的行。</translation>
     </message>
     <message>
-        <source>No line needs to be checked.</source>
-        <translation>没有需要检查的行。</translation>
+        <source>No line needs review.</source>
+        <translation>没有待检查的行。</translation>
     </message>
     <message>
-        <source>There is no further chapter or scene.</source>
-        <translation>没有更多章或场。</translation>
+        <source>There are no more chapters or scenes.</source>
+        <translation>没有更多章节或场景了。</translation>
     </message>
     <message>
         <source>The script has no chapters. Select a line and press Ctrl+Alt+1 to start one.</source>
@@ -7745,7 +8700,7 @@ Reads texts aloud in any voice, on your own computer.</source>
     </message>
     <message>
         <source>Scene heading</source>
-        <translation>场标题</translation>
+        <translation>场景标题</translation>
     </message>
     <message>
         <source>Note, not spoken</source>
@@ -7781,6 +8736,61 @@ Drop a recording here to create a voice.</source>
 
 粘贴或打开文本，会自动拆分为多行。
 将录音拖到这里即可创建音色。</translation>
+    </message>
+</context>
+<context>
+    <name>ServingDialog</name>
+    <message>
+        <source>Serve voices</source>
+        <translation>音色服务</translation>
+    </message>
+    <message>
+        <source>Other programs on this computer can use your voices, as they use OpenAI&apos;s speech API. Enter the address and the key in their settings.</source>
+        <translation>本机的其他程序可以像使用 OpenAI 语音 API 一样使用这些音色。请在这些程序的设置中填写地址和密钥。</translation>
+    </message>
+    <message>
+        <source>Serve this computer&apos;s voices</source>
+        <translation>向其他程序提供本机音色</translation>
+    </message>
+    <message>
+        <source>Start with the program</source>
+        <translation>随程序启动</translation>
+    </message>
+    <message>
+        <source>Show key</source>
+        <translation>显示密钥</translation>
+    </message>
+    <message>
+        <source>Copy address</source>
+        <translation>复制地址</translation>
+    </message>
+    <message>
+        <source>Copy key</source>
+        <translation>复制密钥</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>API key</source>
+        <translation>API 密钥</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>正在启动…</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>未开启</translation>
+    </message>
+    <message>
+        <source>{running} running, {waiting} waiting, {served} answered</source>
+        <translation>{running} 个处理中，{waiting} 个排队，{served} 个已完成</translation>
     </message>
 </context>
 <context>
@@ -8142,10 +9152,6 @@ Drop a recording here to create a voice.</source>
         <translation>保留一小段静音并淡入淡出。</translation>
     </message>
     <message>
-        <source>Timing of each line in the joined audio.</source>
-        <translation>标注各行在合并音频中的时间。</translation>
-    </message>
-    <message>
         <source>Write a manifest (CSV)</source>
         <translation>生成清单 (CSV)</translation>
     </message>
@@ -8174,28 +9180,112 @@ Drop a recording here to create a voice.</source>
         <translation>48 kHz</translation>
     </message>
     <message>
+        <source>A recording of the silent room, for the pauses of mastered audio.</source>
+        <translation>录制安静房间得到的音频，用于母带处理后的停顿。</translation>
+    </message>
+    <message>
+        <source>At their times, one file per language</source>
+        <translation>按原始时间，每种语言一个文件</translation>
+    </message>
+    <message>
+        <source>Bundled (English)</source>
+        <translation>内置（英语）</translation>
+    </message>
+    <message>
+        <source>Check takes</source>
+        <translation>检查版本</translation>
+    </message>
+    <message>
+        <source>Checks of takes</source>
+        <translation>版本检查</translation>
+    </message>
+    <message>
+        <source>Compares the spoken words with the text. Automatic uses the best installed recogniser for each language. The Models page installs more recognisers.</source>
+        <translation>将读出的词与文本对照。“自动”为每种语言使用已安装的最佳识别模型。可在“模型”页面安装更多识别模型。</translation>
+    </message>
+    <message>
+        <source>CosyVoice-300M only: play a sentence before all of it is ready. Joins within it can be audible.</source>
+        <translation>仅适用于 CosyVoice-300M：整句合成完成之前就开始播放，句中的衔接处可能听得出来。</translation>
+    </message>
+    <message>
+        <source>Do not use</source>
+        <translation>不使用</translation>
+    </message>
+    <message>
+        <source>Each take is checked for missing, repeated or wrong words, noise and another voice. Lines with problems can be spoken again automatically; the best take is chosen, and the others are kept.</source>
+        <translation>检查每个版本是否漏读、重复、读错，是否有噪声或音色不符。有问题的行可自动重读，并选用最佳版本，其余保留。</translation>
+    </message>
+    <message>
         <source>English</source>
         <translation>English</translation>
+    </message>
+    <message>
+        <source>Exports wait for checks</source>
+        <translation>导出前等待检查完成</translation>
     </message>
     <message>
         <source>Fields: {index}, {voice}, {text}, {style}, {project}, {character}, {id} and the columns of an imported table. A slash creates a folder.</source>
         <translation>可用字段：{index}、{voice}、{text}、{style}、{project}、{character}、{id}，以及导入表格的各列。斜杠表示文件夹。</translation>
     </message>
     <message>
+        <source>Further takes</source>
+        <translation>重读次数</translation>
+    </message>
+    <message>
+        <source>Generated noise</source>
+        <translation>自动生成的噪声</translation>
+    </message>
+    <message>
+        <source>How easily a take is marked. Strict finds smaller problems, but marks more good takes.</source>
+        <translation>标记的严格程度。“严格”能发现更小的问题，但也会标记更多正常的版本。</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>JSON with word times</source>
+        <translation>JSON，含词时间</translation>
+    </message>
+    <message>
+        <source>LRC with word times</source>
+        <translation>LRC，含词时间</translation>
     </message>
     <message>
         <source>LUFS</source>
         <translation>LUFS</translation>
     </message>
     <message>
+        <source>Lenient</source>
+        <translation>宽松</translation>
+    </message>
+    <message>
+        <source>Lines that an export speaks are checked, and spoken again if needed, before the files are written.</source>
+        <translation>导出时生成的行先检查，必要时重读，然后再写入文件。</translation>
+    </message>
+    <message>
+        <source>List built-in voices of models</source>
+        <translation>列出模型的内置音色</translation>
+    </message>
+    <message>
         <source>MP3</source>
         <translation>MP3</translation>
     </message>
     <message>
+        <source>Mark problems only</source>
+        <translation>只标记问题</translation>
+    </message>
+    <message>
+        <source>Mark, and try again</source>
+        <translation>标记并自动重读</translation>
+    </message>
+    <message>
         <source>ModelScope</source>
         <translation>ModelScope</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>标准</translation>
     </message>
     <message>
         <source>OGG Opus</source>
@@ -8204,6 +9294,62 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>OGG Vorbis</source>
         <translation>OGG Vorbis</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Parakeet TDT 0.6b v3</source>
+        <translation>Parakeet TDT 0.6b v3</translation>
+    </message>
+    <message>
+        <source>Room tone</source>
+        <translation>房间底噪</translation>
+    </message>
+    <message>
+        <source>SRT and WebVTT</source>
+        <translation>SRT 和 WebVTT</translation>
+    </message>
+    <message>
+        <source>SRT, word by word</source>
+        <translation>SRT，逐词显示</translation>
+    </message>
+    <message>
+        <source>SenseVoiceSmall</source>
+        <translation>SenseVoiceSmall</translation>
+    </message>
+    <message>
+        <source>Speech recognition</source>
+        <translation>语音识别</translation>
+    </message>
+    <message>
+        <source>Start sentences early (approximate)</source>
+        <translation>提前播放句子（近似）</translation>
+    </message>
+    <message>
+        <source>Strict</source>
+        <translation>严格</translation>
+    </message>
+    <message>
+        <source>Strictness</source>
+        <translation>严格程度</translation>
+    </message>
+    <message>
+        <source>The maximum number of retries for a line with problems, each with a different seed.</source>
+        <translation>每个有问题的行最多重读的次数，每次使用不同的种子。</translation>
+    </message>
+    <message>
+        <source>Timing of each line in the joined audio. The times of words are known for takes that were checked.</source>
+        <translation>合并音频中每行的时间。已检查的版本含有词时间。</translation>
+    </message>
+    <message>
+        <source>Voices that a model contains, such as those of CosyVoice-300M-SFT. Lines keep their voice either way.</source>
+        <translation>模型自身包含的音色，例如 CosyVoice-300M-SFT 的音色。无论是否列出，台词的音色都不变。</translation>
+    </message>
+    <message>
+        <source>WebVTT with word times</source>
+        <translation>WebVTT，含词时间</translation>
     </message>
     <message>
         <source>简体中文</source>
@@ -8235,11 +9381,11 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Highest speed to which a take is stretched to fit its slot.</source>
-        <translation>为适配时段而拉伸版本时的最高语速。</translation>
+        <translation>为适配时段而变速时的最高语速。</translation>
     </message>
     <message>
         <source>Lowest speed to which a take is stretched to fit its slot.</source>
-        <translation>为适配时段而拉伸版本时的最低语速。</translation>
+        <translation>为适配时段而变速时的最低语速。</translation>
     </message>
     <message>
         <source>Slowest</source>
@@ -8342,6 +9488,79 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Already used by: {actions}. Assigning it removes it there.</source>
         <translation>已用于：{actions}。指定后会从原操作中移除。</translation>
+    </message>
+</context>
+<context>
+    <name>SilenceDialog</name>
+    <message>
+        <source>Play result</source>
+        <translation>试听结果</translation>
+    </message>
+    <message>
+        <source>Cut silence</source>
+        <translation>缩短停顿</translation>
+    </message>
+    <message>
+        <source>Cut silence of {take}</source>
+        <translation>缩短停顿：{take}</translation>
+    </message>
+    <message>
+        <source>Longest pause</source>
+        <translation>最长停顿</translation>
+    </message>
+    <message>
+        <source>Silence at the ends</source>
+        <translation>首尾静音</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>秒</translation>
+    </message>
+    <message>
+        <source>Takes read</source>
+        <translation>已读取的版本</translation>
+    </message>
+    <message>
+        <source>Longer pauses are shortened at their quietest points. The present takes are kept.</source>
+        <translation>超过上限的停顿会在最安静处剪短，现有版本会保留。</translation>
+    </message>
+    <message>
+        <source>The selected lines have no takes.</source>
+        <translation>所选各行没有版本。</translation>
+    </message>
+    <message>
+        <source>Reading the takes…</source>
+        <translation>正在读取各版本…</translation>
+    </message>
+    <message>
+        <source>No pause is longer than this.</source>
+        <translation>没有超过上限的停顿。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) become shorter.</source>
+        <translation>
+            <numerusform>将缩短 %n 个版本。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Saved: {saved:.2f} s of {total:.2f} s.</source>
+        <translation>共 {total:.2f} 秒，可节省 {saved:.2f} 秒。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n locked line(s) keep their takes.</source>
+        <translation>
+            <numerusform>%n 行已锁定，版本保持不变。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n take(s) shortened, by {saved:.2f} s.</source>
+        <translation>
+            <numerusform>已缩短 %n 个版本，共减少 {saved:.2f} 秒。</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -8594,8 +9813,12 @@ Drop a recording here to create a voice.</source>
         <translation>取消裁剪</translation>
     </message>
     <message>
+        <source>Cut silence…</source>
+        <translation>缩短停顿…</translation>
+    </message>
+    <message>
         <source>Say again</source>
-        <translation>重读</translation>
+        <translation>重新朗读</translation>
     </message>
     <message>
         <source>Text of the take</source>
@@ -8612,6 +9835,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Use the whole recording again (can be undone)</source>
         <translation>重新使用完整录音（可撤销）</translation>
+    </message>
+    <message>
+        <source>Shorten long pauses. The result is a new take; this one stays.</source>
+        <translation>缩短过长的停顿。结果是新版本，此版本会保留。</translation>
     </message>
     <message>
         <source>Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a new take; this one stays. Words are found by their share of the speech, and the joins are placed at the quietest points near the borders, so listen to the result.</source>
@@ -8638,6 +9865,10 @@ Drop a recording here to create a voice.</source>
         <translation>此版本现在长 {seconds:.2f} 秒。</translation>
     </message>
     <message>
+        <source>{take} has shorter pauses. The former take is kept.</source>
+        <translation>{take}的停顿已缩短，原版本保留。</translation>
+    </message>
+    <message>
         <source>Speaking…</source>
         <translation>正在合成…</translation>
     </message>
@@ -8662,7 +9893,66 @@ Drop a recording here to create a voice.</source>
     </message>
 </context>
 <context>
+    <name>TakeJoiner</name>
+    <message>
+        <source>Reading the take…</source>
+        <translation>正在读取…</translation>
+    </message>
+    <message>
+        <source>Play join</source>
+        <translation>播放拼接处</translation>
+    </message>
+    <message>
+        <source>Swap takes</source>
+        <translation>交换前后</translation>
+    </message>
+    <message>
+        <source>Join</source>
+        <translation>拼接</translation>
+    </message>
+    <message>
+        <source>Join takes</source>
+        <translation>拼接版本</translation>
+    </message>
+    <message>
+        <source>Text of the line</source>
+        <translation>该行文本</translation>
+    </message>
+    <message>
+        <source>Click the word where the second take begins, or drag the edges.</source>
+        <translation>点击第二个版本开始处的词，或拖动选区边缘。</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>秒</translation>
+    </message>
+    <message>
+        <source>Crossfade</source>
+        <translation>交叉淡化</translation>
+    </message>
+    <message>
+        <source>{take}, used part</source>
+        <translation>{take}，采用的部分</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>停止</translation>
+    </message>
+    <message>
+        <source>The line is locked, so its takes cannot be changed.</source>
+        <translation>该行已锁定，无法修改其录音。</translation>
+    </message>
+</context>
+<context>
     <name>Takes</name>
+    <message>
+        <source>Join two takes…</source>
+        <translation>拼接两个版本…</translation>
+    </message>
+    <message>
+        <source>Select two takes to join the start of one to the end of the other</source>
+        <translation>选中两个版本，将其中一个的开头与另一个的结尾拼接</translation>
+    </message>
     <message>
         <source>Restore removed take</source>
         <translation>恢复已删除的版本</translation>
@@ -8682,6 +9972,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Keep</source>
         <translation>保留</translation>
+    </message>
+    <message>
+        <source>Cut silence…</source>
+        <translation>缩短停顿…</translation>
     </message>
     <message>
         <source>Export this take…</source>
@@ -8710,6 +10004,26 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Too short</source>
         <translation>过短</translation>
+    </message>
+    <message>
+        <source>{verdict}, no. {rank}</source>
+        <translation>{verdict}，第 {rank} 名</translation>
+    </message>
+    <message>
+        <source>Check: {verdict}. {reason}</source>
+        <translation>检查：{verdict}。{reason}</translation>
+    </message>
+    <message>
+        <source>Wrong words: {share:.0%}</source>
+        <translation>错词：{share:.0%}</translation>
+    </message>
+    <message>
+        <source>Similarity of the voice: {similarity:.2f}</source>
+        <translation>音色相似度：{similarity:.2f}</translation>
+    </message>
+    <message>
+        <source>Spoken again automatically, because a take had problems.</source>
+        <translation>因有版本存在问题而自动重读。</translation>
     </message>
     <message>
         <source>Take {number}</source>
@@ -8892,7 +10206,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>Guide volume</source>
-        <translation>参考音量</translation>
+        <translation>参考音轨音量</translation>
     </message>
     <message>
         <source>Time line</source>
@@ -8955,6 +10269,79 @@ Drop a recording here to create a voice.</source>
     </message>
 </context>
 <context>
+    <name>TranscriptComparison</name>
+    <message>
+        <source>Use this transcript</source>
+        <translation>使用此文本</translation>
+    </message>
+    <message>
+        <source>Transcript</source>
+        <translation>参考文本</translation>
+    </message>
+    <message>
+        <source>Comparing with the recording…</source>
+        <translation>正在与录音比对…</translation>
+    </message>
+    <message>
+        <source>Recognizing the words…</source>
+        <translation>正在识别文字…</translation>
+    </message>
+    <message>
+        <source>No recogniser for this language is installed (see Models), so the transcript is not compared.</source>
+        <translation>未安装此语言的识别模型（见“模型”），因此没有比对文本。</translation>
+    </message>
+    <message>
+        <source>The recogniser does not understand this voice, so the transcript is not compared.</source>
+        <translation>识别模型听不懂此音色，因此没有比对文本。</translation>
+    </message>
+    <message>
+        <source>The transcript was not compared ({code}).</source>
+        <translation>没有比对文本（{code}）。</translation>
+    </message>
+    <message>
+        <source>Heard: “{text}”</source>
+        <translation>识别结果：“{text}”</translation>
+    </message>
+    <message>
+        <source>No words were recognized.</source>
+        <translation>没有识别出文字。</translation>
+    </message>
+    <message>
+        <source>The recording contains these words.</source>
+        <translation>文本与录音一致。</translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n other place(s)</source>
+        <translation>
+            <numerusform>另有 %n 处</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The recording differs: {places}.</source>
+        <translation>与录音不一致：{places}。</translation>
+    </message>
+    <message>
+        <source>“{typed}” was not heard</source>
+        <translation>没有听到“{typed}”</translation>
+    </message>
+    <message>
+        <source>“{heard}” is missing here</source>
+        <translation>漏写了“{heard}”</translation>
+    </message>
+    <message>
+        <source>words are missing here</source>
+        <translation>有漏写的字词</translation>
+    </message>
+    <message>
+        <source>“{typed}” was heard as “{heard}”</source>
+        <translation>“{typed}”听起来是“{heard}”</translation>
+    </message>
+    <message>
+        <source>other words than “{typed}” were heard</source>
+        <translation>“{typed}”与听到的不同</translation>
+    </message>
+</context>
+<context>
     <name>TransportBar</name>
     <message>
         <source>Playback</source>
@@ -8962,7 +10349,7 @@ Drop a recording here to create a voice.</source>
     </message>
     <message>
         <source>This line has not been spoken yet</source>
-        <translation>此行尚未生成</translation>
+        <translation>此行尚未合成</translation>
     </message>
     <message>
         <source>Playback statistics</source>
@@ -9019,7 +10406,7 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <name>TransportController</name>
     <message>
         <source>This line has not been spoken yet. Press Ctrl+Enter to speak it.</source>
-        <translation>此行尚未生成，按 Ctrl+Enter 朗读。</translation>
+        <translation>此行尚未合成，按 Ctrl+Enter 朗读。</translation>
     </message>
     <message>
         <source>Queue cleared.</source>
@@ -9230,6 +10617,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
         <translation>内置音色</translation>
     </message>
     <message>
+        <source>Built-in voice of {models}</source>
+        <translation>{models} 的内置音色</translation>
+    </message>
+    <message>
         <source>No transcript: cross-lingual mode</source>
         <translation>无参考文本：跨语种模式</translation>
     </message>
@@ -9270,6 +10661,10 @@ RTF：生成每秒语音所需的计算时间，小于 1 即快于实时。
     <message>
         <source>Needs another model</source>
         <translation>需要其他模型</translation>
+    </message>
+    <message>
+        <source>Needs {model}</source>
+        <translation>需要 {model}</translation>
     </message>
 </context>
 <context>
@@ -9373,10 +10768,17 @@ Drop a recording of a speaker here. Three to ten seconds are enough.</source>
     </message>
 </context>
 <context>
+    <name>WordStrip</name>
+    <message>
+        <source>Words of the take</source>
+        <translation>此版本的词</translation>
+    </message>
+</context>
+<context>
     <name>WordsField</name>
     <message>
         <source>(mixed)</source>
-        <translation>（不同）</translation>
+        <translation>（多个值）</translation>
     </message>
 </context>
 <context>

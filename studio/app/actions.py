@@ -56,10 +56,14 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Title, author, narrator and cover of the work")),
     ActionSpec("file.levels", _T("Actions", "Check audio levels…"), (), "",
                _T("Actions", "Compare audio files with ACX or EBU R128")),
-    ActionSpec("file.models", _T("Actions", "Models…"), ("Ctrl+M",), "engine",
+    ActionSpec("file.check_report", _T("Actions", "Report of checks…"), (), "",
+               _T("Actions", "Save a table of all lines with their verdicts as HTML or CSV")),
+    ActionSpec("file.models", _T("Actions", "Models…"), ("Ctrl+M",), "models",
                _T("Actions", "Install, verify and remove models")),
     ActionSpec("file.engines", _T("Actions", "Engines…"), (), "engine",
                _T("Actions", "Show the engine of each stage and why it was chosen")),
+    ActionSpec("file.serve", _T("Actions", "Serve voices…"), (), "",
+               _T("Actions", "Let other programs on this computer speak with your voices")),
     ActionSpec("file.settings", _T("Actions", "Settings…"), ("Ctrl+,",), "settings"),
     ActionSpec("file.quit", _T("Actions", "Quit"), ("Ctrl+Q",)),
     ActionSpec("edit.undo", _T("Actions", "Undo"), ("Ctrl+Z",), "undo"),
@@ -92,7 +96,11 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.filter", _T("Actions", "Filter lines"), ("Ctrl+Shift+F",), "filter",
                _T("Actions", "Show only lines with a text, voice, state, style or note")),
     ActionSpec("edit.next_failed", _T("Actions", "Next failed line"), ("F8",)),
-    ActionSpec("edit.next_check", _T("Actions", "Next line to check"), ("F7",)),
+    ActionSpec("edit.next_check", _T("Actions", "Next line to review"), ("F7",), "",
+               _T("Actions", "Go to the next line whose take has problems")),
+    ActionSpec("edit.previous_check", _T("Actions", "Previous line to review"), ("Shift+F7",)),
+    ActionSpec("edit.review", _T("Actions", "Show lines to review"), ("Ctrl+F7",), "",
+               _T("Actions", "Show only lines whose take has problems, or all lines again")),
     ActionSpec("edit.select_character", _T("Actions", "Select lines of this character"), (), "",
                _T("Actions", "Select all lines of the current line's character")),
     ActionSpec("edit.select_voice", _T("Actions", "Select lines of this voice"), (), "",
@@ -108,6 +116,12 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("speak.stale", _T("Actions", "Speak all changed lines"),
                ("Ctrl+Shift+Return", "Ctrl+Shift+Enter"), "speak-all",
                _T("Actions", "Speak every line without an up-to-date take")),
+    ActionSpec("speak.again", _T("Actions", "Speak again"), ("Shift+F9",), "retry",
+               _T("Actions", "Speak the selected lines again with another seed")),
+    ActionSpec("speak.check", _T("Actions", "Check takes"), (), "",
+               _T("Actions", "Check the takes of the selected lines, also those that were checked before")),
+    ActionSpec("speak.check_policy", _T("Actions", "Checks of this script…"), (), "",
+               _T("Actions", "Choose what is checked in this script, and when lines are spoken again")),
     ActionSpec("speak.recording", _T("Actions", "Convert recording…"), ("Ctrl+Shift+R",), "record",
                _T("Actions", "Convert a recording to the voice of the line")),
     ActionSpec("speak.fit", _T("Actions", "Fit to slot"), ("Ctrl+Alt+F",), "",
@@ -129,6 +143,12 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Compare takes at equal loudness, optionally as a blind test")),
     ActionSpec("play.edit_take", _T("Actions", "Edit take…"), ("Ctrl+Shift+E",), "split",
                _T("Actions", "Trim the take, or speak a part of it again")),
+    ActionSpec("play.cut_silence", _T("Actions", "Cut silence…"), (), "",
+               _T("Actions", "Shorten long pauses in the takes of the selected lines")),
+    ActionSpec("play.accept", _T("Actions", "Accept take"), ("F9",), "",
+               _T("Actions", "Accept the takes of the selected lines despite their problems, and go to the next one")),
+    ActionSpec("play.best", _T("Actions", "Choose best take"), (), "",
+               _T("Actions", "Choose the take with the best check result")),
     ActionSpec("play.keep", _T("Actions", "Keep take"), ("Ctrl+K",), "keep",
                _T("Actions", "Protect the take from being cleared"), is_checkable=True),
     ActionSpec("play.remove_take", _T("Actions", "Remove take"), (), "remove"),
@@ -138,6 +158,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("voices.record", _T("Actions", "Record voice…"), ("Ctrl+R",), "record"),
     ActionSpec("view.compact", _T("Actions", "Compact table"), ("Ctrl+Shift+T",), "",
                _T("Actions", "Show the script as a table with one row per line"), is_checkable=True),
+    ActionSpec("view.live", _T("Actions", "Live figures"), ("Ctrl+Shift+L",), "",
+               _T("Actions", "Show stage times, memory and concurrent lines"), is_checkable=True),
     ActionSpec("view.outline", _T("Actions", "Chapters and scenes…"), ("Ctrl+Shift+O",)),
     ActionSpec("view.next_section", _T("Actions", "Next chapter or scene"), ("Ctrl+PgDown",)),
     ActionSpec("view.previous_section", _T("Actions", "Previous chapter or scene"), ("Ctrl+PgUp",)),
@@ -149,8 +171,8 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("help.about", _T("Actions", "About Timbre Studio")),
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
-    "file.save_as", "file.levels", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
-    "edit.spoken", "edit.next_check", "edit.select_voice", "view.previous_section", "speak.stale", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
+    "file.save_as", "file.check_report", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
+    "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.check_policy", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 
@@ -161,7 +183,7 @@ def voice_action_id(number: int) -> str:
 
 
 class Actions(QObject):
-    """All actions by id. ``keys`` are those chosen by the user; they replace the defaults."""
+    """All actions by id. ``keys``, chosen by the user, replace the defaults."""
 
     keys_changed = Signal()
 
@@ -184,7 +206,10 @@ class Actions(QObject):
         return [action_id for action_id in self._actions if action_id.startswith(f"{menu}.")]
 
     def call_before(self, call: Callable[[], object], *menus: str) -> None:
-        """Call ``call`` first when an action of ``menus`` is triggered. Qt runs slots in the order of connection."""
+        """Call ``call`` before any other slot when an action of ``menus`` is triggered.
+
+        Qt runs slots in the order of connection.
+        """
         for action_id in (action_id for menu in menus for action_id in self.ids_of(menu)):
             self._actions[action_id].triggered.connect(lambda _: call())
 
@@ -211,7 +236,7 @@ class Actions(QObject):
 
     @property
     def own_keys(self) -> dict[str, tuple[str, ...]]:
-        """The keys that differ from the defaults, in the form in which the settings store them."""
+        """The keys that differ from the defaults, as stored in the settings."""
         return dict(self._own_keys)
 
     def set_keys(self, action_id: str, keys: tuple[str, ...]) -> None:
@@ -257,10 +282,10 @@ class Actions(QObject):
 
 
 def belongs_to_focus(event: QEvent) -> bool:
-    """Return whether the focused control uses this key itself: Space presses a button, Alt+Down opens a list.
+    """Return whether the focused control uses this key:
 
-    Called by the window's ``event``, which receives the shortcut overrides that no widget has accepted. Text fields
-    accept theirs themselves.
+    Space presses a button, Alt+Down opens a list. Called by the window's ``event``, which receives the shortcut
+    overrides that no widget has accepted. Text fields accept their own.
     """
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False

@@ -63,9 +63,10 @@ Place = tuple[type[BaseException], str, int]  # exception type, file and line nu
 class ExceptionHook(QObject):
     """Reports unexpected exceptions of slots and threads to the log and the user.
 
-    By default Python writes them to standard error, which a program without a terminal does not have. ``failed``
-    carries a StudioError and is emitted on the thread where the exception occurred. A bug is reported once for each line of code that raises it, because a failing paint event repeats. A ``StudioError`` is reported each
-    time: the next one from the same line may concern another edit.
+    By default Python writes them to standard error, which is missing without a terminal. ``failed``
+    carries a StudioError and is emitted on the thread of the exception. A bug is reported once for each line of code
+    that raises it, because a failing paint event repeats. A ``StudioError`` is reported each time: the next one from
+    the same line may concern another edit.
     """
 
     failed = Signal(object)
@@ -143,7 +144,7 @@ def gui_thread_collection() -> Iterator[None]:
 
 
 def collect_if_due() -> None:
-    """Collect the generations that exceed Python's own thresholds."""
+    """Collect the generations that exceed Python's thresholds."""
     counts, most = gc.get_count(), gc.get_threshold()
     due = [generation for generation in range(len(counts)) if counts[generation] > most[generation]]
     if due:

@@ -23,8 +23,8 @@ from studio.errors import StudioError
 
 _log = logging.getLogger(__name__)
 
-# More than the long jobs that run at once (downloads, export checks, audio device scans), so that a short job does not
-# wait for them; few enough that they do not delay the GUI thread by contending for the interpreter lock.
+# Large enough that short jobs need not wait for long ones (downloads, export checks, device scans); small enough that
+# contention for the interpreter lock does not delay the GUI thread.
 _MAX_THREADS = 16
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -61,7 +61,7 @@ async def in_background(
 
 
 def end_background_threads() -> None:
-    """Wait until all background work has ended, and drop the results that are not delivered yet."""
+    """Wait until all background work has ended, and drop results that have not been delivered."""
     pool = _pool()
     pool.threads.shutdown()
     pool.setParent(None)
@@ -79,10 +79,10 @@ class _Job:
             self.result = self.work()
         except BaseException as error:  # noqa: BLE001 - reported on the GUI thread
             self.error = error.with_traceback(error.__traceback__ and error.__traceback__.tb_next)
-            del self  # the frames of the traceback lead to this one: a reference cycle would keep the job
+            del self  # the traceback refers to this frame; the cycle would keep the job alive
 
     def deliver(self) -> None:
-        """Report the outcome. An awaited job has nothing to do: ``in_background`` reads it."""
+        """Report the outcome. For an awaited job this does nothing: ``in_background`` reads the outcome."""
 
 
 @dataclass(slots=True)
@@ -146,6 +146,6 @@ def _pool() -> _Pool:
 
 def _as_studio_error(error: BaseException) -> StudioError:
     if isinstance(error, StudioError):
-        return error.with_traceback(None)  # its frames keep what the work used
+        return error.with_traceback(None)  # its frames keep the objects that the work used
     _log.error("unexpected, in the background", exc_info=error)
     return unexpected_error(error.with_traceback(None))

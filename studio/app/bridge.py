@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -83,15 +83,20 @@ class WorkerBridge(QObject):
 
     @property
     def engine_status(self) -> EngineStatus | None:
-        """The status that ``engines_changed`` last reported."""
+        """The latest status reported by ``engines_changed``."""
         return self._engine_status
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The id of the worker's process, or None if it is not running."""
+        return None if self._client is None else self._client.worker_pid
 
     @property
     def max_concurrent_lines(self) -> int:
         """Number of lines up to which concurrent synthesis is faster; 1 without a loaded model."""
         return self._lines_at_once if self._engine.state is EngineState.READY else 1
 
-    # Slots that do not block.
+    # Slots.
 
     def load(self) -> None:
         """Start the worker and load the model; ``engine_changed`` reports the progress."""
@@ -108,7 +113,7 @@ class WorkerBridge(QObject):
         task.add_done_callback(self._forget)
         return task
 
-    # Requests, all of which raise StudioError.
+    # Requests. All raise StudioError.
 
     async def ready(self) -> EngineDescription:
         """Load the model if necessary and return its description."""
@@ -126,9 +131,19 @@ class WorkerBridge(QObject):
             self._show(Engine(self._engine.folder, EngineState.READY, description))
         return description
 
-    def speak(self, request: SynthesisRequest, hooks: Callbacks, *, in_batch: bool = False) -> RequestHandle:
-        """Synthesize with the model that ``ready`` has loaded; if ``in_batch``, after interactive requests."""
-        return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch)
+    def speak(
+        self,
+        request: SynthesisRequest,
+        hooks: Callbacks,
+        *,
+        in_batch: bool = False,
+        pieces: AsyncIterable[str] | None = None,
+    ) -> RequestHandle:
+        """Synthesize with the model that ``ready`` has loaded; if ``in_batch``, after interactive requests.
+
+        ``pieces`` is the text, if it arrives in pieces.
+        """
+        return self._open_client().synthesize(request, hooks=hooks, in_batch=in_batch, pieces=pieces)
 
     def convert(self, request: ConversionRequest, hooks: Callbacks) -> RequestHandle:
         """Convert a recording to another voice, with the model that ``ready`` has loaded."""
@@ -148,12 +163,15 @@ class WorkerBridge(QObject):
         return await self._open_client().spell_out(text)
 
     async def manage_engines(self, action: EngineAction, keys: tuple[str, ...] = ()) -> int:
-        """Run an engine command for the candidates with ``keys``, by default for all; return the freed bytes."""
+        """Run an engine command for the candidates with ``keys``, by default for all.
+
+        Return the number of bytes freed.
+        """
         await self.ready()
         return await self._open_client().manage_engines(action, keys)
 
     def worker_died(self) -> None:
-        """Show the model as not loaded. Called by the code that noticed the worker's death."""
+        """Report the model as not loaded. Called by code that finds the worker dead."""
         self._show(Engine(self._engine.folder))
 
     async def close(self) -> None:

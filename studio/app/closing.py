@@ -1,4 +1,4 @@
-"""Closing of the program: question about unsaved changes, and the end of the session."""
+"""Closing of the program: asks about unsaved changes, then ends the session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 class Closing(QObject):
     """Closes the program: asks about unsaved changes and ends the session, even if a step fails.
 
-    ``leaving`` is emitted when no work can be lost any more; ``ended`` always follows.
+    ``leaving`` is emitted when no more work can be lost; ``ended`` always follows.
     """
 
     leaving = Signal()

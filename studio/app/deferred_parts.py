@@ -11,14 +11,17 @@ from importlib import import_module
 from PySide6.QtCore import QObject
 
 from studio.app.background import run_in_background
+from studio.app.checking.review import ReviewController
 from studio.app.dictionary.pronunciation import Pronunciation
 from studio.app.drop_handler import DropHandler
 from studio.app.engines.engines_page import EnginesController
 from studio.app.engines.trial_yielding import TrialYielding
 from studio.app.export_dialog.export_controller import ExportController
+from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
 from studio.app.models.models_page import ModelsController
 from studio.app.synthesis.language_notices import LanguageNotices
+from studio.app.synthesis.live_strip import LiveFigures
 from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
 from studio.app.synthesis.voice_conversion import VoiceConversionController
 from studio.app.window import MainWindow
@@ -46,20 +49,26 @@ class DeferredParts(QObject):
         self.length_notices = LengthNotices(session, notices, window)
         self.style_notices = StyleNotices(session, notices, window)
         self.language_notices = LanguageNotices(session, notices, window)
+        self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
+        self.review = ReviewController(session, script, window)
         self.exports = ExportController(session.exports, notices, window, script.view.select_lines)
         window.status.add_chip(self.exports.chip)
+        window.status.add_chip(self.review.chip)
+        self.export_resuming = ExportResuming(session, session.exports, window.documents, notices, window)
         self.drops = DropHandler(
             window.documents, window.voices.voice_importer, script, self.recordings, window, dubbing=window.dubbing
         )
         window.add_panels(self.models.panel)
+        session.models.installed.connect(window.voices.refresh)  # its built-in voices
         self.engines.progress_changed.connect(window.status.show_tuning)
         self.engines.begin()
         window.status.tuning_clicked.connect(self.engines.open_page)
         window.status.models_clicked.connect(self.models.open_page)
-        window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status))
+        window.status.engine_clicked.connect(lambda: self.models.open_engine_menu(window.status, actions["view.live"]))
         self.models.model_chosen.connect(window.use_model)
         self.language_notices.model_chosen.connect(window.use_model)
+        self.language_notices.download_offered.connect(self.models.first_run.put_off_advice)
         actions["edit.pronunciation"].triggered.connect(self._open_pronunciation)
         actions["file.models"].triggered.connect(self.models.open_page)
         actions["file.engines"].triggered.connect(self.engines.open_page)
@@ -68,6 +77,14 @@ class DeferredParts(QObject):
         actions["edit.select_character"].triggered.connect(self.casting.select_character)
         actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
         self.casting.message.connect(window.tasks.show_message)
+        actions["play.accept"].triggered.connect(self.review.accept)
+        actions["play.best"].triggered.connect(self.review.choose_best)
+        actions["speak.again"].triggered.connect(self.review.speak_again)
+        actions["speak.check"].triggered.connect(self.review.check_again)
+        actions["speak.check_policy"].triggered.connect(self.review.open_policy)
+        actions["file.check_report"].triggered.connect(self.review.save_report)
+        self.review.message.connect(window.tasks.show_message)
+        self.review.failed.connect(notices.show_error)
         window.documents.cast_wanted.connect(self.casting.offer)
         self.recordings.failed.connect(notices.show_error)
         self.pronunciation.failed.connect(notices.show_error)
@@ -78,7 +95,7 @@ class DeferredParts(QObject):
         self.models.first_run.stop()
 
     def open_pages_of(self, old: DeferredParts) -> None:
-        """Open the pages that are open in ``old``."""
+        """Open the pages that were open in ``old``."""
         if old.models.page is not None and old.models.page.isVisible():
             self.models.open_page()
         if old.engines.page is not None and old.engines.page.isVisible():
@@ -91,7 +108,7 @@ class DeferredParts(QObject):
 
 
 def _import_for_first_use() -> None:
-    """Import in the background what would otherwise stall the window at the first line or import."""
+    """Import modules in the background that would otherwise stall the window at the first line or import."""
     for name in _FIRST_USE_MODULES:
         import_module(name)
     library_versions()

@@ -1,4 +1,4 @@
-"""Dialogs and menus of the window. They are imported when they are opened, which keeps the start fast."""
+"""Dialogs and menus of the window. They are imported when opened, to keep the start fast."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ import studio
 from studio.app.actions import Actions
 from studio.app.inspector.takes_controller import TakesController
 from studio.app.session import Session
+from studio.app.theme.icons import icon
 from studio.setting_kinds import Page
 from studio.settings import COMPARES_BLINDLY, OUTPUT_DEVICE
 
 if TYPE_CHECKING:
     from studio.app.inspector.take_files import TakeFiles
     from studio.app.playback.comparison import Comparison
+
+_ABOUT_ICON_PIXELS = 64
 
 
 class Dialogs(QObject):
@@ -59,6 +62,13 @@ class Dialogs(QObject):
         from studio.app.audiobook.levels_dialog import LevelsDialog  # noqa: PLC0415
 
         dialog = LevelsDialog(parent=self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
+
+    def open_serving(self) -> None:
+        from studio.app.serving.serving_dialog import ServingDialog  # noqa: PLC0415
+
+        dialog = ServingDialog(self._session.serving, self._session.settings, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
@@ -123,13 +133,24 @@ class Dialogs(QObject):
         DiagnosticsDialog(self._session.examine, self._window).show()
 
     def open_about(self) -> None:
-        QMessageBox.about(
-            self._window,
-            self.tr("About Timbre Studio"),
-            self.tr("Timbre Studio {version}\n\nReads texts aloud in any voice, on your own computer.").format(
-                version=studio.__version__
+        paragraphs = (
+            f"<b>Timbre Studio {studio.__version__}</b>",
+            self.tr("Reads texts aloud in any voice, on your own computer."),
+            self.tr("Licence: {licence}. Models and libraries have their own licences.").format(
+                licence=_link("Apache-2.0", "https://www.apache.org/licenses/LICENSE-2.0")
+            ),
+            self.tr("Models: {models}. Window: {qt}, under the LGPL.").format(
+                models=_link("CosyVoice", "https://github.com/FunAudioLLM/CosyVoice"),
+                qt=_link("Qt for Python", "https://doc.qt.io/qtforpython-6/licenses.html"),
             ),
         )
+        box = QMessageBox(self._window)
+        box.setWindowTitle(self.tr("About Timbre Studio"))
+        box.setTextFormat(Qt.TextFormat.RichText)
+        box.setText("".join(f"<p>{paragraph}</p>" for paragraph in paragraphs))
+        box.setIconPixmap(icon("timbre").pixmap(_ABOUT_ICON_PIXELS, _ABOUT_ICON_PIXELS))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
 
     @cached_property
     def take_files(self) -> TakeFiles:
@@ -140,11 +161,13 @@ class Dialogs(QObject):
         files.failed.connect(self._session.failed)
         return files
 
-    def open_take_menu(self, takes_controller: TakesController, take_id: str | None, place: QPoint) -> None:
-        """Open the menu of a take, and of the removed takes of the current line."""
+    def open_take_menu(
+        self, takes_controller: TakesController, take_id: str | None, place: QPoint, selected: list[str]
+    ) -> None:
+        """Open the menu of a take, of the ``selected`` takes, and of the removed takes of the current line."""
         from studio.app.inspector.take_menu import take_menu  # noqa: PLC0415
 
-        menu = take_menu(takes_controller, take_id, self, self._actions, self._window)
+        menu = take_menu(takes_controller, take_id, self, self._actions, self._window, selected=selected)
         menu.popup(place)
 
     def edit_take(self, takes_controller: TakesController, take_id: str | None) -> None:
@@ -158,7 +181,35 @@ class Dialogs(QObject):
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
 
+    def cut_silence(self, takes_controller: TakesController, take_ids: list[str]) -> None:
+        """Open the dialog that shortens the pauses in takes, which may belong to several lines."""
+        from studio.app.inspector.silence_dialog import SilenceDialog  # noqa: PLC0415
+
+        script = self._session.editor.script
+        takes = [script.take(take_id) for take_id in take_ids if take_id in script.line_of_take]
+        if takes:
+            self._session.stop_playback()
+            dialog = SilenceDialog(self._session, takes, self._window)
+            dialog.message.connect(takes_controller.status_message)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
+    def join_takes(self, takes_controller: TakesController, take_ids: list[str]) -> None:
+        """Open the dialog that joins two takes of the current line."""
+        from studio.app.inspector.take_joiner import TakeJoiner  # noqa: PLC0415
+
+        takes = sorted(filter(None, map(takes_controller.take, take_ids)), key=lambda take: take.number)
+        if len(takes) == 2:
+            self._session.stop_playback()
+            dialog = TakeJoiner(self._session, takes[0], takes[1], self._window)
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
     def drag_take(self, takes_controller: TakesController, take_id: str, source: QWidget) -> None:
         take = takes_controller.take(take_id)
         if take is not None:
             self.take_files.start_drag(take, source)
+
+
+def _link(words: str, address: str) -> str:
+    return f'<a href="{address}">{words}</a>'

@@ -106,7 +106,7 @@ class Documents(QObject):
         self._start(self._new())
 
     def open(self) -> None:
-        """Ask for a script or text. A text becomes a script of its own, unless the open one is empty."""
+        """Ask for a script or text. A text becomes a new script, unless the open one is empty."""
         every, scripts, texts = self._kinds()
         self._ask_for_file(self.tr("Open"), ";;".join((every, scripts, texts)), self.open_anew)
 
@@ -146,7 +146,7 @@ class Documents(QObject):
     # Asynchronous work.
 
     async def open_path(self, path: Path) -> None:
-        """Open a project; import any other file into the open one."""
+        """Open a project; import any other file into the open project."""
         if path.suffix.lower() != PROJECT_SUFFIX:
             await self.import_path(path)
             return
@@ -177,7 +177,7 @@ class Documents(QObject):
         await self._importer.insert(imported, name=path.stem if is_new else None)
 
     async def _make_room(self) -> bool:
-        """Replace the open script by an empty one, unless it is new. Return False if the user cancels."""
+        """Replace the open script with an empty one, unless it is new. Return False if the user cancels."""
         if self._session.editor.project.path is None and not self.has_unsaved_changes:
             return True
         if not await self._confirm_discard():
@@ -196,7 +196,7 @@ class Documents(QObject):
         return importer
 
     def offer_recovery(self) -> None:
-        """Ask what to do with the drafts that a crash left behind, once the file named at the start is open."""
+        """Offer to recover drafts after a crash, once the file named at the start is open."""
         self._start(self._offer_recovery())
 
     async def _offer_recovery(self) -> None:
@@ -299,7 +299,7 @@ class Documents(QObject):
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    # Questions, asked without nested event loops.
+    # Questions, without nested event loops.
 
     def _ask_for_file(self, title: str, kinds: str, then: Callable[[Path], object]) -> None:
         dialog = QFileDialog(self._window, title, self._usual_folder(), kinds)

@@ -22,7 +22,7 @@ def error_message(error: StudioError) -> str:
 
 
 def error_hint(error: StudioError) -> str:
-    """Return what the user can do; empty if nothing."""
+    """Return the hint of an error; empty if there is none."""
     return words_of(error.hint)
 
 

@@ -83,6 +83,10 @@ class GuideDialog(_HelpDialog):
                 "**Ctrl+R** to record one. Add a transcript for a closer likeness. "
                 "Only clone voices you have permission to use."
             ),
+            self.tr(
+                "The transcript is compared with the recording: words that differ are marked, and if there is no "
+                "transcript, one is proposed."
+            ),
             "## " + self.tr("Script"),
             self.tr(
                 "Write a line and press **Ctrl+Enter**: playback starts while it is generated. **Enter** moves "
@@ -98,7 +102,16 @@ class GuideDialog(_HelpDialog):
                 "another take; all takes are kept. **[** and **]** switch between them, **Ctrl+B** compares two, "
                 "**Ctrl+K** marks one to keep, **Ctrl+L** locks the line."
             ),
+            self.tr("**Play › Cut silence…** shortens long pauses in the takes of the selected lines."),
             self.tr("**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them."),
+            "## " + self.tr("Checks"),
+            self.tr(
+                "Each take is checked for missing, repeated or wrong words, noise and another voice. A line with "
+                "problems is spoken again automatically, and the best take is chosen. **F7** goes to the next line that "
+                "still needs review, **F9** accepts its take, **Shift+F9** speaks it again with another seed, and "
+                "**Ctrl+F7** shows only these lines. A wavy line marks the words with problems; click a word below "
+                "the waveform to play from there."
+            ),
             "## " + self.tr("Listening and exporting"),
             self.tr(
                 "**Space** plays the line, **Shift+Space** everything from here, **Esc** stops playback. **Ctrl+E** "
@@ -138,8 +151,7 @@ class _WrappedTextDelegate(QStyledItemDelegate):
 class DiagnosticsDialog(_HelpDialog):
     """Checks of this computer and the program, with remedies; can be copied for a bug report.
 
-    ``examine`` takes seconds and runs on a background thread. It passes each result to its argument as soon as the
-    result is known.
+    ``examine`` takes seconds and runs on a background thread. It passes each result to its argument at once.
     """
 
     def __init__(
@@ -148,7 +160,7 @@ class DiagnosticsDialog(_HelpDialog):
         super().__init__(parent)
         self._examine = examine
         self._report: HealthReport | None = None
-        self._arrived: list[Check] = []  # by the background thread
+        self._arrived: list[Check] = []  # appended by the background thread
         self._arrivals = QTimer(self)
         self._arrivals.setInterval(_ARRIVAL_MILLISECONDS)
         self._arrivals.timeout.connect(self._show_arrived)

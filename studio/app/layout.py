@@ -15,10 +15,10 @@ from studio.settings_store import Settings
 
 # Increase the version when docks or toolbars are added.
 _LAYOUT_VERSION = 2
-_LAYOUT_WITH_TAKE = 1  # showed the take in the dock below the script
+_LAYOUT_WITH_TAKE = 1  # In version 1, the dock below the script showed the take.
 _SIZE = (1280, 820)
-# On smaller screens docks are stacked as tabs: three columns, or a dock below, would leave too little for the script.
-# A screen of 1280 by 800 pixels at 200 % is that small.
+# On smaller screens docks are stacked as tabs: three columns, or a dock below, would leave too little space for the
+# script. An example is a screen of 1280 by 800 pixels at 200 %.
 _NARROW_SCREEN_PIXELS = 720
 _SHORT_SCREEN_PIXELS = 440
 _ICON_PIXELS = 20
@@ -49,7 +49,7 @@ def make_toolbar(window: QMainWindow, actions: Actions, title: str) -> QToolBar:
 
 
 class Docks:
-    """Voices on the left, inspector on the right, queue and log below, hidden until they are asked for."""
+    """Voices on the left, inspector on the right; queue and log below, hidden at first."""
 
     def __init__(self, window: QMainWindow, titles: tuple[str, str, str]) -> None:
         self._window = window
@@ -85,7 +85,7 @@ class Docks:
             self._window.tabifyDockWidget(self.voices, self.inspector)
         if room.height() < _SHORT_SCREEN_PIXELS:
             self._window.tabifyDockWidget(self.voices, self.bottom)
-        for bar in self._window.findChildren(QToolBar):  # its actions are in the menus, too
+        for bar in self._window.findChildren(QToolBar):  # its actions are also in the menus
             bar.setVisible(room.height() >= _SHORT_SCREEN_PIXELS)
         self.voices.raise_()
         distribute(self._window)
@@ -107,7 +107,7 @@ class Docks:
 
 
 def stacked(*widgets: QWidget) -> QWidget:
-    """Return a widget with ``widgets`` below each other, without gaps."""
+    """Return a widget with ``widgets`` in a column, without gaps."""
     column = QWidget()
     layout = QVBoxLayout(column)
     layout.setContentsMargins(0, 0, 0, 0)

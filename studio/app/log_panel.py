@@ -15,7 +15,7 @@ _MOST_LINES = 2_000
 
 
 class _Messenger(QObject):
-    """Brings records from any thread to the window's thread."""
+    """Passes records from any thread to the GUI thread."""
 
     written = Signal(str)
 
@@ -51,7 +51,7 @@ class LogPanel(QWidget):
         )
         folder.setProperty("role", "quiet")
         folder.setToolTip(str(paths.log_folder()))
-        # A long path must not keep the window wide.
+        # A long path must not determine the minimum width of the window.
         folder.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         copy = QPushButton(self.tr("Copy all"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._text.toPlainText()))

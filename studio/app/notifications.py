@@ -39,10 +39,10 @@ _NARROW_LETTERS = 70
 class NotificationBar(QFrame):
     """Shows one notice at a time. Hints disappear after a while; errors, and hints with a button, stay until closed.
 
-    Further notices wait until then. A hint that disappears by itself is replaced at once.
+    Further notices wait. A hint that disappears by itself is replaced at once.
     """
 
-    focus_left = Signal()  # the bar was hidden while it had the keyboard focus
+    focus_left = Signal()  # emitted if the bar is hidden while it has the keyboard focus
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -160,7 +160,7 @@ class NotificationBar(QFrame):
         self.show()
 
     def _waits(self, words: str, show: Callable[[], None]) -> bool:
-        """Return whether a notice waits because the one that is shown stays until it is closed."""
+        """Return whether a notice waits for the present one to be closed."""
         if self.isHidden() or self._timer.isActive() or words == self._words.text():
             return False
         if words not in self._waiting_words:
@@ -240,7 +240,7 @@ class UnwrittenBar(NotificationBar):
             self._on_unwritten(editor.project.unwritten)
 
     def _waits(self, words: str, show: Callable[[], None]) -> bool:  # noqa: ARG002
-        """Show the newest number of changes at once."""
+        """Update the number of changes at once."""
         return False
 
     def _on_unwritten(self, unwritten: Unwritten | None) -> None:

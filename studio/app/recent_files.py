@@ -1,4 +1,4 @@
-"""Menu of the scripts and texts that were opened last."""
+"""Menu of recently opened scripts and texts."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class RecentFiles(QObject):
 
         def disable(missing: list[Path]) -> None:
             for path in missing:
-                if path in self._actions:  # otherwise removed from the list since
+                if path in self._actions:  # otherwise removed from the list meanwhile
                     self._actions[path].setEnabled(False)
 
-        # A disconnected network drive may answer only after seconds.
+        # A disconnected network drive may take seconds to answer.
         run_in_background(
             self.menu,
             lambda: [path for path in paths if not path.exists()],

@@ -1,4 +1,4 @@
-"""Dialog that offers to recover the drafts that remain after a crash."""
+"""Dialog that offers to recover drafts after a crash."""
 
 from __future__ import annotations
 

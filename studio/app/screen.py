@@ -20,7 +20,7 @@ def x_answers(display: str) -> bool:
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
-        return True  # Qt needs the library too and reports it as missing
+        return True  # Qt also needs the library, and reports that it is missing
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connect.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)
@@ -49,7 +49,7 @@ def require_screen(environment: Mapping[str, str]) -> str | None:
     requested = environment.get("QT_QPA_PLATFORM", "")
     platforms = {each.partition(":")[0] for each in requested.split(";")} if requested else {_X, _WAYLAND}
     if platforms - {_X, _WAYLAND}:
-        return None  # offscreen platforms and others that need no display
+        return None  # platforms that need no display, such as offscreen
     screens = [
         (platform, variable, name, answers)
         for platform, variable, answers in ((_X, "DISPLAY", x_answers), (_WAYLAND, "WAYLAND_DISPLAY", wayland_answers))
@@ -68,5 +68,5 @@ def require_screen(environment: Mapping[str, str]) -> str | None:
             name=screens[0][2],
             variable=screens[0][1],
         )
-    # With two displays set, Qt may try only the one that cannot be reached.
+    # If both displays are set, Qt may try only the unreachable one.
     return reached[0] if len(reached) < len(screens) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio import paths
 from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
+from studio.app.checking.automatic_retries import AutomaticRetries
+from studio.app.checking.policy import policy_of
+from studio.app.checking.take_checker import CheckQueue, TakeChecker
 from studio.app.inspector.thumbnails import WaveformThumbnails
 from studio.app.playback.audio_player import AudioPlayer, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
@@ -30,6 +33,7 @@ from studio.audio.output_device import AudioOutputs, PortAudioOutputs
 from studio.audio.portaudio import device_names
 from studio.audio.streaming_audio import Samples, StreamingAudio
 from studio.audio.waveform import Waveform
+from studio.catalog.built_in_speakers import open_voice_library
 from studio.catalog.installed import DEFAULT_MODEL, installed_models
 from studio.errors import ModelNotFound
 from studio.pipeline.request import EngineOptions, VoiceReference
@@ -39,6 +43,7 @@ from studio.project.project import Project
 from studio.project.takes import Take
 from studio.settings import (
     ENGINES,
+    EXPORT_WAITS_FOR_CHECKS,
     IDLE_RELEASE_MINUTES,
     MODEL,
     NUM_THREADS,
@@ -46,16 +51,19 @@ from studio.settings import (
     PLACE,
     PREFERS_RL,
     SPEECH_LM_PRECISION,
+    STREAMS_APPROXIMATELY,
     VOICE_CACHE_GIBIBYTES,
     WANTED_ENGINES,
 )
 from studio.settings_store import Settings
+from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
     from studio.app.dictionary.global_words import GlobalWords
     from studio.app.export_dialog.export_manager import ExportManager
     from studio.app.models.model_tasks import ModelTasks
+    from studio.app.serving.serving_controller import ServingController
     from studio.health.checks import Check
     from studio.health.report import HealthReport
     from studio.worker.process import Worker
@@ -66,7 +74,7 @@ _DOCTOR_BUFFER_SECONDS = 0.2
 # Changing one of these reloads the model.
 _ENGINE_SETTINGS = (
     SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, WANTED_ENGINES,
-    IDLE_RELEASE_MINUTES,
+    IDLE_RELEASE_MINUTES, STREAMS_APPROXIMATELY,
 )  # fmt: skip
 
 
@@ -76,19 +84,26 @@ def _start_process() -> Worker:
     return WorkerProcess()
 
 
+def _open_checks() -> CheckQueue:
+    from studio.take_checks.client import CheckClient  # noqa: PLC0415 - after the first paint
+
+    return CheckClient()
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """External services of a session, replaced in tests."""
 
     start_worker: Callable[[], Worker] = _start_process
     outputs: AudioOutputs = field(default_factory=PortAudioOutputs)
-    open_library: Callable[[], VoiceLibrary] = VoiceLibrary
+    open_library: Callable[[], VoiceLibrary] = open_voice_library
     find_models: Callable[[], dict[str, Path]] = installed_models
     drafts: Path = field(default_factory=lambda: paths.data_folder() / "drafts")  # folder of unsaved projects
+    open_checks: Callable[[], CheckQueue] | None = _open_checks  # opens the process that checks takes
 
 
 class Session(QObject):
-    """The parts of the program that are not widgets and exist until it ends."""
+    """The long-lived parts of the program that are not widgets."""
 
     failed = Signal(object)  # StudioError
     meters_changed = Signal(object)  # PlaybackStats
@@ -109,12 +124,22 @@ class Session(QObject):
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
+        self.checker = TakeChecker(
+            self.editor,
+            services.open_checks,
+            self,
+            find_voice=self.find_voice,
+            policy=lambda: self.check_policy,
+            run=self.bridge.run,
+            model_folder=self.model_folder,
+        )
+        self.retries = AutomaticRetries(self.queue, self.checker, self.editor, lambda: self.check_policy, self)
         self.language_check = LanguageCheck(self.editor, self.line_statuses, self.bridge, self)
         self.transport = self._make_player(self)
         self._edited_playback = EditedPlayback(self.editor, self.transport, self.bridge.run, self)
         self.script_player = ScriptPlayer(self.editor, self.queue, self.transport, self.bridge.run, self)
         self.thumbnails = WaveformThumbnails(self.editor, self.bridge.run, self)
-        # The job that is played while it is generated; None once it is over.
+        # The job played while it is generated; None once it has ended.
         self._playing_job: SynthesisJob | None = None
         self._last_job: SynthesisJob | None = None
         self._num_takes = 0
@@ -153,7 +178,21 @@ class Session(QObject):
         """Exports to files, which run in the background."""
         from studio.app.export_dialog.export_manager import ExportManager  # noqa: PLC0415 - after the first paint
 
-        return ExportManager(self.queue, self)
+        records = self.services.drafts.parent / "exports"
+        exports = ExportManager(self.queue, self, records=records, waits_for=self._export_waits_for)
+        self.retries.settled.connect(exports.take_settled)
+        return exports
+
+    def _export_waits_for(self, batch: int) -> bool:
+        """Whether an export waits for the checks of the takes of this batch."""
+        return self.settings[EXPORT_WAITS_FOR_CHECKS] and self.retries.is_open(batch)
+
+    @cached_property
+    def serving(self) -> ServingController:
+        """The speech service for other programs, which is off at first."""
+        from studio.app.serving.serving_controller import ServingController  # noqa: PLC0415 - after the first paint
+
+        return ServingController(self.bridge, self.settings, self.services.open_library, self)
 
     @property
     def is_exporting(self) -> bool:
@@ -191,6 +230,7 @@ class Session(QObject):
             wanted_engines=self.settings[WANTED_ENGINES],
             idle_release_seconds=60.0 * self.settings[IDLE_RELEASE_MINUTES] or None,
             voice_disk_bytes=self.settings[VOICE_CACHE_GIBIBYTES] << 30,
+            streams_approximately=self.settings[STREAMS_APPROXIMATELY],
         )
 
     def use_model(self, choice: str) -> None:
@@ -243,14 +283,26 @@ class Session(QObject):
     def _make_player(self, parent: QObject) -> AudioPlayer:
         return AudioPlayer(self.services.outputs, parent, device=self._output_device)
 
+    @property
+    def check_policy(self) -> CheckPolicy:
+        """The policy for checks of takes, from the settings and the project.
+
+        Takes of a model that makes noise are not checked.
+        """
+        policy = self.editor.script.details.checks.over(policy_of(self.settings))
+        description = self.bridge.engine.description
+        makes_noise = description is not None and description.makes_noise
+        return replace(policy, mode=CheckMode.OFF) if makes_noise else policy
+
     # Voices.
 
     def voice_sources(self) -> VoiceImportServices:
-        """Return what the voices panel needs: devices, worker, model folder."""
+        """Return the services for the voices panel: devices, worker, model folder."""
         return VoiceImportServices(
             make_player=self._make_player,
             start_worker=self.services.start_worker,
             model_folder=self.model_folder,
+            transcribe=None if self.services.open_checks is None else self.checker.transcribe,
         )
 
     def find_voice(self, name: str) -> ResolvedVoice:
@@ -260,7 +312,9 @@ class Session(QObject):
 
     # Synthesis and playback.
 
-    def speak(self, line_ids: list[str], *, num_takes: int = 1, is_heard: bool = True) -> None:
+    def speak(
+        self, line_ids: list[str], *, num_takes: int = 1, is_heard: bool = True, has_other_seed: bool = False
+    ) -> None:
         """Queue takes of the unlocked lines that are not notes; play the first one while it is generated.
 
         Lines in a language that the model has not learned are held back (``language_check``).
@@ -270,7 +324,7 @@ class Session(QObject):
         speakable = self.language_check.admit(unlocked)
         if not speakable:
             return
-        jobs = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard)
+        jobs = self.queue.speak(speakable, num_takes=num_takes, goes_first=is_heard, has_other_seed=has_other_seed)
         if is_heard and not self.script_player.is_active:
             self._playing_job = jobs[0]
 
@@ -327,8 +381,8 @@ class Session(QObject):
         self.script_player.stop()
         self.transport.stop()
         for job in self.queue.jobs:
-            # Includes jobs that are queued again after the worker ended. A stopped job is about to end
-            # and must not be reported as stopped twice.
+            # Includes jobs that are queued again after the worker ended. A stopped job is about to end; do not report
+            # it as stopped twice.
             if job.state.is_over or job.synthesis is None or job.synthesis.is_stopped:
                 continue
             if job is self._playing_job or (playing is not None and job.synthesis.take_id == playing.take_id):
@@ -359,6 +413,10 @@ class Session(QObject):
             self._unwatch()
             self.editor.undo_stack.blockSignals(True)
             self._meter_timer.stop()
+            self.checker.close()
+            if "serving" in self.__dict__:
+                self.serving.release()
+                steps.push_async_callback(self.serving.finished)
             self.stop()
             self.queue.cancel_all()
 

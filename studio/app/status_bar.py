@@ -22,7 +22,7 @@ class StatusBar(QWidget):
     engine_clicked = Signal()
     models_clicked = Signal()  # details of a download
     tuning_clicked = Signal()  # details of the search for faster engines
-    tab_requested = Signal(int)  # of the dock below the script: 0 is the queue, 1 the log
+    tab_requested = Signal(int)  # tab of the dock below the script: 0 is the queue, 1 the log
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,7 +83,7 @@ class StatusBar(QWidget):
         self._engine_mark.setToolTip(self._engine_details(engine))
 
     def add_chip(self, chip: QWidget) -> None:
-        """Show ``chip``, which tells of work in the background, before the buttons of the queue and the log."""
+        """Show ``chip``, the state of background work, before the buttons for queue and log."""
         self._row.insertWidget(self._row.indexOf(self._models), chip)
 
     def show_model_task(self, words: str, share: float | None) -> None:

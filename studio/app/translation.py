@@ -56,7 +56,7 @@ def use_language(application: QApplication, locale: QLocale) -> bool:
     folder = str(paths.resources() / "translations")
     ours = QTranslator(application)
     if not ours.load(locale, "studio", "_", folder):
-        locale = QLocale("en_US")  # no translation: use English, also for Qt's own buttons
+        locale = QLocale("en_US")  # no translation: use English, including Qt's own buttons
         ours.load(locale, "studio", "_", folder)
     qt = QTranslator(application)
     if qt.load(locale, "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):

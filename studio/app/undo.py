@@ -46,7 +46,7 @@ class UndoCommand(QUndoCommand):
             self._failed(error)
 
     def discard(self, stack: QUndoStack) -> None:
-        """Mark as obsolete; remove from ``stack`` if it is the next command to undo or redo.
+        """Mark the command as obsolete; remove it from ``stack`` if it is the next to undo or redo.
 
         The stack deletes an obsolete command when it reaches it, without undoing or redoing it.
         """
@@ -75,7 +75,7 @@ class UndoActions(QObject):
         self._show()
 
     def _step(self, action: QAction, step: Callable[[], None]) -> None:
-        if action.isEnabled():  # committing the text being typed may have cleared the steps to redo
+        if action.isEnabled():  # committing text being typed may have cleared the redo steps
             words = action.text()
             step()
             self.status_message.emit(words)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
@@ -11,7 +15,6 @@ from studio.app.bridge import Engine, EngineState
 from studio.app.closing import Closing
 from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
-from studio.app.dubbing.controller import DubbingController
 from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.take_rows import take_rows
@@ -35,8 +38,11 @@ from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.project.splitting import SplitMode, split_text
-from studio.settings import SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
+from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 from studio.voices.voice import name_key
+
+if TYPE_CHECKING:
+    from studio.app.dubbing.controller import DubbingController
 
 
 class MainWindow(QMainWindow):
@@ -67,7 +73,6 @@ class MainWindow(QMainWindow):
         self.transport_bar = TransportBar(self.actions_by_id)
         self.transport = TransportController(session, self.script, self.takes, self.transport_bar)
         self.tasks = TaskReporter(session, self)
-        self.dubbing = DubbingController(session, self.script, self.inspector, self.actions_by_id, self)
         self.status = StatusBar()
         self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
         self.actions_by_id.call_before(self._commit_typing, "file", "edit", "speak")
@@ -85,11 +90,25 @@ class MainWindow(QMainWindow):
         self.script.view.go_to(session.editor.script.lines[0].id)
         self._show_line()
 
+    @cached_property
+    def dubbing(self) -> DubbingController:
+        """The time line and the fields of slots, created after the first paint."""
+        from studio.app.dubbing.controller import DubbingController  # noqa: PLC0415 - after the first paint
+
+        dubbing = DubbingController(self.session, self.script, self.inspector, self.actions_by_id, self)
+        self._column.addWidget(dubbing.panel)
+        dubbing.message.connect(self.tasks.show_message)
+        return dubbing
+
     def add_panels(self, *panels: CollapsiblePanel) -> None:
-        """Put ``panels``, each one line high, above the script."""
+        """Add ``panels``, each one line high, above the script."""
         for panel in panels:
             self._column.insertWidget(self._column.indexOf(self.script), panel)
             panel.focus_left.connect(self.script.view.setFocus)
+
+    def add_strip(self, strip: QWidget) -> None:
+        """Put ``strip``, which is one line high, above the transport bar."""
+        self._bottom.insertWidget(0, strip)
 
     def _assemble(self, log: LogHandler) -> None:
         self.setWindowIcon(icon("timbre"))
@@ -101,7 +120,6 @@ class MainWindow(QMainWindow):
         self._column.addWidget(self.notices)
         self._column.addWidget(self.script, 1)
         self.script.view.setProperty("role", "page")  # without a frame: the selection shows the focus
-        self._column.addWidget(self.dubbing.panel)
         self.setCentralWidget(centre)
         menus = self.actions_by_id.fill_menu_bar(self.menuBar())
         menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)
@@ -120,7 +138,9 @@ class MainWindow(QMainWindow):
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
         for name in ("play.restore_take", "play.edit_take", "play.compare_takes"):
             self.inspector.add_takes_action(self.actions_by_id[name])
-        self.statusBar().addPermanentWidget(stacked(self.transport_bar, self.status), 1)
+        bottom = stacked(self.transport_bar, self.status)
+        self._bottom = cast("QVBoxLayout", bottom.layout())
+        self.statusBar().addPermanentWidget(bottom, 1)
         self.statusBar().setSizeGripEnabled(False)
         remember_compact_table(self.actions_by_id["view.compact"], self.script.view, self.session.settings)
         restore_layout(self, self.docks, self.session.settings)
@@ -136,6 +156,7 @@ class MainWindow(QMainWindow):
         actions["file.export"].triggered.connect(self._export)
         actions["file.book"].triggered.connect(self.dialogs.open_book)
         actions["file.levels"].triggered.connect(self.dialogs.open_levels)
+        actions["file.serve"].triggered.connect(self.dialogs.open_serving)
         actions["file.settings"].triggered.connect(self.dialogs.open_settings)
         actions["file.quit"].triggered.connect(self.close)
         self.documents.title_changed.connect(self._show_title)
@@ -151,7 +172,7 @@ class MainWindow(QMainWindow):
         # speaking
         actions["speak.line"].triggered.connect(lambda: self._speak(num_takes=1))
         actions["speak.takes"].triggered.connect(lambda: self._speak(num_takes=session.settings[TAKES_AT_ONCE]))
-        actions["speak.stale"].triggered.connect(lambda: session.speak_changed_lines(script.filter_bar.speakable_ids))
+        actions["speak.stale"].triggered.connect(lambda: session.speak_changed_lines(script.speakable_ids))
         actions["speak.pause"].setChecked(session.queue.is_paused)
         actions["speak.pause"].toggled.connect(session.queue.set_paused)
         actions["speak.cancel"].triggered.connect(session.queue.cancel_all)
@@ -172,6 +193,7 @@ class MainWindow(QMainWindow):
         actions["play.edit_take"].triggered.connect(
             lambda: self.dialogs.edit_take(self.takes, self.takes.chosen.id if self.takes.chosen else None)
         )
+        actions["play.cut_silence"].triggered.connect(self._cut_silence)
         actions["play.keep"].triggered.connect(self.takes.toggle_kept)
         actions["play.remove_take"].triggered.connect(self.takes.remove_chosen)
         actions["play.restore_take"].triggered.connect(self.takes.restore_last)
@@ -190,7 +212,9 @@ class MainWindow(QMainWindow):
         self.inspector.takes.play_requested.connect(session.play_take)
         self.inspector.takes.play_toggled.connect(self.takes.toggle_play)
         self.inspector.takes.menu_requested.connect(
-            lambda place: self.dialogs.open_take_menu(self.takes, self.inspector.takes.current_take, place)
+            lambda place: self.dialogs.open_take_menu(
+                self.takes, self.inspector.takes.current_take, place, self.inspector.takes.selected_takes
+            )
         )
         self.inspector.takes.drag_requested.connect(
             lambda take: self.dialogs.drag_take(self.takes, take, self.inspector.takes)
@@ -213,6 +237,7 @@ class MainWindow(QMainWindow):
         self.notices.focus_left.connect(script.view.setFocus)
         # window and status bar
         session.settings_changed.connect(self.documents.apply_settings)
+        session.settings_changed.connect(self._list_built_in_speakers)
         actions["view.reset"].triggered.connect(self.docks.reset)
         actions["help.guide"].triggered.connect(self.dialogs.open_guide)
         actions["help.shortcuts"].triggered.connect(self.dialogs.open_shortcuts)
@@ -220,7 +245,6 @@ class MainWindow(QMainWindow):
         actions["help.about"].triggered.connect(self.dialogs.open_about)
         actions.keys_changed.connect(self._keep_keys)
         script.message.connect(self.tasks.show_message)
-        self.dubbing.message.connect(self.tasks.show_message)
         script.view.text_delegate.stop_playback = session.stop
         self._escape = EscapeStopsPlayback(session, self.transport.stop, self)
         session.bridge.engine_changed.connect(self._on_engine_changed)
@@ -274,6 +298,8 @@ class MainWindow(QMainWindow):
         """Write text that is being typed to the script."""
         self.script.view.commit_text()
         self.inspector.form.commit()
+        if "dubbing" in self.__dict__:
+            self.dubbing.slot_fields.commit()
 
     def _show_actions(self) -> None:
         line = self.script.current_line
@@ -282,9 +308,15 @@ class MainWindow(QMainWindow):
             self.actions_by_id[name].setEnabled(line is not None and len(self.takes.takes) > 1)
         for name in ("play.edit_take", "play.keep", "play.remove_take"):
             self.actions_by_id[name].setEnabled(has_take)
+        has_takes = any(line.chosen_take is not None for line in self.script.selected_lines)
+        self.actions_by_id["play.cut_silence"].setEnabled(has_takes)
         self.actions_by_id["play.restore_take"].setEnabled(bool(self.takes.removed_takes))
         self.actions_by_id["play.keep"].setChecked(self.takes.is_kept)
         self.actions_by_id["edit.lock"].setChecked(line is not None and line.is_locked)
+
+    def _cut_silence(self) -> None:
+        chosen = [line.chosen_take for line in self.script.selected_lines if line.chosen_take is not None]
+        self.dialogs.cut_silence(self.takes, chosen)
 
     # Files.
 
@@ -292,7 +324,9 @@ class MainWindow(QMainWindow):
         self.dialogs.open_export(self.script.selected_line_ids, self.script.view.select_lines)
 
     def _show_title(self) -> None:
-        self.setWindowTitle(f"{self.documents.name}[*] – Timbre Studio")
+        num_lines = sum(bool(line.text.strip()) for line in self.session.editor.script.lines)
+        lines = " · " + self.tr("%n line(s)", "", num_lines) if num_lines else ""
+        self.setWindowTitle(f"{self.documents.name}[*]{lines} – Timbre Studio")
         self.setWindowModified(self.documents.has_unsaved_changes)
 
     def _on_project_replaced(self) -> None:
@@ -308,6 +342,10 @@ class MainWindow(QMainWindow):
         voice = self.voices.voice_at(number)
         if voice is not None:
             self.script.assign_voice(voice.name)
+
+    def _list_built_in_speakers(self, changed: Container[object]) -> None:
+        if LISTS_BUILT_IN_SPEAKERS in changed:
+            self.voices.refresh()
 
     def _on_voices_changed(self) -> None:
         names = tuple(voice.name for voice in self.voices.voices)
@@ -357,7 +395,7 @@ class MainWindow(QMainWindow):
         return self._closing.is_under_way
 
     def release(self) -> None:
-        """Save the layout and text being typed; stop work that serves only this window."""
+        """Save the layout and text being typed; stop the work of this window."""
         self._commit_typing()
         save_layout(self, self.session.settings)
         self.voices.stop()

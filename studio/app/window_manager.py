@@ -18,7 +18,7 @@ from studio.app.log_panel import LogHandler
 from studio.app.session import Session
 from studio.app.translation import chosen_locale, use_language
 from studio.app.window import MainWindow
-from studio.settings import LANGUAGE
+from studio.settings import LANGUAGE, SERVES_AT_START
 
 if TYPE_CHECKING:
     from studio.app.deferred_parts import DeferredParts
@@ -41,15 +41,19 @@ class WindowManager(QObject):
         session.settings_changed.connect(self._on_settings_changed)
 
     def start_working(self, path: Path | None) -> None:
-        """After the first paint: build the deferred parts, load the model, open ``path``, offer recovery."""
+        """Build the deferred parts, load the model, open ``path`` and offer recovery, all after the first paint."""
         parts = self.build_parts()
         self._session.load_styles()
         parts.pronunciation.load()
         self._session.bridge.load()
+        self._session.checker.check_unchecked()
         parts.models.begin()
+        if self._session.settings[SERVES_AT_START]:
+            self._session.serving.switch(is_on=True)
         if path is not None:
             self.open_file(path)
         self.window.documents.offer_recovery()
+        parts.export_resuming.begin()
 
     def open_file(self, path: Path) -> None:
         """Open a file that was double-clicked or named on the command line. Call after ``start_working``."""

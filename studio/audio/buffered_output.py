@@ -40,8 +40,8 @@ _LEAST_DRAIN_TIMEOUT_SECONDS = 20.0
 class SampleRing:
     """Lock-free queue of fixed capacity for one writer and one reader.
 
-    Each side changes only its own counter, and only after it has copied the samples. A stale counter therefore shows
-    less free space or fewer samples than there are, never more.
+    Each side changes only its own counter, and only after it has copied the samples. A stale counter therefore
+    understates the free space or the number of samples, and never overstates it.
     """
 
     def __init__(self, capacity_samples: int) -> None:
@@ -71,7 +71,7 @@ class SampleRing:
         return num_samples
 
     def read_into(self, destination: Samples) -> int:
-        """Fill the start of ``destination`` with what is available, and return the number of samples."""
+        """Fill the start of ``destination`` with the available samples, and return their number."""
         num_samples = min(len(destination), self.num_waiting)
         for ring_part, part in self._parts(self._num_read, num_samples):
             destination[part] = self._samples[ring_part]
@@ -130,7 +130,7 @@ class BufferedOutput:
         self._buffer = buffer or LatencyPolicy()
         self._consumed = threading.Event()
         self._silenced = threading.Event()
-        # The device may call back before its sample rate is known here.
+        # The device may call back before its sample rate is stored here.
         self._ring = SampleRing(1)
         self._start_samples = 1
         self._is_open = True
@@ -199,7 +199,7 @@ class BufferedOutput:
         if self._state is _State.PLAYING and self._output.is_running:
             self._state = _State.FADING
             if self._silenced.wait(_LONGEST_FADE_WAIT_SECONDS):
-                # The fade is queued in the device; closing it before the fade is played makes a click.
+                # The fade is queued in the device; closing the device before the fade has been played causes a click.
                 time.sleep(min(self._output.latency_seconds, _LONGEST_FADE_WAIT_SECONDS))
         self._state = _State.SILENT
         self._consumed.set()
@@ -277,7 +277,9 @@ class BufferedOutput:
 
     def _fill(self, output: Samples, has_underrun: bool) -> None:
         self._num_fills += 1
-        is_complete = self._is_complete  # read before the ring: it is set after the last samples are written
+        is_complete = (
+            self._is_complete
+        )  # read this before the ring, because it is set after the last samples are written
         if has_underrun and self._state is _State.PLAYING:
             self._num_underruns += 1
             self._on_underrun()

@@ -37,9 +37,9 @@ class SoundEncoding:
     suffix: str
     file_format: str  # libsndfile's name, like that of ``subtype``
     subtype: str
-    num_bytes: int | None = None  # of one sample; None if compressed
+    num_bytes: int | None = None  # bytes of one sample; None if compressed
     is_float: bool = False  # samples beyond full scale are kept
-    compression_level: float | None = None  # of lossy encodings, 0..1 as in libsndfile
+    compression_level: float | None = None  # compression level of lossy encodings, 0..1 as in libsndfile
     has_constant_bit_rate: bool = False
     sample_rates: frozenset[int] = _ANY_RATE
 
@@ -78,7 +78,7 @@ OPUS = SoundEncoding(
     "OGG",
     "OPUS",
     compression_level=0.6,
-    sample_rates=frozenset({8_000, 16_000, 24_000, 48_000}),  # the only ones Opus supports
+    sample_rates=frozenset({8_000, 16_000, 24_000, 48_000}),  # the only rates Opus supports
 )
 
 ENCODINGS = {each.name: each for each in (WAV_16, WAV_24, WAV_FLOAT, FLAC_16, FLAC_24, MP3, MP3_192, OGG_VORBIS, OPUS)}

@@ -25,10 +25,10 @@ from studio.storage.disk import write_error
 # The highest rate of common recorders. Files with a higher rate are resampled while they are read.
 HIGHEST_SAMPLE_RATE = 192_000
 _IMPOSSIBLE_RATE = 10_000_000
-_BLOCK_VALUES = 1 << 19  # of all channels together
+_BLOCK_VALUES = 1 << 19  # number of samples of all channels
 _MOST_CHANNELS = 64
 _MOST_SAMPLES = 1 << 29  # 2 GB of mono samples, three hours at 48 kHz
-# Lengths in the header of a recorder that could not seek back to write the real one.
+# Lengths in headers written by recorders that could not seek back to write the real length.
 _UNKNOWN_DATA_SIZES = (0, 0x7FFFFFFF, 0xFFFFFFFF)
 _LARGEST_MISSING_SHARE = 0.01
 
@@ -297,7 +297,7 @@ class AudioWriter:
 
     @contextlib.contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Raise the ``OSError`` that the file recorded, because libsndfile reports failures without a reason."""
+        """Raise the ``OSError`` that the file recorded, because libsndfile gives no reason for failures."""
         reason: OSError | None = None
         try:
             yield

@@ -7,14 +7,15 @@ import numpy as np
 from studio.audio.resampling import Samples
 
 CROSSFADE_SECONDS = 0.02
-_FRAME_SECONDS = 0.01
+LONGEST_CROSSFADE_SECONDS = 1.0
+FRAME_SECONDS = 0.01
 # Frames that are this much quieter than the loudest ones are pauses.
-_SPEECH_RANGE_DB = 35.0
-_SILENT_DBFS = -60.0
+SPEECH_RANGE_DB = 35.0
+SILENT_DBFS = -60.0
 _SEARCH_SECONDS = 0.15
-# A place this far from the wanted one must be this much quieter to be preferred.
+# A place this far from the requested one must be this much quieter to be preferred.
 _DISTANCE_DB = 6.0
-_MARGIN_SECONDS = 0.04  # of silence kept around speech
+MARGIN_SECONDS = 0.04  # length of the silence kept around speech
 _LEAST_SPEECH_SECONDS = 0.2
 _LARGEST_GAIN_DB = 12.0
 _LARGEST_PEAK = 0.99
@@ -28,26 +29,26 @@ def time_at_share(samples: Samples, sample_rate: int, share: float) -> float:
     if share >= 1.0:
         return len(samples) / sample_rate
     spoken = np.cumsum(is_speech) / is_speech.sum()
-    return float(np.searchsorted(spoken, share) * _FRAME_SECONDS)
+    return float(np.searchsorted(spoken, share) * FRAME_SECONDS)
 
 
 def share_at_time(samples: Samples, sample_rate: int, seconds: float) -> float:
-    """Return how much of the speech in a recording, 0 to 1, has passed at a time. It inverts ``time_at_share``."""
+    """Return the share of the speech in a recording, 0 to 1, that precedes a time: the inverse of ``time_at_share``."""
     is_speech = _is_speech(samples, sample_rate)
-    num_frames = min(max(0, round(seconds / _FRAME_SECONDS)), len(is_speech))
+    num_frames = min(max(0, round(seconds / FRAME_SECONDS)), len(is_speech))
     return float(is_speech[:num_frames].sum() / max(1, is_speech.sum()))
 
 
 def quiet_place(samples: Samples, sample_rate: int, near_seconds: float) -> float:
     """Return the quietest time close to ``near_seconds``, where a join is least audible."""
-    levels = _levels(samples, sample_rate)
+    levels = frame_levels(samples, sample_rate)
     if not len(levels):
         return 0.0
-    wanted, reach = near_seconds / _FRAME_SECONDS, _SEARCH_SECONDS / _FRAME_SECONDS
+    wanted, reach = near_seconds / FRAME_SECONDS, _SEARCH_SECONDS / FRAME_SECONDS
     first, last = max(0, round(wanted - reach)), min(len(levels) - 1, round(wanted + reach))
     frames = np.arange(first, max(first, last) + 1).clip(0, len(levels) - 1)
     costs = levels[frames] + _DISTANCE_DB * np.abs(frames + 0.5 - wanted) / reach
-    return float((frames[int(np.argmin(costs))] + 0.5) * _FRAME_SECONDS)
+    return float((frames[int(np.argmin(costs))] + 0.5) * FRAME_SECONDS)
 
 
 def replace_part(
@@ -66,6 +67,26 @@ def replace_part(
     return joined((before, part, after), num_fade)
 
 
+def cross_over(
+    first: Samples,
+    second: Samples,
+    sample_rate: int,
+    *,
+    end_seconds: float,
+    start_seconds: float,
+    fade_seconds: float = CROSSFADE_SECONDS,
+) -> Samples:
+    """Return ``first`` up to its end time, crossfaded into ``second`` from its start time, at the level of ``first``.
+
+    The middle of the crossfade is at these times.
+    """
+    half = round(fade_seconds * sample_rate / 2)
+    end, start = round(end_seconds * sample_rate), round(start_seconds * sample_rate)
+    half = max(0, min(half, end, start, len(first) - end, len(second) - start))
+    second = at_level_of(second, first, first, sample_rate=sample_rate)
+    return joined((first[: end + half], second[start - half :]), 2 * half)
+
+
 def joined(pieces: tuple[Samples, ...], num_fade: int) -> Samples:
     """Concatenate ``pieces``. Neighbours overlap by ``num_fade`` samples, or by the shorter of them."""
     whole = np.zeros(0, np.float32)
@@ -82,12 +103,12 @@ def without_silence(samples: Samples, sample_rate: int) -> Samples:
     frames = np.flatnonzero(_is_speech(samples, sample_rate))
     if not len(frames):
         return samples
-    start = max(0, round((frames[0] * _FRAME_SECONDS - _MARGIN_SECONDS) * sample_rate))
-    return samples[start : round(((frames[-1] + 1) * _FRAME_SECONDS + _MARGIN_SECONDS) * sample_rate)]
+    start = max(0, round((frames[0] * FRAME_SECONDS - MARGIN_SECONDS) * sample_rate))
+    return samples[start : round(((frames[-1] + 1) * FRAME_SECONDS + MARGIN_SECONDS) * sample_rate)]
 
 
 def at_level_of(part: Samples, rest: Samples, replaced: Samples, *, sample_rate: int) -> Samples:
-    """Return ``part`` as loud as the speech in ``rest`` or, if there is too little, as in ``replaced``."""
+    """Return ``part`` at the level of the speech in ``rest`` or, if there is too little, in ``replaced``."""
     wanted = _speech_level(rest, sample_rate) or _speech_level(replaced, sample_rate)
     level = _speech_level(part, sample_rate)
     if wanted is None or level is None:
@@ -101,21 +122,21 @@ def at_level_of(part: Samples, rest: Samples, replaced: Samples, *, sample_rate:
 def _speech_level(samples: Samples, sample_rate: int) -> float | None:
     """Return the root mean square of the speech; None if there is too little speech to tell."""
     is_speech = _is_speech(samples, sample_rate)
-    if is_speech.sum() * _FRAME_SECONDS < _LEAST_SPEECH_SECONDS:
+    if is_speech.sum() * FRAME_SECONDS < _LEAST_SPEECH_SECONDS:
         return None
-    powers = 10 ** (_levels(samples, sample_rate)[is_speech] / 10)
+    powers = 10 ** (frame_levels(samples, sample_rate)[is_speech] / 10)
     return float(np.sqrt(powers.mean()))
 
 
 def _is_speech(samples: Samples, sample_rate: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    levels = _levels(samples, sample_rate)
+    levels = frame_levels(samples, sample_rate)
     loudest = levels.max() if len(levels) else 0.0
-    return levels > max(_SILENT_DBFS, loudest - _SPEECH_RANGE_DB)
+    return levels > max(SILENT_DBFS, loudest - SPEECH_RANGE_DB)
 
 
-def _levels(samples: Samples, sample_rate: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def frame_levels(samples: Samples, sample_rate: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the level of each frame in dBFS, (frames,). The last frame may be incomplete."""
-    length = round(_FRAME_SECONDS * sample_rate)
+    length = round(FRAME_SECONDS * sample_rate)
     num_frames = -(-len(samples) // length)
     squares = np.zeros(num_frames * length)
     squares[: len(samples)] = samples.astype(np.float64) ** 2

@@ -24,7 +24,7 @@ from studio.storage.atomic_file import atomic_path
 from studio.system.installation import how_to_read_media
 
 M4B_SUFFIX = ".m4b"
-BIT_RATE = 96_000  # mono speech, transparent for AAC-LC
+BIT_RATE = 96_000  # transparent for mono speech in AAC-LC
 _FRAME_SAMPLES = 1024  # of AAC-LC
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
 _SPECIAL_LETTERS = str.maketrans({letter: f"\\{letter}" for letter in "=;#\\\n"})
@@ -70,21 +70,22 @@ class AudiobookWriter(Protocol):
 
 
 def is_cover(image: bytes) -> bool:
-    """Whether ``image`` is of a format that players show: JPEG or PNG."""
+    """Return whether ``image`` has a format that players show: JPEG or PNG."""
     return _codec_of(image) is not None
 
 
 def can_write_m4b() -> bool:
-    """Whether PyAV or ffmpeg is installed."""
+    """Return whether PyAV or ffmpeg is installed."""
     return _has_pyav() or find_ffmpeg() is not None
 
 
 @contextlib.contextmanager
 def write_m4b(path: Path, sample_rate: int, facts: BookFacts) -> Iterator[AudiobookWriter]:
-    """Yield a writer. The file appears at the end of the block, complete, and not at all if the block raises.
+    """Yield a writer.
 
-    Chapters must be known in advance, as they come before the audio in the file. Raise ``CannotWrite`` if neither
-    PyAV nor ffmpeg is installed or the file cannot be encoded. ``OSError`` passes through.
+    The file appears complete at the end of the block, or not at all if the block raises. Chapters must be known in
+    advance, because they precede the audio in the file. Raise ``CannotWrite`` if neither PyAV nor ffmpeg is installed
+    or the file cannot be encoded. ``OSError`` passes through.
     """
     with atomic_path(path) as part:
         if _has_pyav():
@@ -188,7 +189,7 @@ def _pyav_errors(part: Path) -> Iterator[None]:
 
     try:
         yield
-    except OSError:  # errors of the disk, which FFmpeg reports with the number of the system
+    except OSError:  # disk errors, which FFmpeg reports with the system's error number
         raise
     except (av.error.FFmpegError, ValueError) as error:
         raise _cannot_encode(part, error) from error

@@ -34,7 +34,7 @@ MEDIA_SUFFIXES = frozenset(
     {".aac", ".ac3", ".amr", ".ape", ".m4a", ".m4b", ".mka", ".opus", ".wma"}
     | {".3gp", ".asf", ".avi", ".flv", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"}
 )
-_SILENCE_SECONDS = 30.0  # without output, before ffmpeg counts as stalled
+_SILENCE_SECONDS = 30.0  # time without output before ffmpeg counts as stalled
 _LONGEST_SECONDS = 4 * 3600
 _CHUNK_BYTES = 1 << 18
 # Folders of Homebrew and MacPorts, which are not on the PATH of an app started from the macOS desktop.
@@ -196,7 +196,7 @@ def _no_sound_track(path: Path) -> UnreadableClip:
 
 
 def _read_output(program: Path, path: Path) -> Iterator[bytes]:
-    """Yield what ffmpeg writes. Raise ``UnreadableClip`` when it fails or stalls."""
+    """Yield the output of ffmpeg. Raise ``UnreadableClip`` when it fails or stalls."""
     with tempfile.TemporaryFile() as errors:
         process = _start(program, path, errors)
         chunks: queue.SimpleQueue[bytes] = queue.SimpleQueue()

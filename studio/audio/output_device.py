@@ -81,7 +81,7 @@ class AudioOutputs(Protocol):
 
 
 class PortAudioOutputs:
-    """``AudioOutputs`` of PortAudio."""
+    """``AudioOutputs`` implemented with PortAudio."""
 
     def names(self) -> tuple[str, ...]:
         return device_names("output")

@@ -121,7 +121,7 @@ class Player:
             _log.exception("playback failed unexpectedly")
             end = PlaybackEnd.NO_DEVICE
         if self._output is not None:
-            self._output.stop()  # no effect after the end of the audio
+            self._output.stop()  # has no effect after the end of the audio
         self._on_end(self, end)
 
     def _open_ahead(self) -> None:
@@ -186,7 +186,7 @@ class Player:
                 output.stop()
 
     def _remember_position(self) -> None:
-        """Let the next device continue with the first sample the last one did not take."""
+        """Continue on the next device with the first sample that the last one did not take."""
         if self._output is not None:
             self._underruns_before += self._output.num_underruns
             self._heard_before += round(self._heard_now_seconds * self.audio.sample_rate)

@@ -67,8 +67,8 @@ def open_input(device: str | None, on_samples: InputCallback) -> InputStream:
 class InputBlock:
     """New samples of the microphone."""
 
-    samples: Samples = field(repr=False)  # all of them, for the level meter
-    recorded: Samples = field(repr=False)  # those that belong to the recording
+    samples: Samples = field(repr=False)  # all new samples, for the level meter
+    recorded: Samples = field(repr=False)  # samples that belong to the recording
 
 
 class Recorder:

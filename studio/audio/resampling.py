@@ -18,7 +18,7 @@ Samples = npt.NDArray[np.float32]
 
 _ZERO_CROSSINGS = 6
 _ROLLOFF = 0.99
-# A table of this many numbers (8 MB) covers all usual rates; 44 056 to 24 000 Hz would need 17 million.
+# A table of this size (8 MB) covers all usual rates; 44 056 to 24 000 Hz would need 17 million numbers.
 _LARGEST_TABLE = 1_000_000
 _BLOCK_ROWS = 8192
 

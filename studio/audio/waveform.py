@@ -17,7 +17,7 @@ class Waveform:
     sample_rate: int  # in hertz
 
     def __post_init__(self) -> None:
-        assert self.samples.ndim == 1, "a waveform is mono"
+        assert self.samples.ndim == 1, "a waveform has one channel"
         assert self.samples.dtype == np.float32
         assert self.sample_rate > 0
 

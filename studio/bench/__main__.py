@@ -41,8 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subject.add_argument("--model", type=Path, metavar="DIR", help="the model folder to measure")
     subject.add_argument(
         "--random",
-        choices=("cosyvoice2", "cosyvoice3"),
-        help="a model of released size with random weights, written once and kept (2.6 or 3.4 GB)",
+        choices=("cosyvoice1", "cosyvoice2", "cosyvoice3"),
+        help="a model of released size with random weights, written once and kept (1.7, 2.6 or 3.4 GB)",
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of the random model (default 1)")
     parser.add_argument("--quick", action="store_true", help="short inputs and no comparisons")
@@ -67,11 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         flow_precision=chosen.flow_precision,
                     ),
                     extent=QUICK if chosen.quick else FULL,
-                    progress=_say,
+                    progress=_print,
                 )
             )
     except StudioError as error:
-        _say(f"timbre: {error} ({error.code})")
+        _print(f"timbre: {error} ({error.code})")
         return error.exit_status
     except KeyboardInterrupt:
         return 130
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _random_folder(generation: str, seed: int) -> Path:
     folder = paths.cache_folder() / "random-models" / f"{generation}-{seed}"
     _random_models().write_random_checkpoint(
-        folder, generation, seed, progress=lambda name: _say(f"writing {folder / name}")
+        folder, generation, seed, progress=lambda name: _print(f"writing {folder / name}")
     )
     return folder
 
@@ -115,7 +115,7 @@ def _empty_cache() -> Iterator[None]:
                 os.environ["TIMBRE_CACHE"] = before
 
 
-def _say(sentence: str) -> None:
+def _print(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - progress for the user
 
 

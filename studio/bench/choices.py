@@ -84,7 +84,7 @@ def compare_precisions(checkpoint: Checkpoint, device: str) -> list[Measurement]
 
 def _precision_figures(precision: Precision, per_token: float, quality: QualityReport) -> Iterator[Measurement]:
     name = f"precision.{precision.value}"
-    yield Measurement(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps without the first.")
+    yield Measurement(f"{name}_speed", 1 / per_token, "tokens/s", f"{_COMPARED_TOKENS} steps, excluding the first.")
     yield Measurement(
         f"{name}_agreement",
         100 * quality.top_agreement,
@@ -106,7 +106,7 @@ def _work(
     request = speech_lm_request(num_speech_tokens, 8)
     steps = random_tokens(8, num_speech_tokens)
     prompt_tokens = good_prompt_tokens(_PROMPT_TOKENS, flow.chunk_tokens)
-    prompt = random_prompt(prompt_tokens, num_speech_tokens, frames_per_token=flow.frames_per_token)
+    prompt = random_prompt(prompt_tokens, num_speech_tokens, num_frames=flow.frames_of_tokens(prompt_tokens))
     state = flow.prepare_prompt(prompt)
     tokens = random_tokens(10, num_speech_tokens)
     mel = torch.from_numpy(random_mel(50))

@@ -28,14 +28,14 @@ TRANSCRIPT = "A few seconds of speech are enough to clone a voice."
 
 @dataclass(frozen=True, slots=True)
 class BenchSize:
-    """The amount of measuring."""
+    """The extent of the measurements."""
 
     prompt_seconds: tuple[float, ...]
     speech_seconds: float
     cost_seconds: tuple[float, ...]  # lengths of speech whose cost per second is compared
     num_speech_tokens: int  # steps of the language model
     num_repeats: int  # repetitions for a median
-    compares_choices: bool  # also measure the alternatives that the program does not choose
+    compares_choices: bool  # whether to also measure the alternatives that the program does not choose
 
 
 FULL = BenchSize(
@@ -56,12 +56,12 @@ QUICK = BenchSize(
 )
 
 
-def random_prompt(num_tokens: int, num_speech_tokens: int, *, frames_per_token: int, seed: int = 7) -> FlowPrompt:
+def random_prompt(num_tokens: int, num_speech_tokens: int, *, num_frames: int, seed: int = 7) -> FlowPrompt:
     """Return random prompt features whose mel has about the level and smoothness of speech."""
     random = np.random.default_rng((seed, num_tokens))
     return FlowPrompt(
         speech_tokens=tuple(random.integers(0, num_speech_tokens, num_tokens).tolist()),
-        mel=np.ascontiguousarray(random_mel(frames_per_token * num_tokens, seed=seed).T),
+        mel=np.ascontiguousarray(random_mel(num_frames, seed=seed).T),
         embedding=random.standard_normal(192).astype(np.float32),
     )
 

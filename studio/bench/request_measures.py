@@ -134,7 +134,7 @@ def _first_sound(prompt_seconds: float, cold: RequestTiming, warm: Sequence[Requ
             f"request.first_sound_known_voice_{name}",
             statistics.median(first),
             "s",
-            f"The same with a voice used before; median of {len(first)}.",
+            f"The same with a voice that was used before; median of {len(first)}.",
         ),
         Measurement(
             f"request.last_over_first_{name}",

@@ -54,7 +54,7 @@ def run_bench(request: BenchRequest) -> BenchReport:
             "loading.first_time",
             first_seconds,
             "s",
-            "The same for a model that is new to this machine, including the choice of its precision.",
+            "Loading time of a model that is new to this machine, including the choice of its precision.",
         ),
         Measurement("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
         Measurement("loading.memory_before", memory_before / _GIB, "GiB", "Peak memory of the libraries alone."),

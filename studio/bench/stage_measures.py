@@ -83,7 +83,7 @@ def measure_flow(
     for seconds in extent.prompt_seconds:
         prompt_tokens = good_prompt_tokens(generation.tokens_of_seconds(seconds), flow.chunk_tokens)
         state, prepare_seconds = _prepare(flow, prompt_tokens, num_speech_tokens)
-        hop = ChunkSchedule(prompt_tokens, flow.chunk_tokens).end_tokens
+        hop = ChunkSchedule.of(flow, prompt_tokens).end_tokens
         first = statistics.median(_first_chunk(flow, state, hop) for _ in range(extent.num_repeats))
         name = f"{seconds:.0f}_s_prompt"
         figures += [
@@ -124,17 +124,20 @@ def stream_flow(
     flow: FlowDecoder, state: FlowPromptState, prompt_tokens: int, tokens: Sequence[int]
 ) -> Iterator[tuple[float, torch.Tensor]]:
     """Yield the seconds and the mel of each chunk of the usual schedule, with all ``tokens`` available."""
-    schedule = ChunkSchedule(prompt_tokens, flow.chunk_tokens)
     stream = flow.open_stream(state)
     try:
-        cuts = list(schedule.remaining_chunks(0, len(tokens), flow.lookahead_tokens))
-        for start, end in cuts:
+        for start, end in _cuts(flow, prompt_tokens, tokens):
             lookahead = () if end == len(tokens) else tokens[end : end + flow.lookahead_tokens]
             started = time.perf_counter()
             mel = stream.decode(tokens[start:end], lookahead)
             yield time.perf_counter() - started, mel
     finally:
         stream.close()
+
+
+def _cuts(flow: FlowDecoder, prompt_tokens: int, tokens: Sequence[int]) -> list[tuple[int, int]]:
+    schedule = ChunkSchedule.of(flow, prompt_tokens)
+    return list(schedule.remaining_chunks(0, len(tokens), flow.lookahead_tokens))
 
 
 def measure_vocoder(vocoder: Vocoder, extent: BenchSize) -> list[Measurement]:
@@ -174,12 +177,10 @@ def measure_lengths(
     for seconds in extent.cost_seconds:
         tokens = random_tokens(generation.tokens_of_seconds(seconds), num_speech_tokens)
         voice = vocoder.open_stream(vocoder.noise(0))
-        num_samples, done_frames = 0, 0
+        num_samples, num_chunks = 0, len(_cuts(flow, prompt_tokens, tokens))
         started = time.perf_counter()
-        for _, mel in stream_flow(flow, state, prompt_tokens, tokens):
-            done_frames += mel.shape[-1]
-            is_last = done_frames == flow.frames_per_token * len(tokens)
-            num_samples += len(voice.synthesize(mel, is_last=is_last))
+        for number, (_, mel) in enumerate(stream_flow(flow, state, prompt_tokens, tokens), start=1):
+            num_samples += len(voice.synthesize(mel, is_last=number == num_chunks))
         cost = time.perf_counter() - started
         yield [
             Measurement(
@@ -193,7 +194,7 @@ def measure_lengths(
 
 
 def _prepare(flow: FlowDecoder, prompt_tokens: int, num_speech_tokens: int) -> tuple[FlowPromptState, float]:
-    prompt = random_prompt(prompt_tokens, num_speech_tokens, frames_per_token=flow.frames_per_token)
+    prompt = random_prompt(prompt_tokens, num_speech_tokens, num_frames=flow.frames_of_tokens(prompt_tokens))
     started = time.perf_counter()
     return flow.prepare_prompt(prompt), time.perf_counter() - started
 

@@ -1,7 +1,7 @@
 """Read-only containers of files that a model can be imported from: folder, zip or tar.
 
 Members are never extracted under their own names: the caller reads the members it wants and chooses the names to write.
-Links, devices, and names that lead out of the folder are left out.
+Links, devices, and names of files outside the folder are omitted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ARCHIVE_ERRORS = (
 class Archive:
     """An open container of files. Library errors become ``BadModelArchive``."""
 
-    sizes: Mapping[str, int]  # in bytes, by path with slashes, in the order that is fastest to read
+    sizes: Mapping[str, int]  # sizes in bytes by path with slashes, in the order that is fastest to read
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -21,31 +21,40 @@ from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
+from studio.take_checks.recognizers.layouts import LAYOUTS, layout_of
 
 _BLOCK_BYTES = 1 << 20
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _REQUIRED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
-_REQUIRED_TEXT = tuple(
-    f"{_TEXT_FOLDER}/{name}" for name in ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
-)
+_REQUIRED_TEXT = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 # Patterns of the files that an import copies. Other files are ignored.
 _ALLOWED = (
     "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v?.onnx",
     "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
 )  # fmt: skip
+_RECOGNIZER_FILES = frozenset(path for layout in LAYOUTS for path in layout.files)
 
 
 def is_allowed_file(path: str) -> bool:
     """Return whether ``path``, relative to the model with slashes, may be part of a model."""
-    return any(fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _ALLOWED)
+    return path in _RECOGNIZER_FILES or any(
+        fnmatchcase(path, pattern) and path.count("/") == pattern.count("/") for pattern in _ALLOWED
+    )
 
 
 def require_complete(folder: Path) -> str:
-    """Return the name of the model's generation. Raise ``MissingModelFile``, or as ``detect_generation``."""
-    generation, _ = detect_generation(folder)
-    required = (*_REQUIRED, generation.speech_tokenizer_file, *_REQUIRED_TEXT)
-    missing = [path for path in required if not (folder / path).is_file()]
+    """Return the name of the model's generation, or of the recogniser's layout.
+
+    Raise ``MissingModelFile``, and the errors of ``detect_generation``.
+    """
+    if layout := layout_of(folder):
+        name, missing = layout.name, layout.missing_in(folder)
+    else:
+        generation, _ = detect_generation(folder)
+        text = [f"{generation.text_folder}/{name}" for name in _REQUIRED_TEXT] if generation.text_folder else []
+        required = (*_REQUIRED, generation.speech_tokenizer_file, *text)
+        name, missing = generation.name, tuple(path for path in required if not (folder / path).is_file())
     if missing:
         raise MissingModelFile(
             "The model in {folder} is incomplete: {missing} is missing.",
@@ -53,7 +62,7 @@ def require_complete(folder: Path) -> str:
             folder=folder.name,
             missing=", ".join(missing),
         )
-    return generation.name
+    return name
 
 
 @dataclass(frozen=True, slots=True)

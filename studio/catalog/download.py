@@ -59,7 +59,9 @@ class FileDownload:
         self._has_expired = False
 
     def run(self, target: Path) -> str:
-        """Download to ``target`` and return its SHA-256. After a failure, received bytes are kept unless they are wrong.
+        """Download to ``target`` and return its SHA-256.
+
+        After a failure, received bytes are kept unless they are wrong.
 
         Raise ``DownloadCancelled``, ``SourceUnreachable``, ``SourceRefused``, ``WrongDownload``, ``DiskFull``,
         ``CannotWrite``.
@@ -103,7 +105,7 @@ class FileDownload:
             with self._client.stream("GET", address.url, headers=headers) as response, self._stop.watching(response):
                 self._accept(response, part)
                 self._counter.report(Phase.RECEIVING, part.num_bytes)
-                for block in response.iter_raw():  # without a block size, which would hold back smaller blocks
+                for block in response.iter_raw():  # with a block size, httpx would delay smaller blocks
                     self._stop.check()
                     part.append(block)
                     self._counter.report(Phase.RECEIVING, part.num_bytes)
@@ -170,7 +172,10 @@ class FileDownload:
         raise self._wrong_copy(wording("its size or checksum is wrong"))
 
     def _wrong_copy(self, why: Message) -> WrongDownload | _Interrupted:
-        """Return the exception to raise. The first wrong copy is worth another attempt; the second ends the download."""
+        """Return the exception to raise.
+
+        The first wrong copy is worth another attempt; the second ends the download.
+        """
         self._num_wrong_copies += 1
         error = self._wrong(why)
         return error if self._num_wrong_copies >= _MAX_WRONG_COPIES else _Interrupted(error)

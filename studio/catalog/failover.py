@@ -46,9 +46,9 @@ class FailoverInstallation:
         self._on_progress = on_progress
         self._first_wait_seconds = first_wait_seconds
         self._retry = RetryPolicy(first_wait_seconds)
-        self._errors: dict[tuple[SourceKind, str], StudioError] = {}  # by source, since the last progress
+        self._errors: dict[tuple[SourceKind, str], StudioError] = {}  # errors by source since the last progress
         self._last_error: StudioError | None = None
-        self._least_bytes: int | None = None  # at the start of the current attempt
+        self._least_bytes: int | None = None  # missing bytes at the start of the current attempt
         self._source = self._sources[0]
 
     def run(self) -> Path:

@@ -23,8 +23,8 @@ from studio.errors import SourceRefused
 from studio.storage.json_input import parse_json
 
 # Names of the newest revision.
-_MAIN = "main"  # of Hugging Face
-_MASTER = "master"  # of ModelScope
+_MAIN = "main"  # on Hugging Face
+_MASTER = "master"  # on ModelScope
 # Raised by Hugging Face's library for a response of an unexpected form.
 _NOT_A_LISTING = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 # Hugging Face's library has one HTTP client for the whole process, and closes it when it gets another one.

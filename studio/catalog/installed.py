@@ -13,6 +13,7 @@ from studio.catalog.folders import bundled_folder, is_safe_path, models_folder, 
 from studio.errors import DamagedModelFile, ModelNotFound, StudioError, UnknownGeneration
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
+from studio.take_checks.recognizers.layouts import layout_of
 
 if TYPE_CHECKING:
     from studio.catalog.known import KnownModel
@@ -102,7 +103,16 @@ def _size(path: Path) -> int | None:
 
 
 def installed_models() -> dict[str, Path]:
-    """Return the folders of the complete models by name. A user's model hides a bundled one of the same name."""
+    """Return the folders of the complete speech models by name. A user's model hides a bundled one of the same name."""
+    return {name: folder for name, folder in _complete_folders().items() if layout_of(folder) is None}
+
+
+def installed_recognizers() -> dict[str, Path]:
+    """Return the folders of the complete speech recognisers by name."""
+    return {name: folder for name, folder in _complete_folders().items() if layout_of(folder) is not None}
+
+
+def _complete_folders() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for base in (bundled_folder(), models_folder()):
         found.update({name: folder for name, folder in _folders(base).items() if _is_complete(folder)})
@@ -133,8 +143,8 @@ class ModelStatus:
     known: KnownModel | None
     folder: Path | None = None
     record: InstallRecord | None = None
-    size_bytes: int = 0  # on disk if installed, else of the download
-    arrived_bytes: int = 0  # of an unfinished download
+    size_bytes: int = 0  # size on disk if installed, else download size
+    arrived_bytes: int = 0  # received bytes of an unfinished download
     damaged: tuple[str, ...] = ()
 
     @property
@@ -145,8 +155,16 @@ class ModelStatus:
         return frozenset(f.variant for f in self.known.files if f.variant and (self.folder / f.path).is_file())
 
     @property
+    def is_recognizer(self) -> bool:
+        """Whether it recognises speech, for checks of takes, and cannot speak."""
+        if self.known is not None:
+            return self.known.is_recognizer
+        return self.folder is not None and layout_of(self.folder) is not None
+
+    @property
     def is_loadable(self) -> bool:
-        return self.state in (ModelState.BUNDLED, ModelState.INSTALLED)
+        """Whether it can speak."""
+        return self.state in (ModelState.BUNDLED, ModelState.INSTALLED) and not self.is_recognizer
 
 
 def model_statuses() -> list[ModelStatus]:

@@ -17,6 +17,7 @@ from studio import paths
 from studio.errors import IncompleteInstallation
 from studio.model.generations import GENERATIONS
 from studio.storage.json_input import read_json
+from studio.take_checks.recognizers.layouts import LAYOUT_OF
 
 
 class Ability(Enum):
@@ -24,6 +25,7 @@ class Ability(Enum):
     INSTRUCT = "instruct"  # follows style instructions in words
     STREAM = "stream"  # plays while still synthesising
     STORED_VOICES = "stored-voices"  # has built-in voices
+    RECOGNIZE = "recognize"  # recognises speech, for checks of takes; cannot speak
 
 
 class SourceKind(Enum):
@@ -39,7 +41,7 @@ class SourceKind(Enum):
 class ModelFile:
     """A file of a model."""
 
-    path: str  # with slashes
+    path: str  # path with slashes
     size_bytes: int | None = None
     sha256: str | None = None
     variant: str | None = None  # the optional variant that the file belongs to; None if the file is required
@@ -67,7 +69,12 @@ class KnownModel:
     @property
     def is_supported(self) -> bool:
         """Whether this version of the program can run it."""
-        return self.generation in {generation.name for generation in GENERATIONS}
+        supported = {generation.name for generation in GENERATIONS}
+        return self.is_recognizer or self.generation in supported
+
+    @property
+    def is_recognizer(self) -> bool:
+        return self.generation in LAYOUT_OF
 
     @property
     def variants(self) -> tuple[str, ...]:

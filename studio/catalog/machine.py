@@ -85,6 +85,16 @@ def list_gpus() -> tuple[GpuMemory, ...]:
     return parse_gpu_memory(_query_gpus("memory.free,memory.total,name"))
 
 
+def process_memory_bytes(pid: int) -> int | None:
+    """Return the memory of a process and the processes that it started, or None if it has ended."""
+    try:
+        process = psutil.Process(pid)
+        total: int = sum(each.memory_info().rss for each in (process, *process.children(recursive=True)))
+    except psutil.Error:
+        return None
+    return total
+
+
 def parse_gpu_memory(output: str) -> tuple[GpuMemory, ...]:
     """Return the GPUs in the CSV lines of ``nvidia-smi``."""
     found = []
@@ -106,6 +116,10 @@ def parse_gpus(output: str) -> Gpu | None:
     return max(gpus, key=lambda gpu: gpu.memory_bytes, default=None)
 
 
+# Smaller than the later models, but neither better nor able to stream exactly. It is not recommended.
+_FIRST_GENERATION = "cosyvoice1"
+
+
 class Reason(Enum):
     HAS_GPU = "has-gpu"  # the newest model, because it fits into GPU memory
     LIGHTEST = "lightest"  # the smallest model, because there is no such GPU
@@ -117,14 +131,19 @@ class Advice:
 
     model: KnownModel
     reason: Reason
-    lacks_memory: bool  # this computer has too little memory for the model
+    lacks_memory: bool  # whether this computer has too little memory for the model
     lacks_disk: bool
 
 
 def recommend_model(machine: MachineFacts, models: Iterable[KnownModel]) -> Advice | None:
     """Return the best of ``models`` that can be downloaded, run and clone voices, or None."""
     usable = [
-        model for model in models if model.is_supported and model.can_be_downloaded and Ability.CLONE in model.abilities
+        model
+        for model in models
+        if model.is_supported
+        and model.can_be_downloaded
+        and Ability.CLONE in model.abilities
+        and model.generation != _FIRST_GENERATION
     ]
     if not usable:
         return None

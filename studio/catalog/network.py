@@ -18,7 +18,7 @@ from studio.errors import SourceRefused, SourceUnreachable
 from studio.messages import Message, wording
 
 _CONNECT_SECONDS = 15.0
-_SILENCE_SECONDS = 30.0  # without data from the server, before the request is retried
+_SILENCE_SECONDS = 30.0  # time without data from the server before the request is retried
 MAX_ATTEMPTS = 7
 _MAX_SECONDS = 60.0
 _MAX_REQUESTED_SECONDS = 60.0
@@ -109,7 +109,7 @@ class RefusedError(Exception):
     def __init__(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(f"status {status}")
         self.status = status
-        self.wait_seconds = retry_after(headers or {})  # as requested by the server
+        self.wait_seconds = retry_after(headers or {})  # the delay that the server requests
         self.is_html = is_html(headers or {})
 
 

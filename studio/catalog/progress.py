@@ -73,7 +73,7 @@ class CancelToken:
             raise SourceSkipped
 
     def countdown(self, seconds: float, report: Callable[[float], None]) -> None:
-        """Wait, and ``report`` the remaining seconds every second. Raise as ``check`` does, as soon as requested."""
+        """Wait, and ``report`` the remaining seconds every second. Raise the errors of ``check`` without delay."""
         self._wake.clear()
         end, left = time.monotonic() + seconds, seconds
         while left > 0:
@@ -114,8 +114,8 @@ class Phase(Enum):
     LISTING = "listing"  # requesting the list of files
     CHECKING = "checking"  # hashing existing files
     RECEIVING = "receiving"
-    WAITING = "waiting"  # before another attempt
-    COPYING = "copying"  # from or to a folder or an archive
+    WAITING = "waiting"  # waiting before another attempt
+    COPYING = "copying"  # copying from or to a folder or an archive
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ class Progress:
     total_bytes: int = 0  # 0 while unknown
     bytes_per_second: float | None = None  # None until measured, like ``remaining_seconds``
     remaining_seconds: float | None = None
-    error: StudioError | None = None  # the reason for waiting
-    wait_seconds: float = 0.0  # until the next attempt
+    error: StudioError | None = None  # reason for waiting
+    wait_seconds: float = 0.0  # time until the next attempt
     source: str = ""  # name of the hub or host; empty if there is only one
 
     @property
@@ -194,7 +194,7 @@ class ProgressCounter:
         self._total_bytes = total_bytes
         self._on_progress = on_progress
         self._speed = SpeedMeter()
-        self._earlier_bytes = done_bytes  # of the files before the current one
+        self._earlier_bytes = done_bytes  # bytes of the files before the current one
         self._file, self._file_bytes, self._file_size_bytes = "", 0, 0
 
     def begin(self, file: str, size_bytes: int) -> None:

@@ -36,10 +36,12 @@ from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCoun
 from studio.errors import BadModelArchive, BadModelName, CannotWrite, DamagedModelFile
 from studio.messages import wording
 from studio.storage.atomic_file import atomic_path
+from studio.take_checks.recognizers.layouts import LAYOUTS
 
 EXPORT_SUFFIX = ".zip"
 _BLOCK_BYTES = 1 << 20
 _MAX_RECORD_BYTES = 1 << 20
+_RECOGNIZER_NETWORKS = frozenset(name for layout in LAYOUTS for names in layout.networks for name in names)
 
 
 def import_model(
@@ -83,8 +85,9 @@ def import_model(
 
 
 def _root_of(sizes: Mapping[str, int], path: Path) -> str:
-    """Return the shallowest folder in the archive with a ``cosyvoice*.yaml``, with a slash at its end."""
+    """Return the shallowest folder in the archive with a model or a recogniser, with a slash at its end."""
     found = [name for name in sizes if PurePosixPath(name).match("cosyvoice*.yaml")]
+    found = found or [name for name in sizes if PurePosixPath(name).name in _RECOGNIZER_NETWORKS]
     if not found:
         raise BadModelArchive(
             "{path} does not contain a model: cosyvoice*.yaml is missing.",
@@ -202,7 +205,7 @@ def _require_writable_place(target: Path) -> None:
 
 def _add_file(archive: zipfile.ZipFile, source: Path, inside: str, counter: ProgressCounter) -> str:
     """Add a file to the archive and return its SHA-256."""
-    info = zipfile.ZipInfo(inside)  # without a date, so that exports of the same model are identical
+    info = zipfile.ZipInfo(inside)  # no date, so that exports of the same model are identical
     info.file_size = source.stat().st_size  # makes files over 2 GiB get a ZIP64 header
     counter.begin(source.name, info.file_size)
     digest = hashlib.sha256()

@@ -8,18 +8,22 @@ from dataclasses import dataclass, field
 from studio.audio.output_device import AudioOutputs, PortAudioOutputs
 from studio.audio.portaudio import LATENCY_SECONDS
 from studio.audio.resampling import Samples
+from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import NoAudioDevice
+from studio.export.line_checks import CheckQueue
+from studio.take_checks.client import CheckClient
 from studio.voices.library import VoiceLibrary
 from studio.worker.process import Worker, WorkerProcess
 
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """The worker, the output devices, the voice library and standard input."""
+    """The worker, the check process, the output devices, the voice library and standard input."""
 
     start_worker: Callable[[], Worker] = WorkerProcess
     outputs: AudioOutputs = field(default_factory=PortAudioOutputs)
-    open_library: Callable[[], VoiceLibrary] = VoiceLibrary
+    open_library: Callable[[], VoiceLibrary] = open_voice_library
+    open_checks: Callable[[], CheckQueue] = CheckClient  # opens the process that checks takes
     text_input: int = 0  # the file descriptor that is read for `-`
 
     def require_sound_card(self) -> None:

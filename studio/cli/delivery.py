@@ -1,4 +1,4 @@
-"""Destination of the audio of one request: ``-o``, ``--play``, or by default the sound device, or a file without one."""
+"""Destination of the audio of a request: ``-o``, ``--play``, or by default the sound device; without one, a file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOTICEABLE_SECONDS = 0.5
 class Destination:
     path: Path | None
     is_played: bool
-    is_fallback: bool = False  # the file was chosen by default, so its name is printed with the reason
+    is_fallback: bool = False  # the file was chosen by default, so its name is printed together with the reason
 
 
 def add_destination_options(parser: argparse.ArgumentParser) -> None:
@@ -74,11 +74,11 @@ def _unused_path(path: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class OutputResult:
-    """Result of a request. Seconds count from its start, when the model was already loaded."""
+    """Result of a request. Seconds count from its start, after the model was loaded."""
 
     report: SynthesisReport
     output: Path | None
-    promised_start_seconds: float | None = None  # start of playback as predicted after the first chunk
+    promised_start_seconds: float | None = None  # start of playback, as predicted after the first chunk
     play_start_seconds: float | None = None
     num_underruns: int | None = None
 
@@ -102,7 +102,7 @@ class OutputSink:
         self._device_error: StudioError | None = None
         self._playback_error: StudioError | None = None
         self._writer = AudioWriter(destination.path, rate) if destination.path else None
-        # Audio is written on the connection's reading thread, and the file is closed on another.
+        # Audio is written on the connection's reading thread; the file is closed on another thread.
         self._writer_lock = threading.Lock()
         self._audio_seconds = 0.0
         self._promise: StartTime | None = None

@@ -85,6 +85,6 @@ def _run_module(command: list[str]) -> int:
     """Run ``python -m`` and return its exit status."""
     with subprocess.Popen([sys.executable, "-m", *command]) as process:  # noqa: S603 - our own program
         while True:
-            # Ctrl+C reaches the process too, which then ends.
+            # Ctrl+C also reaches the process, which then ends.
             with contextlib.suppress(KeyboardInterrupt):
                 return process.wait()

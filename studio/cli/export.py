@@ -6,18 +6,21 @@ import argparse
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from studio import paths
 from studio.audio.encoding import ENCODINGS, SoundEncoding, encoding_named
+from studio.cli.checks import add_check_options, check_policy, check_values, check_warning
 from studio.cli.command_context import CommandContext
 from studio.cli.dubbing import (
     add_dubbing_options,
     fit_options,
+    fit_speech,
     fit_takes,
     resolve_output,
+    retake_warnings,
     time_warnings,
     times_as_json,
     with_times,
@@ -55,15 +58,24 @@ from studio.cli.speaking import (
 )
 from studio.errors import StudioError
 from studio.export.cached_source import CachedSource
-from studio.export.checks import check_names, check_space, group_errors
+from studio.export.checks import check_names, check_space, group_errors, review_findings
 from studio.export.exporter import Exporter, ExportResult
-from studio.export.fitting import FittingSource, fitted_items
+from studio.export.fitting import FittingSource
 from studio.export.forecast import forecast, orphan_findings
+from studio.export.line_checks import LineCheck, LineChecker
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_CHAPTER_PATTERN, DEFAULT_PATTERN, FIELDS
 from studio.export.plan import SAMPLE_RATES, ExportPlan, ExportSettings
 from studio.export.progress import ExportProgress
-from studio.export.project_lines import TakeSource, origin_of_file, origin_of_project, seconds_in_project
+from studio.export.project_lines import (
+    ProjectLines,
+    TakeSource,
+    check_in_project,
+    lines_to_review,
+    origin_of_file,
+    origin_of_project,
+    seconds_in_project,
+)
 from studio.export.provenance import Provenance, licence_of_model
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.standards import standard_named
@@ -71,6 +83,7 @@ from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
+from studio.project.check_request import known_words
 from studio.worker.client import WorkerClient
 
 EXAMPLES = f"""\
@@ -91,6 +104,11 @@ To resume an interrupted export, run the same command again.
 
 patterns: {"; ".join(f"{{{name}}} {help_}" for name, help_ in FIELDS.items())}.
 """
+
+
+_SUBTITLES = {
+    "srt": SubtitleFormat.SRT, "vtt": SubtitleFormat.VTT, "lrc": SubtitleFormat.LRC, "json": SubtitleFormat.JSON
+}  # fmt: skip
 
 
 def add_parser(commands: Commands) -> None:
@@ -123,6 +141,7 @@ def add_parser(commands: Commands) -> None:
     style.add_argument("--preset", metavar="NAME", help="style of lines without a style: see `timbre styles`")
     add_speech_options(parser)
     add_silence_option(parser)
+    add_check_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object with the results")
     add_model_option(parser)
     add_engine_options(parser)
@@ -143,7 +162,17 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
         "--name", metavar="NAME", help="name of the joined file, subtitles and table (default: the script's)"
     )
     group.add_argument(
-        "--subtitles", nargs="+", default=[], choices=("srt", "vtt"), metavar="srt|vtt", help="write subtitles"
+        "--subtitles",
+        nargs="+",
+        default=[],
+        choices=tuple(_SUBTITLES),
+        metavar="|".join(_SUBTITLES),
+        help="write subtitles; json contains the times of words",
+    )
+    group.add_argument(
+        "--word-times",
+        action="store_true",
+        help="add the times of single words to the subtitles, for takes that were checked",
     )
     group.add_argument("--manifest", action="store_true", help="write a table (CSV) of all lines and their files")
     group.add_argument(
@@ -155,9 +184,9 @@ def _add_file_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--skip-failed",
         action="store_true",
-        help="leave out lines that cannot be spoken, also from the joined file",
+        help="leave out lines that cannot be spoken, including in the joined file",
     )
-    group.add_argument("--licence", metavar="TEXT", help="licence of the model, for the metadata of the files")
+    group.add_argument("--licence", metavar="TEXT", help="licence of the model, stored in the metadata of the files")
 
 
 def _add_sound_options(parser: argparse.ArgumentParser) -> None:
@@ -193,9 +222,12 @@ async def _export(
 ) -> None:
     options = engine_options(arguments)
     fitting = fit_options(arguments)
-    if fitting is not None:
-        script = fit_takes(script, fitting)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
+    retaken: dict[int, float] = {}
+    if fitting is not None:
+        fitting = replace(fitting, faster_style=speaking.faster_style())
+        script, retaken = fit_takes(script, fitting)
+        speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     items, requests, taken, not_speakable = speaking.items()
     print_findings(group_errors(not_speakable))
     if not_speakable and not (arguments.skip_failed and items):
@@ -206,9 +238,10 @@ async def _export(
         origin_of_project(script.project, part=part) if script.project else origin_of_file(arguments.script, part=part)
     )
     book = book_details(arguments, script.book)
-    settings = replace(_settings(arguments, script.name, provenance), origin=origin, book=book)
+    settings = _settings(arguments, script.name, provenance)
+    settings = replace(settings, origin=origin, book=book, style_names=speaking.style_names())
     settings = with_times(settings, arguments)
-    exported, originals = fitted_items(items, requests, fitting) if fitting else (items, {})
+    exported, fitted = fit_speech(speaking, items, requests, fitting, retaken) if fitting else (items, {})
     plan = ExportPlan.make(exported, arguments.out, settings)
     check_space(
         plan,
@@ -216,39 +249,75 @@ async def _export(
         takes_folder=paths.cache_folder(),
     )
     found = forecast(plan)
-    print_findings([*check_names(plan), *orphan_findings(found)])
+    print_findings([*check_names(plan), *orphan_findings(found), *review_findings(lines_to_review(items, taken))])
     if arguments.dry_run:
         print_forecast(found, plan, is_json=arguments.json)
         return
     messages = _Messages()
-    unspoken = {f"line {item.index}": item.text for item in items if item.key in requests}
-    warn_of_language(folder.name, unspoken, messages.line)
+    warn_of_language(
+        folder.name, {f"line {each.index}": each.text for each in items if each.key in requests}, messages.line
+    )
     control = RequestControl()
     async with WorkerClient(folder, options, start_worker=command_context.start_worker) as client:
-        worker = WorkerSource(
-            client, asyncio.get_running_loop(), requests, control, on_loaded=messages.loaded, on_spoken=messages.spoken
-        )
-        source: SpeechSource = CachedSource(worker)
-        if script.project:
-            source = TakeSource(script.project, taken, others=source)
-        if fitting is not None:
-            source = FittingSource(source, originals, fitting)
-        exporter = Exporter(plan, source, control=control, on_progress=messages.progress)
-        result = await _run(exporter, control, messages)
-        await save_voices(client, messages.line)
+        with _line_checker(arguments, command_context, script, folder) as checker:
+            worker = WorkerSource(
+                client,
+                asyncio.get_running_loop(),
+                requests,
+                control,
+                on_loaded=messages.loaded,
+                on_spoken=messages.spoken,
+                checker=checker,
+            )
+            check_of = _check_finder(items, taken, worker)
+            source: SpeechSource = CachedSource(worker)
+            if script.project:
+                source = TakeSource(script.project, taken, others=source)
+            fitting_source: FittingSource | None = None
+            if fitting is not None:
+                source = fitting_source = FittingSource(source, fitted, fitting)
+            exporter = Exporter(plan, source, control=control, on_progress=messages.progress, check_of=check_of)
+            result = await _run(exporter, control, messages)
+            await save_voices(client, messages.line)
+    line_checks = {item.index: line for item in items if (line := check_of(item)) is not None}
     warnings = [
+        *_check_warnings(line_checks),
         *speaking.style_warnings(),
         *_length_warnings(items, worker.odd_lengths),
         *(time_warnings(result) if settings.at_times else ()),
+        *(retake_warnings(fitting_source.retaken) if fitting_source is not None else ()),
     ]
-    for _, warning in warnings:
-        messages.line.say(warning)
+    messages.warnings(warnings)
     messages.result(result, plan)
     if arguments.json:
-        print(_as_json(result, plan, warnings, not_speakable), flush=True)
-    failed = not_speakable | {each.item.index: each.error for each in result.failures}
-    if failed:
-        raise _summary_error(failed, len(script.lines))
+        print(_as_json(result, plan, warnings, not_speakable, line_checks), flush=True)
+    _require_success(not_speakable | {each.item.index: each.error for each in result.failures}, len(script.lines))
+
+
+@contextlib.contextmanager
+def _line_checker(
+    arguments: argparse.Namespace, command_context: CommandContext, script: OpenScript, folder: Path
+) -> Iterator[LineChecker | None]:
+    """Open the process for checks if they are wanted."""
+    policy = check_policy(arguments)
+    if policy is None:
+        yield None
+        return
+    with contextlib.closing(command_context.open_checks()) as checks:
+        yield LineChecker(checks, policy, folder, lambda text: known_words(script.dictionary, text))
+
+
+def _check_finder(
+    items: Sequence[ExportItem], taken: ProjectLines, worker: WorkerSource
+) -> Callable[[ExportItem], LineCheck | None]:
+    """Return a function that returns the check of a line, also if its item was fitted."""
+    originals = {item.index: item for item in items}
+
+    def check_of(item: ExportItem) -> LineCheck | None:
+        original = originals[item.index]
+        return check_in_project(taken, original) or worker.check_of(original)
+
+    return check_of
 
 
 async def _run(exporter: Exporter, control: RequestControl, messages: _Messages) -> ExportResult:
@@ -281,7 +350,8 @@ def _settings(arguments: argparse.Namespace, name: str, provenance: Provenance) 
         pause_seconds=arguments.pause,
         loudness=None if arguments.lufs is None else LoudnessTarget(arguments.lufs, arguments.true_peak),
         is_trimmed=arguments.trim,
-        subtitles=frozenset(SubtitleFormat(f".{each}") for each in arguments.subtitles),
+        subtitles=frozenset(_SUBTITLES[each] for each in arguments.subtitles),
+        subtitles_have_words=arguments.word_times,
         has_manifest=arguments.manifest,
         project=arguments.name or name,
         provenance=provenance,
@@ -314,6 +384,10 @@ class _Messages:
     def loaded(self, description: EngineDescription) -> None:
         warn_of_noise(description, self.line)
 
+    def warnings(self, warnings: Sequence[tuple[str, str]]) -> None:
+        for _, warning in warnings:
+            self.line.say(warning)
+
     def result(self, result: ExportResult, plan: ExportPlan) -> None:
         for failure in result.failures:
             self.line.say(f"line {failure.item.index}: {failure.error}")
@@ -326,8 +400,13 @@ class _Messages:
         )
 
 
+def _require_success(failed: Mapping[int, StudioError], num_lines: int) -> None:
+    if failed:
+        raise _summary_error(failed, num_lines)
+
+
 def _summary_error(errors: Mapping[int, StudioError], num_lines: int) -> StudioError:
-    """Return an error of the type of the first line's error. ``errors`` maps the numbers of lines to their errors."""
+    """Return an error of the same type as the first error. ``errors`` maps line numbers to errors."""
     number, first = next(iter(errors.items()))
     return type(first)(
         "{count} of {total} lines failed; line {number}: {reason}",
@@ -350,8 +429,18 @@ def _length_warnings(
     ]
 
 
+def _check_warnings(line_checks: Mapping[int, LineCheck]) -> list[tuple[str, str]]:
+    """Return codes and sentences."""
+    found = ((number, check_warning(line.check)) for number, line in sorted(line_checks.items()))
+    return [(warning[0], f"line {number}: {warning[1]}") for number, warning in found if warning is not None]
+
+
 def _as_json(
-    result: ExportResult, plan: ExportPlan, warnings: Sequence[tuple[str, str]], not_speakable: dict[int, StudioError]
+    result: ExportResult,
+    plan: ExportPlan,
+    warnings: Sequence[tuple[str, str]],
+    not_speakable: dict[int, StudioError],
+    line_checks: Mapping[int, LineCheck],
 ) -> str:
     """Return one JSON object. Keys are never removed or renamed."""
     failed = not_speakable | {failure.item.index: failure.error for failure in result.failures}
@@ -367,6 +456,7 @@ def _as_json(
             {"line": number, "code": error.code, "message": str(error)} for number, error in sorted(failed.items())
         ],
         "warnings": [f"{code}: {warning}" for code, warning in warnings],
+        "checks": [{"line": number, **check_values(line)} for number, line in sorted(line_checks.items())],
         **(times_as_json(result) if plan.settings.at_times else {}),
     }
     return json.dumps(values, ensure_ascii=False)

@@ -19,7 +19,7 @@ def add_book_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--title", metavar="TEXT", help="title of the work (default: that of the document)")
     group.add_argument("--author", metavar="TEXT", help="author of the work (default: that of the document)")
-    group.add_argument("--narrator", metavar="TEXT", help="who reads the work")
+    group.add_argument("--narrator", metavar="TEXT", help="narrator of the work")
     group.add_argument("--cover", type=Path, metavar="IMAGE", help="cover of the M4B file, JPEG or PNG")
 
     group.add_argument(
@@ -35,14 +35,14 @@ def add_book_options(parser: argparse.ArgumentParser) -> None:
 
 
 def choose_format(arguments: argparse.Namespace) -> None:
-    """Set the format and the sample rate that the options leave open."""
+    """Set the format and the sample rate if the options do not."""
     is_acx = arguments.standard == ACX.name
     arguments.format = arguments.format or (MP3_192 if is_acx else WAV_16)
     arguments.rate = arguments.rate or (44_100 if is_acx else 24_000)
 
 
 def book_details(arguments: argparse.Namespace, found: BookDetails) -> BookDetails:
-    """Return the details that were ``found`` in the script, replaced by those of the options."""
+    """Return the details ``found`` in the script; options take precedence."""
     named = {name: value for name in ("title", "author", "narrator") if (value := getattr(arguments, name)) is not None}
     cover = found.cover if arguments.cover is None else read_cover(arguments.cover)
     return replace(found, **named, cover=cover)

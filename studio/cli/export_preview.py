@@ -1,4 +1,4 @@
-"""Preview of `timbre export`: what happens to the files, and findings about lines."""
+"""Preview of `timbre export`: the effect on files, and findings about lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 
 def print_forecast(found: Forecast, plan: ExportPlan, *, is_json: bool) -> None:
-    """Print each file with what an export does to it: ``new``, ``replaced`` or ``kept``; other files are ``unused``."""
+    """Print each file and what an export does to it: ``new``, ``replaced`` or ``kept``. Other files are ``unused``."""
     if is_json:
         files = [{"file": str(file), "change": change.value} for file, change in found.changes]
         values = {"folder": str(plan.folder), "files": files, "unused": [str(file) for file in found.orphans]}

@@ -1,4 +1,4 @@
-"""The lines of the document or project to export, and the synthesis request of each."""
+"""The lines of a document or project to export, and their synthesis requests."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from functools import cached_property
 from pathlib import Path
 
 from studio import paths
+from studio.cli.checks import check_policy
 from studio.cli.options import voice_reference
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
+from studio.export.line_checks import policy_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem, ScriptChapter
 from studio.messages import did_you_mean
@@ -24,6 +26,7 @@ from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceRefere
 from studio.project.casting import VoiceNames, cast_lines
 from studio.project.details import CastMember
 from studio.project.dictionary import PronunciationDictionary, load_global_dictionary
+from studio.project.dubbing import faster_style
 from studio.project.fingerprint import keys_of
 from studio.project.importing.blocks import ImportedScript
 from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions, read_file
@@ -32,12 +35,12 @@ from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
 from studio.project.requests import synthesis_request
 from studio.project.splitting import SplitMode
-from studio.text.styles import Styles, load_styles
+from studio.text.styles import Styles, load_styles, names_of_styles
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice import name_key
 
 PROJECT_SUFFIX = ".timbre"
-_MAX_LINE_NUMBER = 1_000_000  # limits ranges whose end is far beyond the last line
+_MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last line
 # Prefix of the warnings about styles in the JSON output.
 MISSING_STYLE = "missing-style"
 _MOST_NUMBERS = 10
@@ -52,7 +55,7 @@ class OpenScript:
     folder: Path
     lines: tuple[tuple[int, Line], ...]  # the lines to export, which have text and are spoken, with their numbers
     dictionary: PronunciationDictionary
-    chapters: dict[int, ScriptChapter]  # of all lines, by number
+    chapters: dict[int, ScriptChapter]  # names of all lines, by number
     book: BookDetails
     project: Project | None = None  # None for a document
 
@@ -86,7 +89,7 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_pair,
         metavar="NAME=VOICE",
-        help="voice of a character or of an unknown voice name; repeat it for each of them",
+        help="voice of a character or of an unknown voice name; may be repeated",
     )
     group.add_argument(
         "--column",
@@ -94,7 +97,7 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_column,
         metavar="FIELD=NAME",
-        help=f"column of a table for {', '.join(field.value for field in Field)}; no NAME leaves the field out",
+        help=f"column of a table for {', '.join(field.value for field in Field)}; without NAME, the field is left out",
     )
 
 
@@ -155,7 +158,7 @@ def _mapping(table: Table, choices: ImportChoices) -> dict[Field, int]:
 def open_script(
     path: Path, wanted: frozenset[int] | None, library: VoiceLibrary, choices: ImportChoices
 ) -> Iterator[OpenScript]:
-    """Open the ``wanted`` lines of a document or project, which are counted from 1; None means all lines.
+    """Open the ``wanted`` lines of a document or project, counted from 1; None means all lines.
 
     Raise ``UnreadableScript``, ``UnreadableProject``, ``NothingToSpeak``, ``UnusableSetting``.
     """
@@ -208,7 +211,8 @@ def line_numbers(words: str) -> frozenset[int]:
 class Speaking:
     """Builds the requests of the lines without a take. Voices and styles are looked up before synthesis starts.
 
-    A line with a style that the model does not have is spoken plain. Raise ``UnknownPreset`` for that of the command.
+    A line with a style that the model does not have is spoken without it. Raise ``UnknownPreset`` if the style given as
+    an option is unknown.
     """
 
     def __init__(
@@ -224,6 +228,8 @@ class Speaking:
         self._library = library
         self._folder = folder
         self._options = options
+        policy = check_policy(arguments)
+        self._policy_key = "" if policy is None else policy_key(policy)
         self._voices: dict[str | None, VoiceReference] = {}
         self._without_style: list[int] = []  # numbers of the lines whose style the model does not have
         if arguments.preset:
@@ -232,7 +238,7 @@ class Speaking:
     def items(self) -> tuple[tuple[ExportItem, ...], dict[str, SynthesisRequest], ProjectLines, dict[int, StudioError]]:
         """Return the lines, the requests of the lines to synthesise by key, and the takes of the other lines.
 
-        The last value maps the numbers of the lines that cannot be spoken to their errors, such as unknown voices.
+        The last value maps numbers of lines that cannot be spoken to errors, such as an unknown voice.
         """
         failed: dict[int, StudioError] = {}
         requests: dict[str, SynthesisRequest] = {}
@@ -245,7 +251,7 @@ class Speaking:
                 continue
             try:
                 request = self._request(line, number)
-                key = request_cache_key(request, self._folder, self._options)
+                key = request_cache_key(request, self._folder, self._options) + self._policy_key
             except StudioError as error:
                 failed[number] = error
                 continue
@@ -254,6 +260,44 @@ class Speaking:
             style = request.instruct or request.preset or ""
             items.append(replace(item, voice=request.voice.name, style=style, seed=request.seed))
         return tuple(items), requests, taken, failed
+
+    def style_names(self) -> dict[str, str]:
+        """Return the names of style presets by family."""
+        try:
+            return names_of_styles(self._styles)
+        except StudioError:  # reported when the model is loaded
+            return names_of_styles()
+
+    def faster_style(self) -> str | None:
+        """Return the style preset with which the model speaks faster, or None if it has none."""
+        try:
+            return faster_style([preset.family for preset in self._styles.presets])
+        except StudioError:  # reported when the model is loaded
+            return None
+
+    def faster(
+        self, items: Iterable[ExportItem], style: str
+    ) -> tuple[dict[str, ExportItem], dict[str, SynthesisRequest]]:
+        """Return the lines with times in the faster ``style`` by the keys of ``items``, and their requests by new keys.
+
+        Locked lines and lines with a style are left out.
+        """
+        lines = dict(self._script.lines)
+        faster: dict[str, ExportItem] = {}
+        requests: dict[str, SynthesisRequest] = {}
+        has_style = bool(self._arguments.preset or self._arguments.instruct)
+        for item in items:
+            line = lines[item.index]
+            if line.slot is None or line.is_locked or has_style or not line.style.is_plain:
+                continue
+            try:
+                request = self._request(replace(line, style=LineStyle(preset=style)), item.index)
+                key = request_cache_key(request, self._folder, self._options)
+            except StudioError:  # the line is only stretched
+                continue
+            requests[key] = request
+            faster[item.key] = replace(item, key=key, style=style)
+        return faster, requests
 
     def style_warnings(self) -> list[tuple[str, str]]:
         """Return the code and text of a warning about lines that are spoken plain. Call after ``items``."""

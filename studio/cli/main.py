@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 
 import studio
-from studio.cli import convert, doctor, engines, export, levels, models, say, styles, voices
+from studio.cli import check, convert, doctor, engines, export, levels, models, say, serve, styles, voices
 from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
 from studio.errors import InternalError, StudioError
@@ -36,7 +36,7 @@ begin with:
 `timbre COMMAND --help` explains each command with examples.
 """
 _log = logging.getLogger(__name__)
-_COMMANDS = (say, convert, export, levels, voices, models, styles, doctor, engines)
+_COMMANDS = (say, convert, export, check, levels, voices, models, styles, serve, doctor, engines)
 
 
 def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:
@@ -107,7 +107,7 @@ def _build_parser() -> argparse.ArgumentParser:
 
 
 def _use_utf8() -> None:
-    """Make it possible to print any text, even if the environment declares another encoding."""
+    """Allow any text to be printed, even if the environment declares another encoding."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

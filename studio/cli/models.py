@@ -53,6 +53,7 @@ _ABILITIES = {
     Ability.STORED_VOICES: "built-in voices",
     Ability.INSTRUCT: "style instructions",
     Ability.STREAM: "streaming",
+    Ability.RECOGNIZE: "speech recognition, for `timbre check` and the checks of takes",
 }
 _PHASES = {Phase.CHECKING: "checking", Phase.RECEIVING: "", Phase.COPYING: "copying"}
 _MEGABYTE = 1e6
@@ -180,7 +181,7 @@ def _install_model(model: KnownModel, arguments: argparse.Namespace, variants: f
 
 
 def _sources(arguments: argparse.Namespace) -> SourceOrder:
-    """Return the sources in the order in which they are tried. A source of the options is used alone."""
+    """Return the sources in the order in which they are tried. A source given as an option is the only one."""
     settings = Settings()
     own = {
         SourceKind.HUGGING_FACE: settings[HUGGING_FACE_ENDPOINT],
@@ -286,7 +287,7 @@ def _as_json(status: ModelStatus) -> dict[str, Any]:
 
 
 def _progress_text(progress: Progress) -> str:
-    """Return one line with the bytes, and with the share, speed and remaining time once they are known."""
+    """Return one line with the number of bytes, and the share, speed and remaining time once they are known."""
     match progress.phase:
         case Phase.LISTING:
             return "reading the list of files …"

@@ -15,11 +15,11 @@ from studio.cli.command_context import CommandContext
 from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.messages import did_you_mean, wording
 from studio.model.device_kind import DeviceKind
-from studio.model.generations import detect_generation
+from studio.model.generations import GENERATIONS, detect_generation
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.voices.library import Voice, VoiceLibrary
 
-# More than any computer has. The worker would crash at a number that the system refuses.
+# More than any computer has. A number that the system refuses would crash the worker.
 _MAX_THREADS = 1024
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -86,6 +86,11 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         metavar="FRAMES",
         help="left context of the flow (50 frames per second): less memory, less accurate",
     )
+    group.add_argument(
+        "--approximate-streaming",
+        action="store_true",
+        help="CosyVoice-300M: play a sentence before all of it is decoded; joins are audible at times",
+    )
 
 
 def add_machine_options(parser: argparse._ActionsContainer) -> None:
@@ -104,6 +109,7 @@ def engine_options(arguments: argparse.Namespace) -> EngineOptions:
         num_threads=arguments.threads,
         flow_steps=arguments.flow_steps,
         flow_left_context_frames=arguments.flow_left_context,
+        streams_approximately=arguments.approximate_streaming,
     )
 
 
@@ -140,7 +146,7 @@ def add_voice_options(parser: argparse.ArgumentParser) -> None:
 def voice_reference(
     choice: str | None, transcript: str | None, library: VoiceLibrary, model_folder: Path
 ) -> VoiceReference:
-    """Return the voice that ``--voice`` names (an audio file or a voice of the library), or the default voice.
+    """Return the voice given by ``--voice`` (an audio file or a voice of the library), or the default voice.
 
     Raise ``VoiceNotFound``, ``UnreadableClip``, ``VoiceOfAnotherModel``.
     """
@@ -177,13 +183,14 @@ def _looks_like_a_path(choice: str) -> bool:
 def _require_generation(voice: Voice, model_folder: Path) -> None:
     generation, _ = detect_generation(model_folder)
     if generation.name != voice.generation:
+        titles = {known.name: known.title for known in GENERATIONS}
         raise VoiceOfAnotherModel(
             "{name} has no recording, only features stored by a {own} model; {model} is a {generation} model.",
             remedy="Choose a {own} model with --model, or create the voice from a recording.",
             name=voice.name,
-            own=voice.generation,
+            own=titles.get(voice.generation or "", voice.generation),
             model=model_folder.name,
-            generation=generation.name,
+            generation=generation.title,
         )
 
 

@@ -1,4 +1,4 @@
-"""Messages on standard error: a changing line of progress, and messages above it."""
+"""Messages on standard error, with a changing progress line below them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ERASE_LINE = "\r\x1b[K"
 
 
 class ProgressLine:
-    """The changing last line of a terminal. It is not shown if standard error is a pipe or a file."""
+    """The changing last line of a terminal. Not shown if standard error is a pipe or a file."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -42,7 +42,7 @@ class ProgressLine:
             self._write(f"{_ERASE_LINE}{printable(line)}")
 
     def say(self, sentence: str) -> None:
-        """Print a message above the changing line, also if standard error is a pipe or a file."""
+        """Print a message above the changing line, even if standard error is a pipe or a file."""
         with self._lock:
             self.clear()
             self._write(f"{printable(sentence)}\n")

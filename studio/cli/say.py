@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+from studio.cli.checks import add_check_options, check_policy
 from studio.cli.command_context import CommandContext
 from studio.cli.delivery import add_destination_options
 from studio.cli.options import (
@@ -27,7 +28,7 @@ from studio.cli.options import (
     positive,
     voice_reference,
 )
-from studio.cli.speaking import run_until_cancelled, speak
+from studio.cli.speaking import CheckedSpeech, run_until_cancelled, speak
 from studio.errors import NothingToSpeak
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import SynthesisRequest
@@ -72,6 +73,7 @@ def add_parser(commands: Commands) -> None:
     add_speech_options(parser)
     add_silence_option(parser)
     parser.add_argument("--as-written", action="store_true", help="do not normalise numbers and abbreviations")
+    add_check_options(parser)
     add_destination_options(parser)
     add_model_option(parser)
     add_engine_options(parser)
@@ -106,7 +108,11 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         return client.synthesize(replace(request, is_played=False), hooks=hooks)
 
     again = None if is_streamed_in else begin_again
-    return run_until_cancelled(speak(arguments, folder, command_context, begin, begin_again=again, text=text))
+    policy = None if is_streamed_in else check_policy(arguments)
+    checked = None if policy is None else CheckedSpeech(request, policy)
+    return run_until_cancelled(
+        speak(arguments, folder, command_context, begin, begin_again=again, text=text, checked=checked)
+    )
 
 
 def _written_text(arguments: argparse.Namespace) -> str:
@@ -130,7 +136,7 @@ async def _arriving_text(file_descriptor: int) -> AsyncIterator[str]:
     blocks: asyncio.Queue[bytes] = asyncio.Queue()
 
     def read() -> None:
-        # This does not use sys.stdin, because a blocked buffered reader would keep the program from ending.
+        # Not sys.stdin: a blocked buffered reader would keep the program from ending.
         block = b"-"
         while block:
             try:

@@ -9,16 +9,25 @@ import json
 import signal
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from studio.audio.files import AudioWriter
+from studio.audio.resampling import Samples
+from studio.audio.waveform import Waveform
 from studio.catalog.language_check import language_error, models_speaking, unlearned_language
+from studio.cli.checks import check_values, check_warning
 from studio.cli.command_context import CommandContext
-from studio.cli.delivery import OutputResult, OutputSink, choose_destination
+from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_destination
 from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
-from studio.pipeline.request import EngineDescription, LengthFinding, LengthVerdict
+from studio.export.line_checks import LineCheck, LineChecker, Spoken
+from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, LengthVerdict, SynthesisRequest
+from studio.take_checks.policy import CheckMode, CheckPolicy
+from studio.take_checks.sentences import reason, verdict_name
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
 
@@ -52,6 +61,7 @@ async def speak(
     begin_again: Begin | None = None,
     needs_speech_lm: bool = True,
     text: str = "",
+    checked: CheckedSpeech | None = None,
 ) -> None:
     """Load the model of ``folder``, start the request and deliver its audio.
 
@@ -69,22 +79,111 @@ async def speak(
             description = await client.load()
             load_seconds = time.monotonic() - load_started
             warn_of_noise(description, line)
-            sink = OutputSink(destination, description, command_context, line)
-            result = await sink.deliver(lambda hooks: begin(client, hooks))
-            if result.report.odd_lengths and begin_again is not None and not destination.is_played:
+            line_check: LineCheck | None = None
+            if checked is not None:
+                delivery = CheckedDelivery(
+                    checked,
+                    destination,
+                    description=description,
+                    command_context=command_context,
+                    line=line,
+                    folder=folder,
+                )
+                result, line_check = await delivery.deliver(client, begin)
+            else:
+                sink = OutputSink(destination, description, command_context, line)
+                result = await sink.deliver(lambda hooks: begin(client, hooks))
+            if checked is None and result.report.odd_lengths and begin_again is not None and not destination.is_played:
                 line.say("The length of the speech is implausible for its text; trying again.")
                 sink = OutputSink(destination, description, command_context, line)
                 result = await sink.deliver(lambda hooks: begin_again(client, hooks))
         finally:
             line.clear()
-        for message in _summary(result):
+        for message in (*_summary(result), *_check_summary(line_check)):
             line.say(message)
         if destination.path is not None:
             reason = " (no sound device to play it on)" if destination.is_fallback else ""
             line.say(f"wrote {destination.path}{reason}")
         if arguments.json:
-            print(_as_json(result, description, load_seconds=load_seconds, seed=arguments.seed), flush=True)
+            seed = arguments.seed if line_check is None else line_check.seed
+            values = _values(result, description, load_seconds=load_seconds, seed=seed, line_check=line_check)
+            print(json.dumps(values, ensure_ascii=False), flush=True)
         await save_voices(client, line)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSpeech:
+    """A request whose takes are checked by ``policy``."""
+
+    request: SynthesisRequest
+    policy: CheckPolicy
+
+
+class CheckedDelivery:
+    """Delivers the best of several takes. Audio that is played is checked, too, but not spoken again."""
+
+    def __init__(
+        self,
+        checked: CheckedSpeech,
+        destination: Destination,
+        *,
+        description: EngineDescription,
+        command_context: CommandContext,
+        line: ProgressLine,
+        folder: Path,
+    ) -> None:
+        self._request = checked.request
+        self._policy = replace(checked.policy, mode=CheckMode.MARK) if destination.is_played else checked.policy
+        self._destination = destination
+        self._description = description
+        self._context = command_context
+        self._line = line
+        self._folder = folder
+        self._num_takes = 0
+
+    async def deliver(self, client: WorkerClient, begin: Begin) -> tuple[OutputResult, LineCheck]:
+        """Use ``begin`` for the first take. The audio of the best one is in the file at the end."""
+        results: dict[int, OutputResult] = {}
+
+        async def speak(seed: int) -> Spoken:
+            is_first, chunks = not results, list[Samples]()
+            request = self._request if is_first else replace(self._request, seed=seed, is_played=False)
+            if not is_first:
+                self._line.say("The check found problems; trying again.")
+
+            def start(hooks: Callbacks) -> RequestHandle:
+                hooks = _recorded(hooks, chunks)
+                return begin(client, hooks) if is_first else client.synthesize(request, hooks=hooks)
+
+            sink = OutputSink(self._destination, self._description, self._context, self._line)
+            result = results[seed] = await sink.deliver(start)
+            samples = np.concatenate([np.zeros(0, np.float32), *chunks])
+            return Spoken(request, Waveform(samples, result.report.sample_rate), result.report)
+
+        queue = self._context.open_checks()
+        try:
+            self._line.stage("check", 0.0)
+            attempts = await LineChecker(queue, self._policy, self._folder).speak(self._request.seed, speak)
+        finally:
+            queue.close()
+        best, seed = attempts.best_spoken, attempts.seeds[attempts.best]
+        if attempts.best != attempts.num_retries and self._destination.path is not None:  # the file is of the last take
+            await asyncio.to_thread(_write, self._destination.path, best.waveform)
+        return results[seed], LineCheck(attempts.best_check, seed, attempts.num_retries)
+
+
+def _recorded(hooks: Callbacks, chunks: list[Samples]) -> Callbacks:
+    def on_audio(chunk: AudioChunk) -> None:
+        chunks.append(np.array(chunk.samples, np.float32))
+        if hooks.on_audio is not None:
+            hooks.on_audio(chunk)
+
+    return replace(hooks, on_audio=on_audio)
+
+
+def _write(path: Path, waveform: Waveform) -> None:
+    with AudioWriter(path, waveform.sample_rate) as writer:
+        writer.write(waveform.samples)
 
 
 async def save_voices(client: WorkerClient, line: ProgressLine) -> None:
@@ -104,7 +203,10 @@ def warn_of_noise(description: EngineDescription, line: ProgressLine) -> None:
 
 
 def warn_of_language(model_name: str, texts: Mapping[str, str], line: ProgressLine) -> None:
-    """Warn of texts in a language that the model has not learned. The keys name them; one text needs no name."""
+    """Warn of texts in a language that the model has not learned.
+
+    Keys are the names of the texts; a single text needs no name.
+    """
     languages = {name: unlearned_language(model_name, text) for name, text in texts.items()}
     foreign = {name: language for name, language in languages.items() if language is not None}
     if not foreign:
@@ -122,7 +224,7 @@ def warn_of_language(model_name: str, texts: Mapping[str, str], line: ProgressLi
 
 
 def _summary(result: OutputResult) -> list[str]:
-    """Return the warnings, the measurements, and the number of dropouts if there were any."""
+    """Return the warnings, the measurements, and the number of dropouts, if any."""
     report = result.report
     lines = [f"voice: {warning}" for warning in report.warnings]
     lines += map(odd_length_text, report.odd_lengths)
@@ -144,10 +246,26 @@ def odd_length_text(finding: LengthFinding) -> str:
     return f"“{quote}” is {comparison} than plausible; listen to it, or choose another --seed."
 
 
-def _as_json(result: OutputResult, description: EngineDescription, *, load_seconds: float, seed: int) -> str:
-    """Return one JSON object. Keys are never removed or renamed."""
+def _check_summary(line: LineCheck | None) -> list[str]:
+    """Return the verdict, with the number of retries if there were any."""
+    if line is None:
+        return []
+    retries = f" after {line.num_retries} {'retry' if line.num_retries == 1 else 'retries'}" if line.num_retries else ""
+    return [f"check: {verdict_name(line.check)}{retries}. {reason(line.check)}"]
+
+
+def _values(
+    result: OutputResult,
+    description: EngineDescription,
+    *,
+    load_seconds: float,
+    seed: int,
+    line_check: LineCheck | None,
+) -> dict[str, Any]:
+    """Return the values of the JSON output. Keys are never removed or renamed."""
     report = result.report
-    values: dict[str, Any] = {
+    warning = None if line_check is None else check_warning(line_check.check)
+    return {
         "first_audio_seconds": report.first_audio_seconds,
         "audio_seconds": report.audio_seconds,
         "total_seconds": report.total_seconds,
@@ -169,11 +287,12 @@ def _as_json(result: OutputResult, description: EngineDescription, *, load_secon
         "spoken_text": list(report.spoken_text),
         "warnings": [
             *report.warnings,
-            *(f"{IMPLAUSIBLE_LENGTH}: {odd_length_text(odd)}" for odd in report.odd_lengths),
+            *(f"{IMPLAUSIBLE_LENGTH}: {odd_length_text(odd)}" for odd in report.odd_lengths if line_check is None),
+            *([] if warning is None else [": ".join(warning)]),
         ],
         "output": str(result.output) if result.output else None,
         "promised_start_seconds": result.promised_start_seconds,
         "play_start_seconds": result.play_start_seconds,
         "underruns": result.num_underruns,
+        "check": None if line_check is None else check_values(line_check),
     }
-    return json.dumps(values, ensure_ascii=False)

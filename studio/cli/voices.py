@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from studio.audio.files import read_audio
 from studio.cli.command_context import CommandContext
 from studio.cli.options import Commands, add_action, add_command, add_model_option, model_folder
 from studio.cli.progress import print_message
@@ -17,6 +18,8 @@ from studio.errors import ModelNotFound, StudioError
 from studio.export.names import sanitize_filename
 from studio.messages import printable
 from studio.model.generations import detect_generation
+from studio.take_checks.records import Transcript
+from studio.take_checks.requests import TranscriptRequest
 from studio.voices.library import Addition, Voice, VoiceLibrary
 from studio.voices.voice_file import SUFFIX
 from studio.worker.client import WorkerClient
@@ -26,6 +29,7 @@ EXAMPLES = """\
 examples:
   timbre voices add Anna anna.wav --transcript "The words of the recording."
   timbre voices list
+  timbre voices check Anna                   compare the transcript with the recording, or propose one
   timbre voices edit Anna --transcript "The corrected words of the recording."
   timbre voices export Anna anna.voice       write one file, for another computer
   timbre voices import anna.voice
@@ -48,6 +52,7 @@ def add_parser(commands: Commands) -> None:
     add = add_action(actions, "add", _add, "add a voice from a recording", "NAME")
     add.add_argument("clip", type=Path, metavar="CLIP", help="3 to 10 seconds of one speaker")
     _add_details(add)
+    add.add_argument("--check", action="store_true", help="compare the transcript with the recording, or propose one")
     list_ = add_action(actions, "list", _list, "list all voices")
     list_.add_argument("--json", action="store_true", help="print a JSON array")
     show = add_action(actions, "show", _show, "show a voice", "NAME")
@@ -55,6 +60,10 @@ def add_parser(commands: Commands) -> None:
     add_action(actions, "remove", _remove, "delete a voice and its recording", "NAME")
     add_action(actions, "rename", _rename, "rename a voice", "NAME", "NEW_NAME")
     _add_details(add_action(actions, "edit", _edit, "change a voice's transcript or notes", "NAME"))
+    check = add_action(
+        actions, "check", _check, "compare a voice's transcript with its recording, or propose one", "NAME"
+    )
+    check.add_argument("--json", action="store_true", help="print one JSON object")
     export = add_action(actions, "export", _export, f"write a voice to one {SUFFIX} file", "NAME")
     export.add_argument("file", type=Path, nargs="?", metavar="FILE", help=f"default: NAME{SUFFIX}")
     import_ = add_action(actions, "import", _import, f"import voices from a {SUFFIX} file or an official spk2info.pt")
@@ -73,7 +82,68 @@ def _add(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         arguments.clip, arguments.name, arguments.transcript, notes=arguments.notes or ""
     )
     _print_added(addition)
+    if arguments.check:
+        _print_transcript(addition.voice, _transcribed(addition.voice, command_context))
     return 0
+
+
+def _check(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    """Return 0 if the transcript agrees with the recording, otherwise 1."""
+    voice = command_context.open_library().get(arguments.name)
+    transcript = _transcribed(voice, command_context)
+    if arguments.json:
+        print(json.dumps(_transcript_json(voice, transcript), ensure_ascii=False))
+    else:
+        _print_transcript(voice, transcript)
+    return 0 if voice.transcript and not transcript.differences and not transcript.error_code else 1
+
+
+def _transcribed(voice: Voice, command_context: CommandContext) -> Transcript:
+    waveform = read_audio(voice.clip)
+    client = command_context.open_checks()
+    try:
+        request = TranscriptRequest(
+            waveform.samples, waveform.sample_rate, voice.transcript or "", language=voice.language or ""
+        )
+        return client.transcribe(request).result()
+    finally:
+        client.close()
+
+
+def _print_transcript(voice: Voice, transcript: Transcript) -> None:
+    if transcript.error_code:
+        print_message(f"The transcript of {voice.name} was not compared ({transcript.error_code}).")
+    elif not voice.transcript:
+        print_message(f"Proposed transcript of {voice.name}, to correct and set with `timbre voices edit`:")
+        print(printable(transcript.text))
+    elif not transcript.differences:
+        print_message(f"The transcript of {voice.name} agrees with its recording.")
+    for each in transcript.differences:
+        place = f"{each.from_seconds:.2f} to {each.to_seconds:.2f} s"
+        typed = f'"{printable(each.typed)}" is written' if each.typed else "nothing is written"
+        heard = f'"{printable(each.heard)}" was heard' if each.heard else "it was not heard"
+        print_message(f"{place}: {typed}, {heard}")
+
+
+def _transcript_json(voice: Voice, transcript: Transcript) -> dict[str, Any]:
+    return {
+        "name": voice.name,
+        "transcript": voice.transcript,
+        "heard": transcript.text,
+        "differences": [
+            {
+                "kind": each.kind.value,
+                "typed": each.typed,
+                "heard": each.heard,
+                "from_seconds": round(each.from_seconds, 3),
+                "to_seconds": round(each.to_seconds, 3),
+                "confidence": round(each.confidence, 3),
+            }
+            for each in transcript.differences
+        ],
+        "recognizer": transcript.recognizer or None,
+        "error_code": transcript.error_code or None,
+    }
 
 
 def _list(arguments: argparse.Namespace, command_context: CommandContext) -> int:
@@ -85,7 +155,8 @@ def _list(arguments: argparse.Namespace, command_context: CommandContext) -> int
     else:
         width = max(len(voice.name) for voice in voices)
         for voice in voices:
-            print(printable(f"{voice.name:<{width}}  {voice.clip_seconds:4.1f} s  {_in_short(voice)}".rstrip()))
+            length = f"{voice.clip_seconds:4.1f} s" if voice.clip_seconds else " " * 6
+            print(printable(f"{voice.name:<{width}}  {length}  {_in_short(voice)}".rstrip()))
     return 0
 
 
@@ -96,7 +167,7 @@ def _show(arguments: argparse.Namespace, command_context: CommandContext) -> int
     else:
         for name, value in values.items():
             if value not in (None, "", False):
-                lines = map(printable, str(value).splitlines())  # notes may have several
+                lines = map(printable, str(value).splitlines())  # notes may have several lines
                 print(f"{name + ':':<14}", "\n".join(lines))
     return 0
 
@@ -147,7 +218,7 @@ async def _stored_voices(
 
 
 def _add_stored(written: StoredVoicesWritten, library: VoiceLibrary, name: str | None) -> int:
-    """Add every voice that can be added. Return the exit status of the last failure, or 0."""
+    """Add as many voices as possible. Return the exit status of the last failure, or 0."""
     status = 0
     for sentence in written.refused:
         print_message(str(sentence))
@@ -178,11 +249,15 @@ def _print_added(addition: Addition) -> None:
     for warning in addition.warnings:
         print_message(warning)
     voice = addition.voice
-    hint = "" if voice.transcript else "; add a --transcript for a closer likeness"
+    hint = "" if voice.transcript or not voice.clip_seconds else "; add a --transcript for a closer likeness"
     print_message(f"added {voice.name} ({voice.clip_seconds:.1f} s{hint})")
 
 
 def _in_short(voice: Voice) -> str:
+    if voice.models:
+        return f"(built-in voice of {', '.join(voice.models)})"
+    if not voice.clip_seconds:
+        return f"({voice.generation} only, no recording)"
     origin = "bundled" if voice.is_built_in else f"{voice.generation} only" if voice.generation else ""
     return f"{f'({origin}) ' if origin else ''}{voice.transcript or '(no transcript)'}"
 
@@ -199,5 +274,6 @@ def _as_json(voice: Voice) -> dict[str, Any]:
         "generation": voice.generation,
         "created": voice.created or None,
         "built_in": voice.is_built_in,
+        "models": list(voice.models),
         "clip": str(voice.clip),
     }

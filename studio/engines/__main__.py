@@ -68,10 +68,10 @@ def _run(chosen: argparse.Namespace, manager: EngineManager, stages: tuple[Stage
             known = {view.key for stage in manager.overview().stages for view in stage.candidates if view.verification}
             manager.improve(stages, again=[key for key in keys if key in known or chosen.engine])
         case "rebuild":
-            manager.forget(keys)
+            manager.clear(keys)
             manager.improve(stages)
         case "clear":
-            freed = manager.store.clear() if chosen.all else manager.forget(keys)
+            freed = manager.store.clear() if chosen.all else manager.clear(keys)
             _print(f"{_megabytes(freed)} freed. Engines are rebuilt as needed.")
             return 0
     overview = manager.overview()

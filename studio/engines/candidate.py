@@ -156,7 +156,7 @@ class EngineBackend(ABC):
 
     @property
     def build_timeout_seconds(self) -> float:
-        """How long ``build`` may run without a report before it is killed as hung."""
+        """Time without a report after which ``build`` is killed as hung."""
         return 600.0
 
     @abstractmethod
@@ -165,7 +165,8 @@ class EngineBackend(ABC):
 
     @abstractmethod
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        """Return the facts a build depends on besides those of ``facts_of``: library versions, shapes, calibration data.
+        """Return the facts a build depends on besides those of ``facts_of``: library versions, shapes, calibration
+        data.
 
         Called only where ``probe`` returned ``Available``.
         """
@@ -184,7 +185,7 @@ class EngineBackend(ABC):
 
 
 def all_candidates(modules: tuple[str, ...] = MODULES) -> tuple[EngineBackend, ...]:
-    """Import the modules and join their lists; ``module:NAME`` selects another list than ``CANDIDATES``."""
+    """Import the modules and join their lists; ``module:NAME`` selects a list other than ``CANDIDATES``."""
     found: list[EngineBackend] = []
     for module in modules:
         name, _, attribute = module.partition(":")

@@ -112,6 +112,7 @@ class CandidateState:
             timing=manifest.timing if manifest else None,
             num_bytes=manifest.num_bytes if manifest else 0,
             made_at=manifest.made_at if manifest else "",
+            was_disturbed=manifest is not None and manifest.was_disturbed,
         )
 
 

@@ -43,6 +43,7 @@ from studio.engines.task import (
 from studio.engines.trial_process import TrialProcess
 from studio.errors import StudioError
 from studio.messages import Message, wording
+from studio.system.processor import others_kept_busy
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class EngineManager:
     """Engines of one model on one device.
 
     ``wanted`` contains the names of engines that the user chose, by the value of their stage.
-    ``on_change`` receives every new status, on the thread that caused it. Trials have a low priority if
+    ``on_change`` receives every new status, on the thread that caused it. ``was_disturbed`` tells whether a timing that has just ended is unreliable. Trials have a low priority if
     ``has_low_priority`` is set, because they run alongside other work; it is off if the user waits for them.
     """
 
@@ -74,6 +75,7 @@ class EngineManager:
         has_low_priority: bool = True,
         wanted: Mapping[str, str] = MappingProxyType({}),
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
+        was_disturbed: Callable[[int | None], bool] = others_kept_busy,
     ) -> None:
         self.target = target
         self.store = store
@@ -83,6 +85,7 @@ class EngineManager:
         self._has_low_priority = has_low_priority
         self._wanted = wanted
         self._on_change = on_change
+        self._was_disturbed = was_disturbed
         self._states = candidate_states_of(all_candidates(modules), target, store)
         self._lock = threading.RLock()
         self._work: CurrentTrial | None = None
@@ -142,6 +145,11 @@ class EngineManager:
         self._set_work(None)
         return self.overview()
 
+    def disturbed_keys(self) -> frozenset[str]:
+        """Return the keys of the candidates whose timing is unreliable and must be repeated."""
+        manifests = {state.key: state.manifest for state in self._states}
+        return frozenset(key for key, manifest in manifests.items() if manifest is not None and manifest.was_disturbed)
+
     def pause(self) -> None:
         """Pause the running trial and later ones until ``resume``."""
         self._hold(is_paused=True)
@@ -191,7 +199,7 @@ class EngineManager:
             if self._trial is not None:
                 self._trial.kill()
 
-    def forget(self, keys: Collection[str] | None = None) -> int:
+    def clear(self, keys: Collection[str] | None = None) -> int:
         """Delete the builds and results of this model's candidates, all or those of ``keys``; return the bytes freed.
 
         The next ``improve`` repeats the trials.
@@ -266,7 +274,11 @@ class EngineManager:
                     case Step():
                         self._update_progress(report, estimate)
                     case Completed():
-                        self.store.install(workspace, _manifest(state, report))
+                        manifest = _manifest(state, report)
+                        was_disturbed = manifest.timing is not None and self._was_disturbed(
+                            self.target.device.num_threads
+                        )
+                        self.store.install(workspace, replace(manifest, was_disturbed=was_disturbed))
                     case Failed(kind, reason):
                         self._fail(state, kind, reason)
                     case WasCancelled():
@@ -332,7 +344,7 @@ class EngineManager:
         except Exception as error:  # third-party boundary: on any failure fall back to the next engine
             _log.exception("%s does not open", state.key)
             if is_device_lost(error):
-                raise  # no other engine would open either, and this build is intact
+                raise  # no other engine would open either, so keep this intact build
             if is_out_of_memory(error):
                 self._exclude(state, self._too_large_now, wording("not enough memory for {engine} now", engine=title))
                 return None
@@ -348,7 +360,10 @@ class EngineManager:
         self._note(note)
 
     def _memory_shortage(self, state: CandidateState) -> Message | None:
-        """Return the reason if memory is too small. Checked in advance: the system kills a process that exhausts RAM."""
+        """Return the reason if memory is too small.
+
+        Checked in advance: the system kills a process that exhausts RAM.
+        """
         if not isinstance(state.probed, Available) or state.is_reference:
             return None
         return resource_shortage(state.probed.memory_bytes, budget_bytes(self.target.device))

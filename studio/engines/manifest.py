@@ -73,6 +73,7 @@ class Manifest:
     Attributes:
         facts: Everything the engine depends on; see ``candidate.facts_of``.
         phase_seconds: Duration of each phase, for later time estimates.
+        was_disturbed: Whether other programs kept the machine busy, so that the timing is unreliable.
     """
 
     key: str
@@ -83,6 +84,7 @@ class Manifest:
     timing: Timing | None = None
     phase_seconds: Mapping[str, float] = field(default_factory=dict)
     files: Mapping[str, BuiltFile] = field(default_factory=dict)
+    was_disturbed: bool = False
 
     @property
     def num_bytes(self) -> int:
@@ -98,7 +100,7 @@ class Manifest:
 
 
 class FailureKind(Enum):
-    """How a build failed."""
+    """Kinds of build failures."""
 
     UNDERWAY = "underway"  # running; interrupted (kill, power cut) if its lock is free
     FAILED = "failed"
@@ -136,6 +138,7 @@ def read_manifest(folder: Path) -> Manifest | None:
             timing=None if values["timing"] is None else Timing(**values["timing"]),
             phase_seconds={str(name): float(seconds) for name, seconds in values["phase_seconds"].items()},
             files={str(name): BuiltFile(**file) for name, file in values["files"].items()},
+            was_disturbed=values.get("was_disturbed") is True,  # absent before this field existed
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None

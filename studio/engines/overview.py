@@ -18,9 +18,9 @@ class Status(Enum):
     VERIFIED = "proven"
     UNTRIED = "untried"
     TRYING = "trying"
-    UNUSABLE = "unusable"  # on this machine
+    UNUSABLE = "unusable"  # cannot be used on this machine
     REJECTED = "refused"  # tested, and its output is wrong
-    FAILED = "failed"  # once; retried at the next start
+    FAILED = "failed"  # failed once; retried at the next start
     BACKED_OFF = "resting"  # failed too often; retried only on request
     INSUFFICIENT_RESOURCES = "no-room"  # too little memory or disk space now
     BUSY = "elsewhere"  # another process is trying it
@@ -37,6 +37,7 @@ class CandidateView:
     Attributes:
         reason: A clause that explains why the candidate cannot be used (yet).
         made_at: Time of the build in ISO 8601; empty if nothing is stored.
+        was_disturbed: Whether the timing is unreliable, because other programs kept the machine busy.
     """
 
     stage: Stage
@@ -52,6 +53,7 @@ class CandidateView:
     timing: Timing | None = None
     num_bytes: int = 0
     made_at: str = ""
+    was_disturbed: bool = False
 
     @property
     def speedup(self) -> float:

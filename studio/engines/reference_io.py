@@ -22,7 +22,7 @@ from studio.audio.files import read_audio
 from studio.engines.candidate import PROOF_VERSION, AnyStage, EngineBackend, EngineTarget
 from studio.engines.stage import Stage
 from studio.engines.task import TrialSize
-from studio.model.config import SpeechLMConfig
+from studio.model.config import AnySpeechLMConfig
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import (
     FloatArray,
@@ -224,7 +224,9 @@ def streamed_samples(vocoder: Vocoder, mel: torch.Tensor) -> Iterator[torch.Tens
 
 
 def _stops(num_prompt_tokens: int, num_tokens: int, flow: FlowDecoder) -> Iterator[int]:
-    stop = -num_prompt_tokens % flow.chunk_tokens or flow.chunk_tokens
+    stop = flow.chunk_tokens
+    if flow.streams_exactly:
+        stop = -num_prompt_tokens % flow.chunk_tokens or flow.chunk_tokens
     while stop + flow.lookahead_tokens <= num_tokens:
         yield stop
         stop += flow.chunk_tokens
@@ -235,7 +237,7 @@ def as_tokens(values: Integers) -> tuple[int, ...]:
     return tuple(int(value) for value in values)
 
 
-def random_tokens(config: SpeechLMConfig, count: int, seed: int) -> tuple[int, ...]:
+def random_tokens(config: AnySpeechLMConfig, count: int, seed: int) -> tuple[int, ...]:
     """Return random tokens: an engine whose output stays finite for them stays so for speech."""
     random = np.random.default_rng((seed, count))
     return tuple(random.integers(0, config.layout.num_speech_tokens, count).tolist())

@@ -22,7 +22,7 @@ TIMING = "Measuring the speed"
 
 @dataclass(frozen=True, slots=True)
 class TrialSize:
-    """How much speech a trial verifies and times: enough to find errors, little enough for the device.
+    """Amount of speech that a trial verifies and times: enough to find errors, but not too much for the device.
 
     Attributes:
         num_tokens: Length of the compared line in speech tokens (25 a second).
@@ -56,7 +56,7 @@ class TrialTask:
     device: Device
     stage: Stage
     name: str
-    modules: tuple[str, ...]  # which list the candidates
+    modules: tuple[str, ...]  # modules that list the candidates
     workspace: Path
     reference_path: Path
     timing_cache: Path
@@ -142,4 +142,4 @@ class TrialControl:
                         self._is_cancelled = True
                         self._may_run.set()
         except (EOFError, OSError):
-            os._exit(1)  # the parent process has ended, and the lock on the workspace with it
+            os._exit(1)  # the parent process has ended, which releases the lock on the workspace

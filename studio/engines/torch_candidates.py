@@ -49,7 +49,7 @@ class TorchCandidate(EngineBackend):
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
         # Memory bandwidth limits the language model, so narrow weights are faster even if they must be widened for
-        # the computation. The other stages need a processor that computes in the precision itself.
+        # the computation. The other stages are only faster on a processor with arithmetic in this precision.
         is_limited_by_arithmetic = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu
         if is_limited_by_arithmetic and not self._has_fast_arithmetic():
             return Unusable(

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-import psutil
-
 from studio.engines.manifest import FailureKind
 from studio.engines.task import (
     RECORDING,
@@ -33,10 +31,9 @@ from studio.engines.task import (
     WasCancelled,
 )
 from studio.messages import wording
-from studio.system.child_process import describe_exit, init_child, new_log_path
+from studio.system.child_process import describe_exit, init_child, lower_priority, new_log_path
 
 _POLL_SECONDS = 0.5
-_NICENESS = 10
 _CANCEL_GRACE_SECONDS = 10.0
 _EXIT_GRACE_SECONDS = 5.0
 # On a slow CPU, recording and verification report nothing for minutes.
@@ -196,12 +193,3 @@ def _serve(connection: Connection, task: TrialTask, log_path: Path) -> None:
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)  # skips library teardown, which may crash
-
-
-def lower_priority() -> None:
-    """Lower the process's CPU and disk priority, where the system supports it."""
-    process = psutil.Process()
-    with contextlib.suppress(psutil.Error, OSError):
-        process.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS if sys.platform == "win32" else _NICENESS)
-    with contextlib.suppress(psutil.Error, OSError, AttributeError, ValueError):
-        process.ionice(psutil.IOPRIO_VERYLOW if sys.platform == "win32" else psutil.IOPRIO_CLASS_IDLE)

@@ -57,7 +57,10 @@ class StageBenchmark(ABC):
 
     @abstractmethod
     def work(self, engine: Any) -> Callable[[], Iterator[object]]:
-        """Return the function to time: one line, streamed. Work that a voice needs only once is done here."""
+        """Return the function to time: one line, streamed if the model supports it.
+
+        Work that is needed once per voice is done here.
+        """
 
     @property
     def audio_seconds(self) -> float:
@@ -145,6 +148,8 @@ class FlowTrial(StageBenchmark):
 
     def work(self, engine: FlowDecoder) -> Callable[[], Iterator[object]]:
         prompt, tokens = self.reference_io.flow_prompt(), as_tokens(self.reference_io.speech_tokens)
+        if not engine.streams_exactly:
+            return lambda: iter((engine.decode_whole(prompt, tokens),))
         state = engine.prepare_prompt(prompt)
         return lambda: streamed_mel(engine, state, len(prompt.speech_tokens), tokens)
 

@@ -1,4 +1,4 @@
-"""Export of lines to audio files, subtitles and a manifest: names, formats, loudness, and resuming. No Qt, no torch.
+"""Export of lines to audio files, subtitles and a manifest. Contains no Qt and no torch.
 
 ``plan.py`` determines the files, and ``exporter.py`` writes them. The audio comes from a ``SpeechSource``
 (``speech_source.py``).

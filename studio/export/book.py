@@ -32,7 +32,7 @@ class BookDetails:
         return cls(details.title, details.author, details.narrator, details.cover)
 
     def tags(self, tags: dict[str, str], chapter: ScriptChapter | None = None) -> dict[str, str]:
-        """Return ``tags`` with those of the work and of one of its chapters. They have libsndfile's names."""
+        """Return ``tags`` with the tags of the work and of one of its chapters, under libsndfile's names."""
         found = {
             "album": self.title,
             "artist": self.author,
@@ -53,7 +53,7 @@ class BookDetails:
         )
 
     def digest(self) -> list[str]:
-        """Return what identifies the tags; it is empty without tags."""
+        """Return a value that identifies the tags; it is empty without tags."""
         values = [self.title, self.author, self.narrator]
         return values if any(values) else []
 
@@ -113,9 +113,10 @@ def chapters_of(items: Sequence[ExportItem], work: str) -> tuple[PlannedChapter,
 def audiobook_chapters(
     chapters: Sequence[PlannedChapter], timings: Mapping[int, LineTiming], head_samples: int = 0
 ) -> tuple[m4b.Chapter, ...]:
-    """Return the chapters that have lines, with their times. Each lasts until the next one.
+    """Return the chapters that have lines, with their times.
 
-    ``timings`` has the lines of the audiobook by position. Each chapter begins ``head_samples`` before its first line.
+    Each begins ``head_samples`` before its first line and lasts until the next. ``timings`` maps positions in the plan
+    to timings in the audiobook.
     """
     titles = [each.title for each in chapters if any(position in timings for position in each.positions)]
     firsts = [next((each for each in chapter.positions if each in timings), None) for chapter in chapters]

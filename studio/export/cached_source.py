@@ -29,7 +29,7 @@ _INAUDIBLE_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "v
 class CachedSource:
     """A ``SpeechSource`` that caches the waveforms of another one.
 
-    If the files in ``folder`` exceed ``most_bytes``, the least recently used ones are deleted at the start.
+    If the files in ``folder`` exceed ``most_bytes``, the least recently used are deleted at the start.
     """
 
     def __init__(self, source: SpeechSource, *, folder: Path | None = None, most_bytes: int = _MOST_BYTES) -> None:
@@ -92,7 +92,7 @@ def request_cache_key(request: SynthesisRequest, model_folder: Path, options: En
     values = asdict(replace(request, voice=replace(voice, clip=Path(), name="")))
     values["voice"] = [_content_hash(voice.clip), voice.transcript]
     run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
-    if not run["wanted_engines"]:  # keys from before this option existed remain valid
+    if not run["wanted_engines"]:  # keys made before this option existed remain valid
         del run["wanted_engines"]
     model = [
         [path.relative_to(model_folder).as_posix(), path.stat().st_size, path.stat().st_mtime_ns]

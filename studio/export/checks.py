@@ -1,4 +1,4 @@
-"""Checks before an export: everything that is known at the start is found before anything is synthesised."""
+"""Checks before an export, which find problems before anything is synthesised."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from studio.messages import Message, wording
 from studio.project.lines import Line, LineStyle
 from studio.storage.disk import free_bytes
 
-# Estimates for lines that have not been spoken yet. Both are rather too high than too low.
+# Estimates for lines that have not been spoken yet. Both err on the high side.
 _SECONDS_PER_LETTER = 0.1
 _SECONDS_PER_WIDE_LETTER = 0.3
 _FIRST_WIDE_LETTER = "\u2e80"  # Chinese, Japanese and Korean
 _LEAST_SECONDS = 1.0
 _TAKE_BYTES_PER_SECOND = 24_000 * 4
 _LOSSY_BYTES_PER_SECOND = 20_000
-_LOSSLESS_SHARE = 0.8  # of FLAC, compared with PCM
+_LOSSLESS_SHARE = 0.8  # size of FLAC relative to PCM
 _HEADER_BYTES = 4_096
 _MEGABYTE = 1_000_000
 _MOST_RANGES = 8
 
 
 class FindingKind(Enum):
-    """Stable names of what a check finds."""
+    """Stable names of findings."""
 
     VOICE = "voice"
     LINE = "line"
@@ -39,6 +39,7 @@ class FindingKind(Enum):
     SAME_NAME = "same-name"
     FOLDER = "folder"
     UNUSED = "unused"
+    REVIEW = "review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,14 @@ class LineToCheck:
     Attributes:
         must_speak: Whether it has no take that the export can use.
         is_outdated: Whether it keeps a take although it has changed since, because it is locked.
+        needs_review: Whether its take has problems that the user has not accepted.
     """
 
     number: int
     line: Line
     must_speak: bool
     is_outdated: bool = False
+    needs_review: bool = False
 
 
 def check_lines(
@@ -81,16 +84,19 @@ def check_lines(
     find_voice: Callable[[str | None], object],
     has_style: Callable[[LineStyle], bool] = lambda _: True,
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with ``lines``, errors first.
+    """Return the problems of ``lines``, errors first.
 
-    ``find_voice`` raises ``StudioError`` if there is no such voice; it is called once for each voice.
+    ``find_voice`` is called once for each voice, and raises ``StudioError`` if there is no such voice.
     """
     voice_errors: dict[str | None, StudioError | None] = {}
     failed: dict[int, StudioError] = {}
     styles: list[int] = []
     outdated: list[int] = []
+    to_review: list[int] = []
     for each in lines:
         line = each.line
+        if each.needs_review:
+            to_review.append(each.number)
         if each.is_outdated:
             outdated.append(each.number)
         if not each.must_speak:
@@ -112,11 +118,17 @@ def check_lines(
     if outdated:
         message = wording("These lines are locked and keep their takes, although they have changed.")
         found.append(Finding(FindingKind.LOCKED, message, tuple(outdated)))
-    return tuple(found)
+    return (*found, *review_findings(to_review))
+
+
+def review_findings(numbers: Sequence[int]) -> list[Finding]:
+    """Return a finding about lines whose takes have problems that the user has not accepted, if there are any."""
+    message = wording("The checks found problems in these takes, which are exported as they are.")
+    return [Finding(FindingKind.REVIEW, message, tuple(numbers))] if numbers else []
 
 
 def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:
-    """Return one finding for each different error of ``errors``, which maps line numbers to errors."""
+    """Return one finding for each distinct error in ``errors``, which maps line numbers to errors."""
     numbers: dict[str, list[int]] = {}
     first: dict[str, StudioError] = {}
     for number, error in errors.items():
@@ -134,7 +146,7 @@ def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:
 
 
 def check_names(plan: ExportPlan) -> tuple[Finding, ...]:
-    """Return the lines whose file names got a number, because an earlier line has the same name."""
+    """Return a note about lines whose file names got a number, because an earlier line has the same name."""
     numbers = tuple(plan.items[position].index for position in plan.renumbered)
     if not numbers:
         return ()
@@ -151,8 +163,8 @@ def check_space(
 ) -> None:
     """Raise ``DiskFull`` if the files of ``plan`` will not fit on the disk.
 
-    ``seconds_of`` returns the length of a line that is spoken already, else None. Lines to be spoken are stored in
-    ``takes_folder``, too. Files that exist need no further space.
+    ``seconds_of`` returns the length of a line that has been spoken, else None. Lines to be spoken are also stored in
+    ``takes_folder``. Existing files need no further space.
     """
     needed = {plan.folder: 0.0}
     seconds: list[float] = []
@@ -171,7 +183,7 @@ def check_space(
         if total > available:
             raise DiskFull(
                 "The export needs about {needed:.0f} MB, but only {free:.0f} MB are free in {folder}.",
-                remedy="Free some space, choose a folder on another disk, or a smaller audio format.",
+                remedy="Free some space, or choose a folder on another disk or a smaller audio format.",
                 needed=total / _MEGABYTE,
                 free=available / _MEGABYTE,
                 folder=folders[0],
@@ -179,7 +191,7 @@ def check_space(
 
 
 def _joined_seconds(plan: ExportPlan, spoken_seconds: float) -> float:
-    """Return the length of a joined file, roughly."""
+    """Return an estimate of the length of a joined file."""
     if plan.settings.at_times:
         last = max(item.slot.end_seconds for item in plan.items if item.slot is not None)
         return max(last, spoken_seconds)
@@ -187,13 +199,13 @@ def _joined_seconds(plan: ExportPlan, spoken_seconds: float) -> float:
 
 
 def expected_seconds(text: str) -> float:
-    """Return how long ``text`` will take to speak, roughly."""
+    """Return an estimate of the time that ``text`` takes to speak."""
     wide = sum(letter >= _FIRST_WIDE_LETTER for letter in text)
     return max(_LEAST_SECONDS, wide * _SECONDS_PER_WIDE_LETTER + (len(text) - wide) * _SECONDS_PER_LETTER)
 
 
 def number_ranges(numbers: Sequence[int]) -> str:
-    """Return ``numbers``, which are in order, as ``3, 5–8``; many of them are shortened with an ellipsis."""
+    """Return sorted ``numbers`` as text such as ``3, 5–8``; a long list ends with an ellipsis."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number == ranges[-1][1] + 1:

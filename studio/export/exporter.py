@@ -13,6 +13,7 @@ from studio.audio.resampling import Samples
 from studio.errors import CannotWrite, DiskFull, StudioError
 from studio.export.book import PlannedChapter, audiobook_chapters
 from studio.export.joined_files import JoinedFile
+from studio.export.line_checks import LineCheck
 from studio.export.loudness import LoudnessMeter, TruePeakMeter, loudness_lufs, true_peak_dbtp
 from studio.export.manifest import TEXT_ENCODING, ManifestRow, manifest
 from studio.export.mastered_chapters import mastered
@@ -24,8 +25,9 @@ from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.subtitles import LineTiming
 from studio.export.target_folder import FileRecord, Journal, Origin, TargetFolder, foreign_files, require_writable
 from studio.pipeline.control import RequestControl
+from studio.text.styles import style_name
 
-# A smaller correction is inaudible. Without a correction, the lines are the same as in the files of single lines.
+# A smaller correction is inaudible. Without one, lines sound the same in the joined file as in their own files.
 _NOTICEABLE_LU = 0.05
 
 
@@ -41,7 +43,7 @@ class LineFailure:
 class ExportResult:
     """Result of an export.
 
-    If a line fails, a joined file would have an unnoticed gap. So it is not created, nor are its subtitles and
+    If a line fails, the joined file would have an unnoticed gap. Therefore it is not created, nor are its subtitles and
     manifest, unless ``ExportSettings.allows_missing``.
 
     Attributes:
@@ -49,7 +51,7 @@ class ExportResult:
         num_made: The number of files that this export created.
         audio_seconds: The length of the lines that this export processed.
         spoken_seconds: The length of those that had to be spoken.
-        timings: When each line is heard in the joined audio, for the lines whose length is known.
+        timings: The time of each line in the joined audio, for the lines whose length is known.
     """
 
     files: tuple[Path, ...]
@@ -69,7 +71,7 @@ class ExportResult:
 def check_target(plan: ExportPlan) -> tuple[PurePosixPath, ...]:
     """Return the files of ``plan`` that exist but were not created by exporting it.
 
-    Nothing is created. Raise ``CannotWrite`` or ``DiskFull`` if the files of ``plan`` cannot be written.
+    Creates nothing. Raise ``CannotWrite`` or ``DiskFull`` if the files of ``plan`` cannot be written.
     """
     for folder in {(plan.folder / file).parent for file in plan.files}:
         require_writable(folder)
@@ -97,15 +99,17 @@ class Exporter:
         control: RequestControl | None = None,
         on_progress: Callable[[ExportProgress], None] | None = None,
         journals: Path | None = None,
+        check_of: Callable[[ExportItem], LineCheck | None] = lambda _: None,
     ) -> None:
         self._plan = plan
         self._settings = plan.settings
         self._source = source
+        self._check_of = check_of
         self._control = control or RequestControl()
         self._on_progress = on_progress or (lambda _: None)
         self._journal = Journal(plan.folder, journals=journals)
         self._target = TargetFolder(plan.folder, self._journal)
-        # Keys are the positions of lines in the plan.
+        # keys are positions of lines in the plan
         self._records: dict[int, FileRecord] = {}
         self._num_samples: dict[int, int] = {}
         self._failures: list[LineFailure] = []
@@ -250,7 +254,10 @@ class Exporter:
         if self._must_bind:
             self._write_audiobook(timings)
         for subtitle_format, file in plan.subtitle_files.items():
-            self._write_text(file, subtitle_format.write(in_order_of_time(timings)))
+            self._write_text(
+                file,
+                subtitle_format.write(in_order_of_time(timings), has_words=self._plan.settings.subtitles_have_words),
+            )
         if plan.manifest_file:
             rows = (
                 ManifestRow(
@@ -258,6 +265,8 @@ class Exporter:
                     str(plan.file_with(position)),
                     self._records.get(position),
                     self._settings.provenance,
+                    style_name(timing.item.style, self._settings.style_names),
+                    self._check_of(timing.item),
                 )
                 for position, timing in zip(sorted(self._num_samples), timings, strict=True)
             )
@@ -329,7 +338,7 @@ class Exporter:
 
     def _join(self, joined: JoinedFile, timings: tuple[LineTiming, ...]) -> None:
         settings, file, gain_db = self._settings, joined.file, self._correction_db()
-        title = settings.project if settings.project and joined.character is None else file.stem
+        title = settings.project if settings.project and joined.group is None else file.stem
         tags = settings.provenance.tags(title=title, album=settings.project)
         wanted, num_samples = set(joined.positions), max(timing.end_samples for timing in timings)
         lines = [each for each in zip(sorted(self._num_samples), timings, strict=True) if each[0] in wanted]
@@ -371,9 +380,9 @@ class Exporter:
         return "" if self._failures else self._plan.script_recipe(file)
 
     def _correction_db(self) -> float:
-        """Return the gain to add to each line so that all lines together reach the target loudness.
+        """Return the gain to add to each line, so that all lines together reach the target loudness.
 
-        Pauses and partial blocks at the ends of lines make the joined audio a little quieter than its lines.
+        Because of pauses and partial blocks at line ends, the joined audio is slightly quieter than its lines.
         """
         reached = self._script_meter.integrated_lufs if self._script_meter else None
         if reached is None or self._settings.loudness is None:

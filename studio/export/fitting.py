@@ -1,53 +1,123 @@
-"""Speech source that fits newly spoken lines to their slots in a video."""
+"""Speech source that fits lines to their slots in a video."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from studio.audio.edits import AudioEdits
 from studio.audio.waveform import Waveform
+from studio.errors import StudioError
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.project.dubbing import FitOptions
+from studio.project.lines import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class FittedLine:
+    """A line to be fitted.
+
+    Attributes:
+        original: The line before fitting.
+        faster: The same line in a faster style of the model, or None if it is never spoken again.
+        take_seconds: The length of its take in the project, or None if the line is newly spoken. Such a take is already
+            stretched, and is spoken again if there is a ``faster`` line.
+    """
+
+    original: ExportItem
+    slot: Slot
+    faster: ExportItem | None = None
+    take_seconds: float | None = None
+
+    @property
+    def key(self) -> str:
+        faster = "" if self.faster is None else f":{self.faster.key}"
+        return f"{self.original.key}:fit:{self.slot.seconds:.4f}{faster}"
 
 
 def fitted_items(
-    items: Sequence[ExportItem], keys: Collection[str], options: FitOptions
-) -> tuple[tuple[ExportItem, ...], dict[str, ExportItem]]:
-    """Return ``items``, of which those with ``keys`` and a slot are fitted, and the original items by the new keys.
+    items: Sequence[ExportItem],
+    keys: Collection[str],
+    options: FitOptions,
+    *,
+    faster: Mapping[str, ExportItem] | None = None,
+    seconds_of_takes: Mapping[str, float] | None = None,
+) -> tuple[tuple[ExportItem, ...], dict[str, FittedLine]]:
+    """Return ``items`` with the keys of their fitted audio, and the fitted lines by key.
 
-    The same words in a slot of another length have another key, because their audio differs.
+    The same words in slots of different lengths have different keys, because their audio differs.
+
+    ``keys`` are those of the lines to speak. ``faster`` and ``seconds_of_takes`` map keys to the lines in a faster style,
+    and to the lengths of the takes to be spoken again.
     """
+    faster, seconds_of_takes = faster or {}, seconds_of_takes or {}
     fitted: list[ExportItem] = []
-    originals: dict[str, ExportItem] = {}
-    limits = f"{options.slowest:g}:{options.fastest:g}:{options.lengthens}"
+    lines: dict[str, FittedLine] = {}
+    limits = f"{options.slowest:g}:{options.fastest:g}:{options.lengthens}:{options.retakes.value}"
     for item in items:
         key = item.key
-        if item.slot is not None and key in keys:
-            key = f"{key}:fit:{item.slot.seconds:.4f}:{limits}"
-            originals[key] = item
+        if item.slot is not None and (key in keys or key in seconds_of_takes):
+            line = FittedLine(item, item.slot, faster.get(key), seconds_of_takes.get(key))
+            key = f"{line.key}:{limits}"
+            lines[key] = line
         fitted.append(replace(item, key=key))
-    return tuple(fitted), originals
+    return tuple(fitted), lines
 
 
 class FittingSource:
-    """A ``SpeechSource`` that stretches the audio of ``source``. ``originals`` comes from ``fitted_items``."""
+    """A ``SpeechSource`` that fits the audio of ``source``. ``lines`` comes from ``fitted_items``.
 
-    def __init__(self, source: SpeechSource, originals: Mapping[str, ExportItem], options: FitOptions) -> None:
+    ``retaken`` contains the lines that were spoken again in a faster style, by number.
+    """
+
+    def __init__(self, source: SpeechSource, lines: Mapping[str, FittedLine], options: FitOptions) -> None:
         self._source = source
-        self._originals = originals
+        self._lines = lines
         self._options = options
+        self.retaken: dict[int, ExportItem] = {}
 
     def needs_speaking(self, item: ExportItem) -> bool:
-        return self._source.needs_speaking(self._originals.get(item.key, item))
+        return any(self._source.needs_speaking(each) for each in self._expected_of(item))
 
     def expect(self, items: Sequence[ExportItem]) -> None:
-        self._source.expect([self._originals.get(item.key, item) for item in items])
+        self._source.expect([each for item in items for each in self._expected_of(item)])
 
     def waveform_of(self, item: ExportItem) -> Waveform:
-        original = self._originals.get(item.key)
-        if original is None or original.slot is None:
+        line = self._lines.get(item.key)
+        if line is None:
             return self._source.waveform_of(item)
-        waveform = self._source.waveform_of(original)
-        speed = self._options.stretch(waveform.seconds, original.slot.seconds)
+        waveform = self._source.waveform_of(line.original)
+        quicker = self._retake(line, waveform)
+        if quicker is not None:
+            self.retaken[item.index] = item
+            return self._stretched(quicker, line.slot)
+        return waveform if line.take_seconds is not None else self._stretched(waveform, line.slot)
+
+    def _expected_of(self, item: ExportItem) -> list[ExportItem]:
+        """Return the lines that are certainly needed for ``item``."""
+        line = self._lines.get(item.key)
+        if line is None:
+            return [item]
+        is_retaken = line.take_seconds is not None and line.faster is not None
+        return [line.original, line.faster] if is_retaken and line.faster is not None else [line.original]
+
+    def _retake(self, line: FittedLine, waveform: Waveform) -> Waveform | None:
+        """Return shorter speech in the faster style, or None if it is not needed or not shorter."""
+        seconds, slot_seconds = waveform.seconds, line.slot.seconds
+        if line.faster is None:
+            return None
+        if line.take_seconds is not None:
+            seconds = line.take_seconds
+        else:
+            fitted_seconds = seconds / self._options.stretch(seconds, slot_seconds)
+            if not self._options.wants_retake(seconds, slot_seconds, fitted_seconds):
+                return None
+        try:
+            quicker = self._source.waveform_of(line.faster)
+        except StudioError:
+            return None  # the line keeps its first reading, and is reported if that is too long
+        return quicker if quicker.seconds < seconds else None
+
+    def _stretched(self, waveform: Waveform, slot: Slot) -> Waveform:
+        speed = self._options.stretch(waveform.seconds, slot.seconds)
         return Waveform(AudioEdits(speed=speed).apply(waveform.samples, waveform.sample_rate), waveform.sample_rate)

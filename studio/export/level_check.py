@@ -1,4 +1,4 @@
-"""Check of audio files against a standard, by chapter where they have chapters, and their correction."""
+"""Check of audio files, or their chapters, against a standard; correction of files that fail."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ORIGINALS = "originals"
 
 @dataclass(frozen=True, slots=True)
 class CheckedAudio:
-    """Levels of a file or of one of its chapters, and what a standard says about them."""
+    """Levels of a file or of one of its chapters, and the verdicts of a standard."""
 
     path: Path
     chapter: str
@@ -62,7 +62,7 @@ class CheckedAudio:
 def check_file(
     path: Path, standard: AudioStandard, *, check: Callable[[], None] = lambda: None
 ) -> tuple[CheckedAudio, ...]:
-    """Return the check of a file, or of each of its chapters. Raise ``UnreadableClip`` and ``BrokenClip``.
+    """Check a file, or each of its chapters. Raise ``UnreadableClip`` and ``BrokenClip``.
 
     ``check`` is called for each block and may raise.
     """
@@ -94,7 +94,7 @@ def check_files(paths: Iterable[Path], standard: AudioStandard) -> Iterator[Chec
 
 
 def _chapters_of(path: Path) -> list[tuple[str, float]]:
-    """Return the titles and ends in seconds of the chapters, if PyAV is installed."""
+    """Return the title and the end in seconds of each chapter; empty without PyAV."""
     if path.suffix.lower() not in _CHAPTER_SUFFIXES or not path.is_file():
         return []
     try:
@@ -107,17 +107,18 @@ def _chapters_of(path: Path) -> list[tuple[str, float]]:
                 (each["metadata"].get("title", ""), float(each["end"] * (each["time_base"] or 0)))
                 for each in container.chapters()
             ]
-    except av.error.FFmpegError:  # reading the audio reports it
+    except av.error.FFmpegError:  # reading the audio reports the problem
         return []
 
 
 def can_fix(path: Path) -> bool:
-    """Whether ``fix_file`` can write the format. An audiobook has to be exported again."""
+    """Return whether ``fix_file`` can write the format. Audiobooks have to be exported again."""
     return path.suffix.lower() in AUDIO_SUFFIXES - _CHAPTER_SUFFIXES
 
 
 def fix_file(path: Path, standard: AudioStandard, *, check: Callable[[], None] = lambda: None) -> Path:
-    """Master a file to ``standard`` and return where the original was moved: the folder ``originals`` beside it.
+    """Master a file to ``standard``; move the original to the folder ``originals`` beside it, and return its path
+    there.
 
     Tags and format are kept; MP3 is written at 192 kbit/s. Raise ``UnusableSetting`` for other formats, the errors of
     ``check_file``, ``DiskFull`` and ``CannotWrite``.

@@ -1,4 +1,4 @@
-"""Levels of finished audio, measured in pieces: RMS, peaks, noise floor, loudness, and silence at both ends.
+"""Levels of finished audio, measured piece by piece: RMS, peaks, noise floor, loudness, and silence at both ends.
 
 The noise floor is the RMS level of the quietest half second, as measured by the ACX Check plug-in of Audacity. Digital
 silence counts as the floor, with -120 dBFS.
@@ -18,7 +18,7 @@ from studio.export.loudness import FloatArray, LoudnessMeter, TruePeakMeter, dec
 
 FRAMES_PER_SECOND = 100
 _FLOOR_FRAMES = 50
-# Frames that are quieter than the whole by more than this are silence or room tone, not speech.
+# Frames quieter than the average by more than this are silence or room tone, not speech.
 _SPEECH_RANGE_DB = 30.0
 _SILENCE_RMS = 1e-6  # -120 dBFS
 
@@ -63,7 +63,7 @@ class LevelMeter:
         self._peak = max(self._peak, float(np.abs(samples).max(initial=0.0)))
 
     def finish(self) -> Levels:
-        """Return the levels of all pieces. Nothing can be added afterwards."""
+        """Return the levels of all pieces. No piece can be added afterwards."""
         frames = self._frames
         rms = frames.rms
         head, tail = _silence_at_ends(frames.powers(), rms)
@@ -97,7 +97,7 @@ class FramePowers:
         self._rest = squares[num_whole:]
 
     def powers(self) -> FloatArray:
-        """Return (frames,): the mean squares. A last frame that is incomplete counts with the samples it has."""
+        """Return (frames,): the mean squares. An incomplete last frame is averaged over its own samples."""
         last = [np.array([self._rest.mean()])] if len(self._rest) else []
         return np.concatenate([np.zeros(0), *self._powers, *last])
 

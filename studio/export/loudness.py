@@ -1,4 +1,4 @@
-"""Loudness and true peak of mono audio after ITU-R BS.1770-4, and a true-peak limiter.
+"""Loudness and true peak of mono audio according to ITU-R BS.1770-4, and a true-peak limiter.
 
 Integrated loudness is gated, in LUFS. pyloudnorm provides the K-weighting filters. The gated mean over blocks is
 computed here, piece by piece, because hours of audio do not fit into one array.
@@ -25,8 +25,8 @@ _ABSOLUTE_GATE_LUFS = -70.0
 _RELATIVE_GATE_LU = -10.0
 
 _OVERSAMPLING = 4
-# The gain falls and rises over twice this time, longer than a period of a deep voice. A gain that follows single
-# periods would be audible as distortion.
+# The gain falls and rises over twice this time, which is longer than a period of a deep voice. A gain that followed
+# single periods would be audible as distortion.
 _LOOK_AHEAD_SECONDS = 0.010
 _MOST_PASSES = 4
 _LOWEST_DECIBELS = -120.0
@@ -34,7 +34,7 @@ _BEYOND_SAMPLES = 64
 
 
 class LoudnessMeter:
-    """Loudness meter for consecutive pieces of audio. Measuring pieces equals measuring the whole."""
+    """Loudness meter for consecutive pieces of audio. The result does not depend on the division into pieces."""
 
     def __init__(self, sample_rate: int) -> None:
         # Imported here because it takes a third of a second.
@@ -44,7 +44,7 @@ class LoudnessMeter:
             IIRfilter(4.0, 1 / math.sqrt(2), 1500.0, sample_rate, "high_shelf"),
             IIRfilter(0.0, 0.5, 38.0, sample_rate, "high_pass"),
         )
-        self._states = [np.zeros(2) for _ in self._filters]  # of second-order filters
+        self._states = [np.zeros(2) for _ in self._filters]  # states of second-order filters
         self._hop_samples = sample_rate // _HOPS_IN_SECOND
         self._hop_powers: list[FloatArray] = []
         self._rest = np.zeros(0)
@@ -123,7 +123,7 @@ class TruePeakMeter:
             self._peak = max(self._peak, float(np.abs(values).max(initial=0.0)))
 
     def finish(self) -> float:
-        """Return the true peak of all pieces in dBTP. Nothing can be added afterwards."""
+        """Return the true peak of all pieces in dBTP. No piece can be added afterwards."""
         self.add(np.zeros(0, np.float32), is_last=True)
         return decibels_of(self._peak)
 
@@ -188,7 +188,7 @@ def _smooth_gain(gain: FloatArray, sample_rate: int) -> FloatArray:
     """
     reach = max(1, round(_LOOK_AHEAD_SECONDS * sample_rate))
     held = _sliding_minimum(np.pad(gain, 2 * reach, constant_values=1.0), 2 * reach + 1)
-    # Two running means give a triangular window, which avoids corners in the gain.
+    # Two running means equal a triangular window, which avoids corners in the gain curve.
     return _running_mean(_running_mean(held, reach + 1), reach + 1)
 
 

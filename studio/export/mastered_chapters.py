@@ -14,9 +14,9 @@ from studio.export.subtitles import LineTiming
 def mastered(
     audio: Iterator[Samples], timings: Sequence[LineTiming], settings: ExportSettings, check: Callable[[], None]
 ) -> Iterator[Samples]:
-    """Yield ``audio``, which is each line and the pause after it, mastered to the standard of ``settings`` if it has one.
+    """Yield ``audio``, the lines and the pauses after them, mastered to the standard of ``settings`` if there is one.
 
-    ``check`` is called now and then and may raise.
+    ``check`` is called regularly and may raise.
     """
     if settings.standard is None:
         yield from audio

@@ -20,7 +20,7 @@ _CLOSE_ENOUGH_LU = 0.05
 _MOST_CORRECTIONS = 4
 # The limit for formats that clip at full scale, if no other limit is set.
 _FULL_SCALE_DBTP = -0.1
-# Speech fades out. Frames that are less than this below the loud syllables are still speech.
+# Speech fades out: frames up to this much quieter than the loud syllables are still speech.
 _SPEECH_RANGE_DB = 50.0
 _KEPT_HEAD_SECONDS = 0.05
 _KEPT_TAIL_SECONDS = 0.15
@@ -105,7 +105,7 @@ def apply_loudness(
     """Return ``samples`` with the loudness and true peak of ``target``.
 
     If there is no target, the samples are unchanged, or limited to full scale if the format requires it.
-    ``extra_gain_db`` is the correction with which all lines together reach the target.
+    ``extra_gain_db`` is added to every line, so that all lines together reach the target.
     """
     if target is None:
         must_limit = not encoding.is_float and np.abs(samples).max(initial=0.0) > 1.0
@@ -120,7 +120,7 @@ def apply_loudness(
         amplified = samples * np.float32(amplitude_of(gain_db))
         result = limit(amplified, sample_rate, target.true_peak_dbtp)
         reached = loudness_lufs(result, sample_rate)
-        # Compensate for the loss of loudness in the limiter.
+        # Compensate for loudness lost in the limiter.
         if result is amplified or reached is None or abs(aim - reached) < _CLOSE_ENOUGH_LU:
             break
         gain_db = min(_LARGEST_GAIN_DB, gain_db + aim - reached)

@@ -1,8 +1,8 @@
 """File names from a pattern such as ``{index} {voice} {text}``, valid on Windows, macOS and Linux.
 
-Names have no reserved characters or words and no trailing space or dot. Their length is limited, and they differ in
-more than case and Unicode composition. A ``/`` in the pattern or in the file name of a line creates folders; a ``/`` in
-a voice or text does not.
+Names have no reserved characters or words and no trailing space or dot. Their length is limited, and no two differ only
+in case or Unicode composition. A ``/`` in the pattern or in the file name of a line creates folders; a ``/`` in a voice
+or text does not.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import difflib
 import os
 import string
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 import regex
 
@@ -20,6 +21,7 @@ from studio.errors import UnusableSetting
 from studio.export.speech_source import ExportItem
 from studio.export.subtitles import as_subtitle
 from studio.messages import did_you_mean
+from studio.text.styles import style_name
 
 DEFAULT_PATTERN = "{index} {voice} {text}"
 DEFAULT_CHAPTER_PATTERN = "{chapter_number} {chapter}"
@@ -29,7 +31,7 @@ FIELDS = {
     "text": "first words of the line; {text:20} takes 20 characters",
     "style": "style of the line",
     "project": "name of the script",
-    "character": "who speaks the line",
+    "character": "character who speaks the line",
     "id": "ID in an imported table, or otherwise the number of the line",
     "chapter_number": "number of the chapter: 01",
     "chapter": "title of the chapter",
@@ -88,12 +90,22 @@ class NamePattern:
             for _, field, spec in part:
                 self._check(field, spec, known)
 
-    def stem(self, item: ExportItem, *, num_items: int, project: str = "") -> PurePosixPath:
-        """Return the path of the file of a line, without suffix, relative to the target folder."""
+    def stem(
+        self,
+        item: ExportItem,
+        *,
+        num_items: int,
+        project: str = "",
+        style_names: Mapping[str, str] = MappingProxyType({}),
+    ) -> PurePosixPath:
+        """Return the path of the file of a line, without suffix, relative to the target folder.
+
+        ``style_names`` are the names of style presets by family.
+        """
         values = {
             "voice": item.voice,
             "text": _SIGNS.sub(" ", as_subtitle(item.text)),  # without tags and pauses
-            "style": item.style,
+            "style": style_name(item.style, style_names),
             "project": project,
             "character": item.character,
             "chapter": item.chapter.title or project,

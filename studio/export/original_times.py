@@ -1,4 +1,4 @@
-"""Audio at the original times of a video: where each line begins, what overlaps, and the mix of all lines."""
+"""Audio at the original times of a video: the start of each line, overlaps, and the mix of all lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Overrun:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """A line that is still heard when a later one begins, although their times do not overlap."""
+    """A line whose audio overlaps a later line, although their times do not overlap."""
 
     item: ExportItem
     next_item: ExportItem
@@ -37,9 +37,9 @@ class Overlap:
 def timings_at_slots(
     lines: Sequence[tuple[ExportItem, int]], sample_rate: int, pause_samples_after: Callable[[ExportItem], int]
 ) -> tuple[LineTiming, ...]:
-    """Return when each of ``lines`` (item, number of samples) is heard, in the same order.
+    """Return the timing of each of ``lines`` (item, number of samples), in the same order.
 
-    A line with a time begins exactly there, others follow the line before and its pause.
+    A line with a time begins exactly then; other lines follow the line before and its pause.
     """
     timings: list[LineTiming] = []
     following = 0  # where a line without a time begins
@@ -65,7 +65,7 @@ def overruns(timings: Iterable[LineTiming]) -> tuple[Overrun, ...]:
 
 
 def overlaps(timings: Iterable[LineTiming]) -> tuple[Overlap, ...]:
-    """Return the lines that are still heard when a later one begins, unless the video has them speak at once."""
+    """Return the lines that overlap a later line, unless their times in the video overlap too."""
     found: list[Overlap] = []
     ordered = in_order_of_time(timings)
     for position, timing in enumerate(ordered):
@@ -83,7 +83,7 @@ def overlaps(timings: Iterable[LineTiming]) -> tuple[Overlap, ...]:
 def mix_lines(
     timings: Sequence[LineTiming], audio: Iterator[Samples], num_samples: int, limited: Callable[[Samples], Samples]
 ) -> Iterator[Samples]:
-    """Yield the mix of ``audio``, which has the sound and the pause of each line, in the order of ``timings``."""
+    """Yield the mix of ``audio``: pairs of the sound and the pause of each line, in the order of ``timings``."""
     starts = [timing.start_samples for timing in timings]
     return mix(zip(starts, itertools.islice(audio, 0, None, 2), strict=True), num_samples, limited)
 
@@ -93,14 +93,14 @@ def mix(
 ) -> Iterator[Samples]:
     """Yield blocks of audio in which each of ``parts`` (start, samples) begins at its start, with silence between.
 
-    ``parts`` are in the order of their starts. Parts that overlap are added, and their sum passes through ``limited``.
-    The blocks have ``num_samples`` samples in total, or more if the parts end later.
+    ``parts`` are in the order of their starts. Overlapping parts are added, and ``limited`` limits the sum. The blocks
+    have ``num_samples`` samples in total, or more if the parts end later.
     """
-    position = 0  # of the next sample to be yielded
+    position = 0  # position of the next sample to yield
     sum_start, sum_samples, num_parts = 0, np.zeros(0, np.float32), 0
     for start, samples in parts:
         offset = start - sum_start
-        if num_parts and offset < len(sum_samples):  # overlaps what is waiting
+        if num_parts and offset < len(sum_samples):  # overlaps the parts that are waiting
             longer = np.zeros(max(len(sum_samples), offset + len(samples)), np.float32)
             longer[: len(sum_samples)] = sum_samples
             longer[offset : offset + len(samples)] += samples

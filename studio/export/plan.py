@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from studio.audio.encoding import ENCODINGS, WAV_16, SoundEncoding
 from studio.audio.m4b import M4B_SUFFIX
 from studio.errors import NothingToSpeak, UnusableSetting
 from studio.export.book import BookDetails, PlannedChapter, chapters_of
-from studio.export.joined_files import JoinedFile, joined_files
+from studio.export.joined_files import FilePer, JoinedFile, joined_files
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import (
     DEFAULT_CHAPTER_PATTERN,
@@ -49,11 +49,12 @@ class ExportSettings:
         has_audiobook: Whether to export all lines to an M4B file with chapters.
         standard: The standard to which chapters, or else the joined file, are mastered.
         room_tone: A recording of room tone for mastered audio, or None for generated noise.
-        pause_seconds: The pause after each line, or None for the pause that the line has.
+        pause_seconds: The pause after each line, or None for each line's own pause.
         at_times: Whether each line of the joined audio begins at its time in the video.
-        per_character: Whether there is a joined file for each character, instead of one for all. Needs ``at_times``.
-        replaces_files: Whether to overwrite files that were not exported from ``origin``.
-        allows_missing: Whether to make a joined file although lines are missing from it.
+        joined_per: Whether lines are joined for the whole script, for each character or for each language. The last two
+        need ``at_times``. style_names: The names of style presets for file names and the manifest, by family.
+        replaces_files: Whether to overwrite files that were not exported from ``origin``. allows_missing: Whether to
+        make a joined file although lines are missing from it.
     """
 
     encoding: SoundEncoding = WAV_16
@@ -69,12 +70,14 @@ class ExportSettings:
     room_tone: Path | None = None
     pause_seconds: float | None = None
     at_times: bool = False
-    per_character: bool = False
+    joined_per: FilePer = FilePer.SCRIPT
     loudness: LoudnessTarget | None = None
     is_trimmed: bool = False
     subtitles: frozenset[SubtitleFormat] = frozenset()
+    subtitles_have_words: bool = False  # the time of each word, where it is known
     has_manifest: bool = False
     project: str = ""
+    style_names: Mapping[str, str] = field(default_factory=dict)
     provenance: Provenance = Provenance()
     replaces_files: bool = False
     allows_missing: bool = False
@@ -110,9 +113,10 @@ class ExportSettings:
                 longest=LONGEST_PAUSE_SECONDS,
             )
 
-        if self.per_character and not self.at_times:
+        if self.joined_per is not FilePer.SCRIPT and not self.at_times:
             raise UnusableSetting(
-                "A file per character needs the original times.", remedy="Export at the original times, or one file."
+                "A file per character or language needs the original times.",
+                remedy="Export at the original times, or one file.",
             )
         if self.at_times and self.is_by_chapter:
             raise UnusableSetting(
@@ -170,7 +174,7 @@ class ExportSettings:
         return 0 if following is None else self.pause_samples_after(item)
 
     def timings(self, lines: Sequence[tuple[ExportItem, int]]) -> tuple[LineTiming, ...]:
-        """Return the timing of ``lines`` (item, number of samples) in the joined audio. No pause follows the last.
+        """Return the timing of ``lines`` (item, number of samples) in the joined audio. No pause follows the last line.
 
         In mastered audio, each chapter begins and ends with room tone.
         """
@@ -193,8 +197,8 @@ class ExportPlan:
         line_files: The files of ``items`` in the same order, or empty.
         chapters: The chapters of ``items``, or one for all of them if the export is not by chapter.
         script_stem: The name of the joined audio, audiobook, subtitles and manifest, without suffix.
-        joined_files: The files that join lines: none, one, or one for each character.
-        renumbered: The positions of the lines whose file names got a number, because an earlier one is the same.
+        joined_files: The files that join lines: none, one, or one for each character or language.
+        renumbered: The positions of the lines whose file names got a number, because an earlier name is the same.
     """
 
     folder: Path
@@ -217,7 +221,7 @@ class ExportPlan:
     ) -> ExportPlan:
         """Plan an export. Raise ``NothingToSpeak`` without items, and ``UnusableSetting`` for an invalid name pattern.
 
-        ``columns`` are those of the imported table that the name pattern may use, by default those of ``items``.
+        ``columns`` are the table columns that the name pattern may use, by default the columns of ``items``.
         """
         if not items:
             raise NothingToSpeak("There are no lines to export.", remedy="Add or select lines first.")
@@ -241,7 +245,9 @@ class ExportPlan:
                 stem_wanted = (
                     sanitize_path(_without_suffix(item.file_name))
                     if item.file_name
-                    else pattern.stem(item, num_items=largest, project=settings.project)
+                    else pattern.stem(
+                        item, num_items=largest, project=settings.project, style_names=settings.style_names
+                    )
                 )
                 short = short_enough(stem_wanted, folder, suffix)
                 unique = names.unique(short, [suffix])
@@ -251,7 +257,7 @@ class ExportPlan:
         chapters = _chapters(items, folder, settings, names)
         joined: tuple[JoinedFile, ...] = ()
         if settings.joined_name is not None:
-            joined = joined_files(items, stem, suffix, names, per_character=settings.per_character)
+            joined = joined_files(items, stem, suffix, names, settings.joined_per)
         return cls(folder, settings, tuple(items), tuple(line_files), chapters, stem, joined, tuple(renumbered))
 
     @property
@@ -315,11 +321,19 @@ class ExportPlan:
         times = [item.slot and [item.slot.start_seconds] for item in self.items] if self.settings.at_times else []
         joined = next((each for each in self.joined_files if each.file == file), None)
         if joined is not None:
-            # All lines count: with original times, the file ends with the last line of the whole script.
-            of_character = joined.positions if joined.character is not None else ()
-            return _digest(lines, *times, *of_character, *self._audio_options())
+            # All lines are included: with original times, the file ends with the last line of the whole script.
+            of_group = joined.positions if joined.group is not None else ()
+            return _digest(lines, *times, *of_group, *self._audio_options())
         rows = [[item.index, item.style, item.seed, item.model, *_imported_values(item)] for item in self.items]
-        return _digest(lines, rows, *times, [str(file) for file in self._files_with_lines()], *self._audio_options())
+        words: list[object] = []
+        if file in self.subtitle_files.values() and any(item.words for item in self.items):
+            words = [
+                self.settings.subtitles_have_words,
+                *([astuple(word) for word in item.words] for item in self.items),
+            ]
+        return _digest(
+            lines, rows, *times, *words, [str(file) for file in self._files_with_lines()], *self._audio_options()
+        )
 
     def _files_with_lines(self) -> tuple[PurePosixPath, ...]:
         return self.line_files or self.chapter_files
@@ -339,7 +353,7 @@ class ExportPlan:
             [loudness.lufs, loudness.true_peak_dbtp] if loudness else None,
             settings.project,
             [settings.provenance.model, settings.provenance.licence],
-            # Absent in exports without these options, so that their digests are those of earlier versions.
+            # Omitted if unused, so that digests of such exports stay the same as in earlier versions.
             *(["by chapter"] if settings.is_by_chapter else []),
             *settings.book.digest(),
             *(
@@ -366,7 +380,8 @@ def _chapters(
     suffix = settings.encoding.suffix
     named: list[PlannedChapter] = []
     for each in chapters:
-        wanted = pattern.stem(items[each.first], num_items=len(items), project=work)
+        first = items[each.first]
+        wanted = pattern.stem(first, num_items=len(items), project=work, style_names=settings.style_names)
         unique = names.unique(short_enough(wanted, folder, suffix), [suffix])
         named.append(replace(each, file=unique.with_name(unique.name + suffix)))
     return tuple(named)
@@ -378,12 +393,12 @@ def columns_of(items: Iterable[ExportItem]) -> tuple[str, ...]:
 
 
 def _imported_values(item: ExportItem) -> list[object]:
-    """Return what only imported lines have. It is empty for other lines, whose digests are those of earlier versions."""
+    """Return the values that only imported lines have. Other lines keep the digests of earlier versions."""
     return [item.character, dict(item.columns)] if item.character or item.columns else []
 
 
 def _file_facts(path: Path | None) -> list[object]:
-    """Return what changes when the file at ``path`` is replaced."""
+    """Return a value that changes when the file at ``path`` is replaced."""
     if path is None or not path.is_file():
         return []
     found = path.stat()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from studio.export.speech_source import ExportItem
 
-# If less work has been measured, no estimate is possible.
+# With less measured work, no estimate is possible.
 _LEAST_SECONDS = 1.0
 
 
@@ -33,7 +33,7 @@ class ExportProgress:
 
 
 class Pace:
-    """Estimator of the remaining time, from the measured time for each spoken letter and for each written line."""
+    """Estimator of the remaining time, from the measured times per spoken letter and per written line."""
 
     def __init__(
         self, *, letters_to_speak: int, lines_to_write: int, clock: Callable[[], float] = time.monotonic
@@ -58,7 +58,7 @@ class Pace:
         self._piece_started = self._clock()
 
     def spoke(self, letters: int) -> None:
-        """Record that the speech of ``letters`` is complete. It started with the last ``begin``."""
+        """Record that ``letters`` have been spoken since the last ``begin``."""
         self._speaking_seconds += self._since_begin()
         self._letters_done += letters
         self._letters_left -= letters

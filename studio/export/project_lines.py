@@ -1,26 +1,28 @@
-"""Conversion of lines of an open project to items of an export, with an up-to-date take or still to be spoken."""
+"""Conversion of project lines to export items, with or without a usable take."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 from studio.audio.edits import AudioEdits
 from studio.audio.waveform import Waveform
 from studio.errors import TakeNotFound
 from studio.export.book import lines_with_chapters
+from studio.export.line_checks import LineCheck
 from studio.export.speech_source import ExportItem, ScriptChapter, SpeechSource
 from studio.export.target_folder import Origin
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
+from studio.take_checks.records import WordTime
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectLines:
-    """Lines to export, in script order. The keys of lines with a take are mapped to their takes and edits."""
+    """Lines to export, in script order, and the takes and edits of lines by key."""
 
     items: tuple[ExportItem, ...]
     take_of_key: dict[str, Take] = field(repr=False)
@@ -63,7 +65,8 @@ def lines_of_project(
             edits = edits_of(take, line)
             key = key_of_take(take, edits)
             take_of_key[key], edits_of_key[key] = take, edits
-            items.append(item_of_line(line, index, key, take, chapter=chapter))
+            item = item_of_line(line, index, key, take, chapter=chapter)
+            items.append(replace(item, words=_word_times(line, take, edits)))
         elif key_of_unspoken is not None:
             items.append(item_of_line(line, index, key_of_unspoken(line), chapter=chapter))
     return ProjectLines(tuple(items), take_of_key, edits_of_key)
@@ -94,16 +97,42 @@ def item_of_line(
     )
 
 
+def _word_times(line: Line, take: Take, edits: AudioEdits) -> tuple[WordTime, ...]:
+    """Return the times of the words in the edited take, if its text is that of the line."""
+    if take.check is None or any(line.text[word.text_start : word.text_end] != word.text for word in take.check.words):
+        return ()
+    return tuple(
+        replace(
+            word,
+            from_seconds=edits.edited_seconds(word.from_seconds),
+            to_seconds=edits.edited_seconds(word.to_seconds),
+        )
+        for word in take.check.words
+    )
+
+
 def seconds_in_project(project: Project | None, lines: ProjectLines, item: ExportItem) -> float | None:
     """Return the length of the take of ``item``, or None if it has no take."""
     take = lines.take_of_key.get(item.key)
     return project.seconds_of(take) if project is not None and take is not None else None
 
 
+def check_in_project(lines: ProjectLines, item: ExportItem) -> LineCheck | None:
+    """Return the check of the take of ``item``, or None if it was not checked."""
+    take = lines.take_of_key.get(item.key)
+    return None if take is None or take.check is None else LineCheck(take.check, take.seed)
+
+
+def lines_to_review(items: Iterable[ExportItem], lines: ProjectLines) -> list[int]:
+    """Return the numbers of the lines whose takes have problems that the user has not accepted."""
+    takes = ((item.index, lines.take_of_key.get(item.key)) for item in items)
+    return [number for number, take in takes if take is not None and take.needs_review]
+
+
 class TakeSource:
     """A ``SpeechSource`` that returns the takes of a project, and uses ``others`` for lines without a take.
 
-    The takes have the edits of ``lines``, whatever is changed in the project meanwhile.
+    The takes have the edits in ``lines``; later changes of the project do not affect them.
     """
 
     def __init__(self, project: Project, lines: ProjectLines, *, others: SpeechSource | None = None) -> None:

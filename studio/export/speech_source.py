@@ -8,6 +8,7 @@ from typing import Protocol
 
 from studio.audio.waveform import Waveform
 from studio.project.lines import Slot
+from studio.take_checks.records import WordTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class ExportItem:
         model, seed: Values for the manifest.
         columns: The cells of the imported table, by column name.
         slot: The time of the line in a video.
+        words: Times of the words in the audio of the line, from the check of its take; positions are those in ``text``.
     """
 
     key: str
@@ -45,16 +47,20 @@ class ExportItem:
     columns: Mapping[str, str] = field(default_factory=dict)
     chapter: ScriptChapter = ScriptChapter()
     slot: Slot | None = None
+    words: tuple[WordTime, ...] = ()
 
 
 class SpeechSource(Protocol):
-    """Source of the audio of lines, such as the takes of a project, the worker or a cache. It is used on one thread."""
+    """Source of the audio of lines, such as the takes of a project, the worker or a cache.
+
+    Use it on one thread only.
+    """
 
     def needs_speaking(self, item: ExportItem) -> bool:
         """Whether ``waveform_of`` has to synthesize the line."""
 
     def expect(self, items: Sequence[ExportItem]) -> None:
-        """Announce the next lines in the order of their requests, so that the source can work ahead."""
+        """Announce the next lines in the order in which they will be requested, so that the source can work ahead."""
 
     def waveform_of(self, item: ExportItem) -> Waveform:
         """Return the audio of a line. Blocks until it is complete.

@@ -1,10 +1,10 @@
 """Mastering of a chapter to a standard: gain, limiter, quieter pauses, and room tone.
 
 The chapter is read several times from a temporary file, in segments of about twenty seconds, because hours of audio do
-not fit into memory. Segments end where the audio is quietest. The same audio gives the same samples.
+not fit into memory. Segments end where the audio is quietest. The result is deterministic.
 
-Pauses are attenuated to the noise floor of the standard. Room tone lies under the whole chapter, so that no pause is
-digital silence: a recorded one, or generated noise whose power falls with the frequency, as in a quiet room.
+Pauses are attenuated to the noise floor of the standard. Room tone is added to the whole chapter, so that no pause is
+digital silence. It is a recording, or generated noise whose power falls with the frequency, as in a quiet room.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SHORTEST_SEGMENT_SECONDS = 12
 _MOST_PASSES = 6
 _CLOSE_ENOUGH_DB = 0.05
 _LARGEST_GAIN_DB = 40.0
-# The quiet end of a word belongs to the word: the attenuation starts later, and ends before the next word.
+# The quiet end of a word belongs to the word, so attenuation starts after it, and ends before the next word.
 _AFTER_SPEECH_FRAMES, _BEFORE_SPEECH_FRAMES = 6, 4
 _SHORTEST_PAUSE_FRAMES = 20
 _RAMP_FRAMES = 5
@@ -118,12 +118,12 @@ class StandardMastering:
         self._tail = round(standard.tail_seconds * sample_rate)
         self._tone = np.zeros(1, np.float32)
         if standard.floor_dbfs is not None:
-            # The rest of the noise of a pause and the tone are as loud as each other, and together at the floor.
+            # The attenuated pause and the room tone are equally loud, and together reach the floor.
             self._quiet = amplitude_of(standard.floor_dbfs - 3.0)
             self._tone = _at_level(_generated_tone(sample_rate) if room_tone is None else _loop(room_tone), self._quiet)
 
     def master(self, body: SampleFile) -> Iterator[Samples]:
-        """Yield ``body`` between the room tone at its head and tail."""
+        """Yield ``body`` with room tone before and after it."""
         gain_db = self._initial_gain_db(body)
         for _ in range(_MOST_PASSES):
             reached = self._level(self._output(body, gain_db))
@@ -185,7 +185,7 @@ class StandardMastering:
 def _pauses(powers: FloatArray) -> Iterator[tuple[int, int]]:
     """Yield the first and last frame of each pause, without the ends of the words around it."""
     speech_db = decibels_of(float(np.sqrt(powers.mean())))
-    width = min(_SHORTEST_PAUSE_FRAMES, len(powers))  # of the quietest pause
+    width = min(_SHORTEST_PAUSE_FRAMES, len(powers))  # level of the quietest pause
     windows = np.convolve(powers, np.full(width, 1 / width), "valid")
     floor_db = decibels_of(float(np.sqrt(max(0.0, windows.min()))))
     nearest, farthest = _PAUSE_BELOW_SPEECH_DB
@@ -201,7 +201,7 @@ def _pauses(powers: FloatArray) -> Iterator[tuple[int, int]]:
 
 
 def _generated_tone(sample_rate: int) -> Samples:
-    """Return ten seconds of noise that can be repeated without a seam, as it is built from its spectrum."""
+    """Return ten seconds of noise, made from its spectrum, so that it repeats without a seam."""
     num_samples = _TONE_SECONDS * sample_rate
     frequencies = np.fft.rfftfreq(num_samples, 1 / sample_rate)
     lowest, highest = _TONE_BAND_HZ
@@ -212,7 +212,7 @@ def _generated_tone(sample_rate: int) -> Samples:
 
 
 def _loop(recording: Samples) -> Samples:
-    """Return ``recording`` with its end faded into its start."""
+    """Return ``recording`` with its end cross-faded into its start."""
     num_fade = len(recording) // 4
     ramp = np.sin(np.linspace(0, np.pi / 2, num_fade, dtype=np.float32))
     looped = recording[: len(recording) - num_fade].copy()

@@ -19,7 +19,7 @@ from enum import Enum
 from studio.errors import UnusableSetting
 from studio.export.levels import Levels
 
-# Encoding to MP3 or AAC raises peaks by some tenths of a decibel.
+# Encoding to MP3 or AAC raises peaks by a few tenths of a decibel.
 _ROOM_FOR_ENCODING_DB = 0.5
 
 
@@ -35,7 +35,7 @@ class Range:
 
 
 class Criterion(Enum):
-    """What a standard limits."""
+    """Quantities that a standard limits."""
 
     RMS = "rms"
     PEAK = "peak"
@@ -63,10 +63,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class AudioStandard:
-    """Limits of a standard, and the values that mastering aims at.
+    """Limits of a standard, and the targets of mastering.
 
     Attributes:
-        limits: The allowed values; what is not in it is not limited.
+        limits: The allowed values; other quantities are not limited.
         aim: The level of mastered audio: RMS in dBFS or loudness in LUFS.
         head_seconds, tail_seconds: The room tone of mastered audio.
         floor_dbfs: The level of the pauses of mastered audio, None to leave them unchanged.

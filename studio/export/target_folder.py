@@ -29,7 +29,7 @@ from studio.storage.disk import disk_errors
 from studio.storage.file_lock import FileLock
 from studio.storage.json_input import parse_json
 
-# FAT file systems store times in steps of two seconds, which shows only after mounting them again.
+# FAT file systems round times to two seconds, but only after they are mounted again.
 _COARSEST_TIME_NS = 2_000_000_000
 
 
@@ -65,7 +65,7 @@ class FileRecord:
 
     Attributes:
         recipe: A digest of everything that affects the content of the file.
-        num_samples, sample_rate, loudness_lufs, true_peak_dbtp: Set for audio files only.
+        num_samples, sample_rate, loudness_lufs, true_peak_dbtp: For audio files only.
         script, part: The :class:`Origin` of the file, empty in journals of earlier versions.
     """
 
@@ -140,7 +140,7 @@ class Journal:
         return any(record.is_from(origin) and record.describes(self._target / file) for record in records)
 
     def is_used_by_others(self, origin: Origin) -> bool:
-        """Whether another script was exported into the folder. Requires no lock."""
+        """Return whether another script was exported into the folder. Requires no lock."""
         self.read()
         return any(record.script not in origin.scripts for records in self._records.values() for record in records)
 
@@ -189,7 +189,7 @@ def _line_of(record: FileRecord) -> str:
 
 
 def foreign_files(folder: Path, journal: Journal, origins: Mapping[PurePosixPath, Origin]) -> tuple[PurePosixPath, ...]:
-    """Return the files of ``origins`` that exist in ``folder`` with another origin, or changed since their export."""
+    """Return files of ``origins`` that exist in ``folder`` with another origin or with changes since their export."""
     return tuple(
         file for file, origin in origins.items() if os.path.lexists(folder / file) and not journal.is_ours(file, origin)
     )
@@ -216,10 +216,10 @@ class TargetFolder:
         self.in_the_way: tuple[PurePosixPath, ...] = ()
 
     def open(self, origins: Mapping[PurePosixPath, Origin], *, replaces_files: bool) -> None:
-        """Create the folders and check that all files can be written, before the long work of speaking begins.
+        """Create the folders and check that all files can be written, before lines are spoken.
 
-        ``origins`` has an entry for each file. Raise ``CannotWrite`` or ``DiskFull``. If files of other scripts or
-        programs are the reason, ``in_the_way`` lists them.
+        ``origins`` maps each file to its origin. Raise ``CannotWrite`` or ``DiskFull``. ``in_the_way`` then lists the
+        files of other scripts or programs, if these are the reason.
         """
         for folder in {self._folder, *((self._folder / file).parent for file in origins)}:
             with writing(folder):
@@ -262,7 +262,7 @@ class TargetFolder:
     def audiobook(
         self, file: PurePosixPath, sample_rate: int, facts: BookFacts, recipe: str, origin: Origin
     ) -> Iterator[AudiobookWriter]:
-        """Yield a writer. The audiobook appears at the end of the block, complete, and not at all if the block raises."""
+        """Yield a writer. The audiobook appears complete at the end of the block, or not at all if the block raises."""
         path = self._folder / file
         part = new_part(path.parent)
         try:
@@ -290,7 +290,7 @@ class TargetFolder:
     def write_text(
         self, file: PurePosixPath, text: str, recipe: str, origin: Origin, *, encoding: str = "utf-8"
     ) -> None:
-        """Write ``text``, without converting its line ends."""
+        """Write ``text`` without converting its line endings."""
         path = self._folder / file
         with writing(path), atomic_path(path) as part:
             part.write_text(text, encoding=encoding, newline="")

@@ -7,13 +7,14 @@ import concurrent.futures
 import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from studio.audio.resampling import Samples
 from studio.audio.waveform import Waveform
 from studio.errors import OutOfMemory, StudioError, WorkerDied
+from studio.export.line_checks import LineCheck, LineChecker, Spoken, StoredChecks
 from studio.export.speech_source import ExportItem
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, SynthesisRequest
@@ -39,8 +40,10 @@ class WorkerSource:
     ``on_spoken`` receives the seconds of the current line so far. ``odd_lengths`` maps keys to the sentences whose
     speech is too short or too long for the text.
 
-    If the worker ends or its memory is full, another line of the same batch may be the cause. The line is therefore
-    spoken again alone, so that only the line that is the cause fails.
+    With a ``checker``, each line is checked, and spoken again if it has problems; the best take is used.
+
+    If the worker ends or runs out of memory, another line of the batch may be the cause. Each line is then spoken again
+    alone, so that only the one at fault fails.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class WorkerSource:
         *,
         on_loaded: Callable[[EngineDescription], None] = lambda _: None,
         on_spoken: Callable[[float], None] = lambda _: None,
+        checker: LineChecker | None = None,
     ) -> None:
         self._client = client
         self._loop = loop
@@ -59,6 +63,8 @@ class WorkerSource:
         self._control = control
         self._on_loaded = on_loaded
         self._on_spoken = on_spoken
+        self._checker = checker
+        self._stored_checks = StoredChecks()
         self._is_loaded = False
         self._load_failure: StudioError | None = None
         self._expected: list[str] = []
@@ -119,7 +125,23 @@ class WorkerSource:
                 task.add_done_callback(_retrieve_exception)
                 self._requested[key] = _Synthesis(task, in_batch)
 
+    def check_of(self, item: ExportItem) -> LineCheck | None:
+        """Return the check of a line that was spoken, in this or an earlier export."""
+        return None if self._checker is None else self._stored_checks.get(item.key)
+
     async def _speak(self, key: str, *, in_batch: bool) -> Waveform:
+        if self._checker is None:
+            return (await self._speak_once(key, self._requests[key], in_batch=in_batch)).waveform
+
+        async def speak(seed: int) -> Spoken:
+            return await self._speak_once(key, replace(self._requests[key], seed=seed), in_batch=in_batch)
+
+        attempts = await self._checker.speak(self._requests[key].seed, speak)
+        line = LineCheck(attempts.best_check, attempts.seeds[attempts.best], attempts.num_retries)
+        self._stored_checks.put(key, line)
+        return attempts.best_spoken.waveform
+
+    async def _speak_once(self, key: str, request: SynthesisRequest, *, in_batch: bool) -> Spoken:
         chunks: list[Samples] = []
         num_samples = 0
 
@@ -130,15 +152,14 @@ class WorkerSource:
             if key == self._current:
                 self._on_spoken(num_samples / chunk.sample_rate)
 
-        async with self._client.synthesize(
-            self._requests[key], hooks=Callbacks(on_audio=append), in_batch=in_batch
-        ) as running:
+        async with self._client.synthesize(request, hooks=Callbacks(on_audio=append), in_batch=in_batch) as running:
             report = await running.finished()
         if report is None:
             raise Cancelled
-        if report.odd_lengths:
+        if report.odd_lengths and self._checker is None:
             self.odd_lengths[key] = report.odd_lengths
-        return Waveform(np.concatenate([np.zeros(0, np.float32), *chunks]), report.sample_rate)
+        waveform = Waveform(np.concatenate([np.zeros(0, np.float32), *chunks]), report.sample_rate)
+        return Spoken(request, waveform, report)
 
     async def _load(self) -> None:
         """Load the model once. After a failure, raise the same error for each line."""
@@ -158,7 +179,7 @@ class WorkerSource:
         try:
             return await self._client.load()
         except WorkerDied as error:
-            _log.warning("the worker ended while loading the model and is started again: %s", error)
+            _log.warning("the worker ended while it loaded the model and is started again: %s", error)
             return await self._client.load()
 
     # From any thread.

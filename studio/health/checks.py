@@ -287,7 +287,9 @@ def _check_model(status: ModelStatus) -> Check:
     subject = wording("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
         return Check(subject, Verdict.LIMITED, error.problem, error.hint)
-    assert status.folder is not None, "a loadable model has a folder"
+    assert status.folder is not None, "a loadable model is in a folder"
+    if status.is_recognizer:
+        return Check(subject, Verdict.FINE, wording("speech recogniser, {folder}", folder=status.folder))
     try:
         generation, _ = detect_generation(status.folder)
     except StudioError as error:
@@ -344,7 +346,7 @@ def check_recent_errors() -> Check:
     causes = {meaning.code: meaning.cause for meaning in code_meanings()}
     found = []
     for code, count in Counter(error.code for error in errors).items():
-        last = next(error.when for error in errors if error.code == code)  # the newest comes first
+        last = next(error.when for error in errors if error.code == code)  # the newest error comes first
         cause = causes.get(code, Message(""))
         if count > 1:
             found.append(

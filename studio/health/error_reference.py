@@ -14,7 +14,7 @@ from studio.messages import Message, wording
 @dataclass(frozen=True, slots=True)
 class CodeMeaning:
     code: str
-    exit_status: int  # of a command that fails with this error
+    exit_status: int  # exit status of a command that fails with this error
     cause: Message
     remedy: Message
 
@@ -180,6 +180,22 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("A process in which a library runs a part of the model ended or does not respond."),
         wording("Another engine is used. `timbre engines why` shows the cause."),
     ),
+    "checker-died": (
+        wording("The process that checks takes ended: it crashed, or the system ended it for lack of memory."),
+        wording("Check the take again; the process is restarted automatically. Speech is not affected."),
+    ),
+    "checker-hung": (
+        wording("The process that checks takes did not respond and was stopped."),
+        wording("Check the take again; the process is restarted automatically. Speech is not affected."),
+    ),
+    "recognizer-not-found": (
+        wording("No installed speech recogniser knows the language of the text, or the chosen one is not installed."),
+        wording("Install a recogniser. `timbre models list` shows the languages of each."),
+    ),
+    "unrecognized-voice": (
+        wording("The speech recogniser does not understand this voice, for example a robotic one."),
+        wording("Install another recogniser. `timbre models list` shows the languages of each."),
+    ),
     "disk-full": (
         wording("The disk is full, or a quota is used up."),
         wording("Free disk space; existing files are kept."),
@@ -194,7 +210,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
     ),
     "unreadable-project": (
         wording("The project file is missing, damaged, from a newer version, or not a project."),
-        wording("Use a backup or update the program. Unsaved changes are offered when the window opens."),
+        wording("Use a backup or update the program. The window offers to recover unsaved changes when it opens."),
     ),
     "project-in-use": (
         wording("The project is open in another window."),
@@ -241,5 +257,29 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
     "incomplete-installation": (
         wording("A required library is missing or cannot be loaded."),
         wording("Run `timbre doctor` for details, and set up the program again."),
+    ),
+    "bad-request": (
+        wording("A program sent the speech service a request with missing or invalid values."),
+        wording("Correct the request; the response names the invalid value."),
+    ),
+    "cannot-serve": (
+        wording("The speech service cannot listen on its address, or its token file cannot be used."),
+        wording("Choose another port or token file."),
+    ),
+    "not-allowed": (
+        wording("A request to the speech service had an unknown host name, or came from a web page."),
+        wording("Use the address of the service, or start it with --allow-host or --allow-origin."),
+    ),
+    "request-too-large": (
+        wording("A request to the speech service exceeds its limit of bytes."),
+        wording("Send a shorter text or recording."),
+    ),
+    "too-many-requests": (
+        wording("The queue of the speech service is full."),
+        wording("Send the request again later; the response says when."),
+    ),
+    "wrong-token": (
+        wording("The token of a request to the speech service was missing or wrong."),
+        wording("Set the API key of the client to the token of the service."),
     ),
 }

@@ -1,4 +1,4 @@
-"""Report of one error for the developers: what happened, on which system and with which versions, without personal data."""
+"""Report of one error for the developers, with system and versions but without personal data."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 class _LogFile(RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Ignore the error, for example a full disk, which is reported by the operation that loses data."""
+        """Ignore the error. A full disk, for example, is reported by the operation that loses data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class HealthReport:
         return all(check.verdict is not Verdict.BROKEN for check in self.checks)
 
     def as_text(self) -> str:
-        """Return one page in English, also for bug reports, without the user's name."""
+        """Return one page in English without the user's name, suitable for bug reports."""
         lines = []
         for check in self.checks:
             lines.append(f"{_SIGNS[check.verdict]}  {check.subject}: {check.finding}")

@@ -5,27 +5,27 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from studio.errors import BadModelSettings, DamagedModelFile, MissingModelFile
 from studio.model.config import (
+    AnySpeechLMConfig,
     FlowConfig,
     Precision,
     PromptMelConfig,
     QwenConfig,
-    SpeechLMConfig,
     VocoderConfig,
 )
-from studio.model.flow import CachedFlowDecoder, FlowOptions
+from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder
 from studio.model.generations import Generation, detect_generation
 from studio.model.onnx_networks import SpeakerEncoder, SpeechTokenizer
-from studio.model.speech_lm import TorchSpeechLM, load_speech_lm
+from studio.model.speech_lm import CachedSpeechLM, load_speech_lm
 from studio.model.stages import FlowDecoder, Vocoder
 from studio.model.vocoder import load_vocoder
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import read_json
 from studio.text.tokenizer import TextTokenizer
 
-_TEXT_FOLDER = "CosyVoice-BlankEN"
 _SAMPLED_BYTES = 1 << 16
 # Far above any released model, yet low enough to describe such a network in bounded time and memory.
 _QWEN_SIZES = {  # key in the file: (field of ``QwenConfig``, largest value)
@@ -45,7 +45,7 @@ class Checkpoint:
 
     folder: Path
     generation: Generation
-    speech_lm: SpeechLMConfig
+    speech_lm: AnySpeechLMConfig
     flow: FlowConfig
     vocoder: VocoderConfig
     prompt_mel: PromptMelConfig
@@ -54,13 +54,18 @@ class Checkpoint:
         """Return the path of ``llm.pt`` or of a variant. "rl" is ``llm.rl.pt``, after reinforcement learning."""
         return self.folder / (f"llm.{variant}.pt" if variant else "llm.pt")
 
-    def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> TorchSpeechLM:
+    def load_speech_lm(self, precision: Precision, device: str, *, variant: str | None = None) -> CachedSpeechLM[Any]:
         return load_speech_lm(self.speech_lm_path(variant), self.speech_lm, precision, device)
 
     def load_flow(
         self, precision: Precision, device: str, *, num_steps: int | None = None, left_context_frames: int | None = None
     ) -> FlowDecoder:
-        """Load the flow. With ``num_steps`` or ``left_context_frames``, its output is approximate."""
+        """Load the flow. With ``num_steps`` or ``left_context_frames``, its output is approximate.
+
+        A flow that decodes whole utterances has no left context to limit.
+        """
+        if self.flow.length_regulator is not None:
+            return WholeFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, num_steps=num_steps)
         options = FlowOptions(num_steps=num_steps, left_context_frames=left_context_frames)
         return CachedFlowDecoder.load(self.folder / "flow.pt", self.flow, precision, device, options)
 
@@ -68,7 +73,9 @@ class Checkpoint:
         return load_vocoder(self.folder / "hift.pt", self.vocoder, precision, device)
 
     def load_text_tokenizer(self) -> TextTokenizer:
-        return TextTokenizer.from_folder(self.folder / _TEXT_FOLDER, self.generation.text)
+        if self.generation.text_folder is None:
+            return TextTokenizer.whisper()
+        return TextTokenizer.from_folder(self.folder / self.generation.text_folder, self.generation.text)
 
     def load_speech_tokenizer(self, num_threads: int, *, cuda_index: int | None = None) -> SpeechTokenizer:
         path = self.folder / self.generation.speech_tokenizer_file
@@ -102,10 +109,11 @@ def open_checkpoint(folder: Path) -> Checkpoint:
     """
     generation, document = detect_generation(folder)
     root = document.root
+    text_folder = folder / (generation.text_folder or "")
     checkpoint = Checkpoint(
         folder=folder,
         generation=generation,
-        speech_lm=generation.read_speech_lm(root, _read_qwen(folder / _TEXT_FOLDER / "config.json")),
+        speech_lm=generation.read_speech_lm(root, lambda: _read_qwen(text_folder / "config.json")),
         flow=generation.read_flow(root),
         vocoder=generation.read_vocoder(root),
         prompt_mel=generation.read_prompt_mel(root),

@@ -1,4 +1,7 @@
-"""Model settings as plain data, which ``generations.py`` reads from a model folder. This module does not import torch."""
+"""Model settings as plain data, which ``generations.py`` reads from a model folder.
+
+This module does not import torch.
+"""
 
 from __future__ import annotations
 
@@ -47,16 +50,16 @@ class QwenConfig:
 
 @dataclass(frozen=True, slots=True)
 class SpeechTokenLayout:
-    """Special ids of a generation, which follow its speech tokens (specification E5, E6)."""
+    """Special ids of a generation, which follow its speech tokens (specification E3, E5, E6)."""
 
     num_speech_tokens: int  # any id from this number on ends the sequence
-    num_rows: int  # of ``speech_embedding`` and of the head
+    num_rows: int  # rows of the head, and of ``speech_embedding`` except in CosyVoice-300M
     has_llm_embedding: bool
     head_has_bias: bool
     sos_row: int  # index into ``llm_embedding`` if it exists, otherwise into ``speech_embedding``
     task_row: int  # likewise
     end_id: int
-    fill_id: int
+    fill_id: int | None  # None in CosyVoice-300M, which does not interleave text and speech
 
     @property
     def stop_ids(self) -> range:
@@ -71,6 +74,43 @@ class SpeechLMConfig:
     # Block sizes of interleaved generation, while text still arrives (specification E7).
     interleave_text_tokens: int = 5
     interleave_speech_tokens: int = 15
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of text tokens."""
+        return self.backbone.vocabulary_size
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeTransformerConfig:
+    """Transformer layers with relative positions in CosyVoice-300M (specification E3, F3, F4)."""
+
+    size: int
+    num_heads: int
+    feed_forward_size: int
+    num_blocks: int
+
+    @property
+    def head_size(self) -> int:
+        return self.size // self.num_heads
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerLMConfig:
+    """Speech language model of CosyVoice-300M: a text encoder before a causal transformer (specification E3)."""
+
+    vocabulary_size: int
+    text_embedding_size: int
+    text_encoder: RelativeTransformerConfig
+    decoder: RelativeTransformerConfig
+    layout: SpeechTokenLayout
+    speaker_embedding_size: int = 192
+    sampling: SamplingOptions = SamplingOptions()
+    max_positions: int = 5000  # length of the official position table
+
+
+# Settings of a speech language model of any generation.
+AnySpeechLMConfig = SpeechLMConfig | TransformerLMConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +134,29 @@ class ConformerConfig:
 
 @dataclass(frozen=True, slots=True)
 class UNetConfig:
-    """Estimator of CosyVoice2 (specification F6)."""
+    """Estimator of CosyVoice2 and, with two levels and without causality, of CosyVoice-300M (specification F6)."""
 
     channels: int
     num_heads: int
     head_size: int
     num_mid_blocks: int
     num_transformer_blocks: int
+    num_levels: int = 1  # each level after the first has half of the time resolution
+    is_causal: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LengthRegulatorConfig:
+    """Interpolation from speech tokens to mel frames in CosyVoice-300M (specification F4)."""
+
+    channels: int
+    num_layers: int  # convolutions with normalisation
+    token_rate: int  # per second
+    sample_rate: int
+    hop_samples: int
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        return int(num_tokens / self.token_rate * self.sample_rate / self.hop_samples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +180,11 @@ class LookAheadConfig:
 
 @dataclass(frozen=True, slots=True)
 class FlowConfig:
-    """Settings of the flow. Either ``conformer`` and ``unet`` are set, or ``lookahead`` and ``dit``."""
+    """Settings of the flow.
+
+    CosyVoice-300M has ``encoder``, ``length_regulator`` and ``unet``; CosyVoice2 has ``conformer`` and ``unet``;
+    CosyVoice3 has ``lookahead`` and ``dit``. The numbers per token apply to the last two.
+    """
 
     num_speech_tokens: int
     input_size: int
@@ -134,14 +194,28 @@ class FlowConfig:
     lookahead_tokens: int = 3
     chunk_tokens: int = 25
     solver: SolverConfig = SolverConfig()
+    encoder: RelativeTransformerConfig | None = None
+    length_regulator: LengthRegulatorConfig | None = None
     conformer: ConformerConfig | None = None
     unet: UNetConfig | None = None
     lookahead: LookAheadConfig | None = None
     dit: DiTConfig | None = None
 
+    @property
+    def grid_tokens(self) -> int:
+        """The spacing of positions where a chunk may end. In CosyVoice-300M, it may end anywhere."""
+        return self.chunk_tokens if self.length_regulator is None else 1
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        """Return the number of mel frames of ``num_tokens`` speech tokens."""
+        if self.length_regulator is not None:
+            return self.length_regulator.frames_of_tokens(num_tokens)
+        return self.frames_per_token * num_tokens
+
 
 class VocoderKind(Enum):
     NON_CAUSAL = "centred"  # CosyVoice2: convolutions see past and future
+    SAMPLE_PHASE = "sample phase"  # CosyVoice-300M: the same, with the phase of the source summed by sample
     CAUSAL = "causal"  # CosyVoice3
 
 

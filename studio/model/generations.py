@@ -2,7 +2,7 @@
 
 Decision: a generation is one frozen record of data and functions. Reason: the generations share most
 of their structure and differ in details. Alternative: a class per generation, or checks of class names
-throughout the code. CosyVoice-300M can be a third record with its own speech LM, flow and text tokenizer.
+throughout the code.
 This module does not import torch.
 """
 
@@ -13,32 +13,39 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.errors import ModelNotFound, UnknownGeneration
+from studio.errors import BadModelSettings, ModelNotFound, UnknownGeneration
 from studio.model.config import (
+    AnySpeechLMConfig,
     ConformerConfig,
     DiTConfig,
     FlowConfig,
     FlowSizesForNoise,
+    LengthRegulatorConfig,
     LookAheadConfig,
     PromptMelConfig,
     QwenConfig,
+    RelativeTransformerConfig,
     SamplingOptions,
     SolverConfig,
     SpeechLMConfig,
     SpeechTokenLayout,
+    TransformerLMConfig,
     UNetConfig,
     VocoderConfig,
     VocoderKind,
 )
 from studio.model.official_yaml import ConfigSection, Document
-from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
+from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
+from studio.text.whisper_vocabulary import NUM_WHISPER_TOKENS
 
 # Far above any released model, yet low enough to describe a network of these sizes in bounded time.
 _MOST_TOKENS = 1 << 20
 _MOST_MEL_BINS = 1024
 _MOST_HEADS = 256
 _MOST_BLOCKS = 256
-_LONGEST_NAME = 60  # of a class, in an error message
+_LONGEST_NAME = 60  # longest class name in an error message
+_RATE_OF_25HZ, _TEXT_TOKENS_OF_25HZ = 25, 60_515
+_SAMPLE_RATE_1 = 22_050
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,17 @@ class Generation:
     # Long runs of these tokens are shortened before the flow (specification E2); empty for CosyVoice2.
     silent_tokens: frozenset[int]
     speech_token_layout: Callable[[int], SpeechTokenLayout]
+    # The second argument reads the settings of the Qwen2 backbone.
+    read_speech_lm: Callable[[ConfigSection, Callable[[], QwenConfig]], AnySpeechLMConfig]
     read_flow: Callable[[ConfigSection], FlowConfig]
     vocoder_kind: VocoderKind
+    num_upsamplings: int = 3  # number of up-sampling stages of the vocoder
+    text_folder: str | None = "CosyVoice-BlankEN"  # None: the vocabulary is part of the program
+    # Prompt tokens and frames are trimmed to a common length (specification C5).
+    trims_prompts: bool = True
+    # Whether the language model receives the speaker embedding, except with an instruction. Only such models were
+    # trained with speakers that have no clip (specification B6).
+    speaks_without_clip: bool = False
     # Estimator class of a superseded first release, which was trained without chunk masks (specification A3).
     first_release_estimator: str | None = None
 
@@ -78,23 +94,6 @@ class Generation:
         """Return the largest number of tokens whose mel frames fit in ``num_frames``."""
         return math.ceil((num_frames + 1) * self.token_rate / self.frame_rate) - 1
 
-    def read_speech_lm(self, root: ConfigSection, backbone: QwenConfig) -> SpeechLMConfig:
-        section = root.section("llm")
-        sampling = section.section("sampling")
-        text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=[5, 15])
-        return SpeechLMConfig(
-            backbone=backbone,
-            layout=self.speech_token_layout(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),
-            sampling=SamplingOptions(
-                top_p=sampling.number("top_p", low=0.01, high=1.0, default=0.8),
-                top_k=sampling.integer("top_k", default=25),
-                window_tokens=sampling.integer("win_size", default=10),
-                repetition_ratio=sampling.number("tau_r", low=0.0, high=1.0, default=0.1),
-            ),
-            interleave_text_tokens=text_tokens,
-            interleave_speech_tokens=speech_tokens,
-        )
-
     def read_vocoder(self, root: ConfigSection) -> VocoderConfig:
         section = root.section("hift")
         stft = section.section("istft_params")
@@ -108,11 +107,11 @@ class Generation:
             sine_amplitude=section.number("nsf_alpha", low=0.0, high=1.0, default=0.1),
             noise_amplitude=section.number("nsf_sigma", low=0.0, high=1.0, default=0.003),
             voiced_threshold_hz=section.number("nsf_voiced_threshold", low=0.0, high=1000.0, default=10.0),
-            upsample_rates=section.integers("upsample_rates", length=3),
-            upsample_kernel_sizes=section.integers("upsample_kernel_sizes", length=3),
+            upsample_rates=section.integers("upsample_rates", length=self.num_upsamplings),
+            upsample_kernel_sizes=section.integers("upsample_kernel_sizes", length=self.num_upsamplings),
             resblock_kernel_sizes=section.integers("resblock_kernel_sizes", length=3),
             resblock_dilations=section.rows("resblock_dilation_sizes")[0],
-            source_resblock_kernel_sizes=section.integers("source_resblock_kernel_sizes", length=3),
+            source_resblock_kernel_sizes=section.integers("source_resblock_kernel_sizes", length=self.num_upsamplings),
             stft_size=stft.integer("n_fft"),
             stft_hop=stft.integer("hop_len"),
             leaky_relu_slope=section.number("lrelu_slope", low=0.0, high=1.0, default=0.1),
@@ -136,6 +135,19 @@ class Generation:
 def _preceding_flow(root: ConfigSection) -> FlowSizesForNoise:
     flow = _flow_base(root)
     return FlowSizesForNoise(flow.num_speech_tokens, flow.input_size, flow.mel_bins, flow.speaker_embedding_size)
+
+
+def _layout1(speech_tokens: int) -> SpeechTokenLayout:
+    return SpeechTokenLayout(
+        num_speech_tokens=speech_tokens,
+        num_rows=speech_tokens + 1,
+        has_llm_embedding=True,
+        head_has_bias=True,
+        sos_row=0,
+        task_row=1,
+        end_id=speech_tokens,
+        fill_id=None,
+    )
 
 
 def _layout2(speech_tokens: int) -> SpeechTokenLayout:
@@ -164,6 +176,102 @@ def _layout3(speech_tokens: int) -> SpeechTokenLayout:
     )
 
 
+def _read_sampling(section: ConfigSection) -> SamplingOptions:
+    return SamplingOptions(
+        top_p=section.number("top_p", low=0.01, high=1.0, default=0.8),
+        top_k=section.integer("top_k", default=25),
+        window_tokens=section.integer("win_size", default=10),
+        repetition_ratio=section.number("tau_r", low=0.0, high=1.0, default=0.1),
+    )
+
+
+def _speech_lm1(root: ConfigSection, _read_backbone: Callable[[], QwenConfig]) -> TransformerLMConfig:
+    section = root.section("llm")
+    config = TransformerLMConfig(
+        vocabulary_size=section.integer("text_token_size", high=_MOST_TOKENS),
+        text_embedding_size=section.integer("text_encoder_input_size"),
+        text_encoder=_read_transformer(section.section("text_encoder")),
+        decoder=_read_transformer(section.section("llm")),
+        layout=_layout1(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),
+        speaker_embedding_size=section.integer("spk_embed_dim", default=192),
+        sampling=_read_sampling(section.section("sampling")),
+    )
+    # Attention to later tokens would need other caches (specification E3).
+    for name in ("text_encoder", "llm"):
+        section.section(name).integer("static_chunk_size", low=1, high=1, default=1)
+    if config.text_encoder.size % config.text_encoder.num_heads or config.decoder.size % config.decoder.num_heads:
+        raise _impossible(root)
+    if config.decoder.size != section.integer("llm_input_size"):
+        raise _impossible(root)
+    return config
+
+
+def _qwen_lm(
+    layout: Callable[[int], SpeechTokenLayout],
+) -> Callable[[ConfigSection, Callable[[], QwenConfig]], SpeechLMConfig]:
+    def read(root: ConfigSection, read_backbone: Callable[[], QwenConfig]) -> SpeechLMConfig:
+        section = root.section("llm")
+        text_tokens, speech_tokens = section.integers("mix_ratio", length=2, default=[5, 15])
+        return SpeechLMConfig(
+            backbone=read_backbone(),
+            layout=layout(section.integer("speech_token_size", low=16, high=_MOST_TOKENS)),
+            sampling=_read_sampling(section.section("sampling")),
+            interleave_text_tokens=text_tokens,
+            interleave_speech_tokens=speech_tokens,
+        )
+
+    return read
+
+
+def _read_transformer(section: ConfigSection) -> RelativeTransformerConfig:
+    return RelativeTransformerConfig(
+        size=section.integer("output_size"),
+        num_heads=section.integer("attention_heads", high=_MOST_HEADS),
+        feed_forward_size=section.integer("linear_units"),
+        num_blocks=section.integer("num_blocks", high=_MOST_BLOCKS),
+    )
+
+
+def _impossible(root: ConfigSection) -> BadModelSettings:
+    return BadModelSettings(
+        "{file} describes an impossible network.", remedy="Download the model again.", file=root.file_name
+    )
+
+
+def _flow1(root: ConfigSection) -> FlowConfig:
+    section = root.section("flow")
+    regulator = section.section("length_regulator")
+    estimator = section.section("decoder").section("estimator")
+    first_channels, second_channels = estimator.integers("channels", length=2)
+    config = replace(
+        _flow_base(root),
+        lookahead_tokens=0,
+        encoder=_read_transformer(section.section("encoder")),
+        length_regulator=LengthRegulatorConfig(
+            channels=regulator.integer("channels"),
+            num_layers=len(regulator.numbers("sampling_ratios")),
+            token_rate=section.integer("input_frame_rate", default=50),
+            sample_rate=root.integer("sample_rate", low=16_000, high=48_000),
+            hop_samples=root.section("feat_extractor").integer("hop_size"),
+        ),
+        unet=replace(_read_unet(estimator, first_channels), num_levels=2, is_causal=False),
+    )
+    assert config.encoder is not None
+    if first_channels != second_channels or config.encoder.size % config.encoder.num_heads:
+        raise _impossible(root)
+    return config
+
+
+def _read_unet(estimator: ConfigSection, channels: int) -> UNetConfig:
+    return UNetConfig(
+        channels=channels,
+        num_heads=estimator.integer("num_heads", high=_MOST_HEADS),
+        head_size=estimator.integer("attention_head_dim"),
+        num_mid_blocks=estimator.integer("num_mid_blocks", high=64),
+        num_transformer_blocks=estimator.integer("n_blocks", high=16),
+    )
+
+
 def _flow2(root: ConfigSection) -> FlowConfig:
     section = root.section("flow")
     encoder = section.section("encoder")
@@ -176,13 +284,7 @@ def _flow2(root: ConfigSection) -> FlowConfig:
             feed_forward_size=encoder.integer("linear_units"),
             num_blocks=encoder.integer("num_blocks", high=_MOST_BLOCKS),
         ),
-        unet=UNetConfig(
-            channels=estimator.integers("channels", length=1)[0],
-            num_heads=estimator.integer("num_heads", high=_MOST_HEADS),
-            head_size=estimator.integer("attention_head_dim"),
-            num_mid_blocks=estimator.integer("num_mid_blocks", high=64),
-            num_transformer_blocks=estimator.integer("n_blocks", high=16),
-        ),
+        unet=_read_unet(estimator, estimator.integers("channels", length=1)[0]),
     )
 
 
@@ -221,6 +323,28 @@ def _flow_base(root: ConfigSection) -> FlowConfig:
 # Silences and breaths as listed by the official program (specification E2).
 _SILENT_TOKENS_3 = frozenset({1, 2, 28, 29, 55, 248, 494, 2241, 2242, 2322, 2323})
 
+COSYVOICE1 = Generation(
+    name="cosyvoice1",
+    title="CosyVoice-300M",
+    yaml_name="cosyvoice.yaml",
+    speech_lm_class="TransformerLM",
+    flow_class="MaskedDiffWithXvec",
+    vocoder_class="HiFTGenerator",
+    speech_tokenizer_file="speech_tokenizer_v1.onnx",
+    token_rate=50,
+    frame_rate=22_050 / 256,
+    text=COSYVOICE1_TEXT,
+    silent_tokens=frozenset(),
+    speech_token_layout=_layout1,
+    read_speech_lm=_speech_lm1,
+    read_flow=_flow1,
+    vocoder_kind=VocoderKind.SAMPLE_PHASE,
+    num_upsamplings=2,
+    text_folder=None,
+    trims_prompts=False,
+    speaks_without_clip=True,
+)
+
 COSYVOICE2 = Generation(
     name="cosyvoice2",
     title="CosyVoice2",
@@ -234,6 +358,7 @@ COSYVOICE2 = Generation(
     text=COSYVOICE2_TEXT,
     silent_tokens=frozenset(),
     speech_token_layout=_layout2,
+    read_speech_lm=_qwen_lm(_layout2),
     read_flow=_flow2,
     vocoder_kind=VocoderKind.NON_CAUSAL,
     first_release_estimator="ConditionalDecoder",
@@ -252,11 +377,12 @@ COSYVOICE3 = Generation(
     text=COSYVOICE3_TEXT,
     silent_tokens=_SILENT_TOKENS_3,
     speech_token_layout=_layout3,
+    read_speech_lm=_qwen_lm(_layout3),
     read_flow=_flow3,
     vocoder_kind=VocoderKind.CAUSAL,
 )
 
-GENERATIONS = (COSYVOICE2, COSYVOICE3)
+GENERATIONS = (COSYVOICE1, COSYVOICE2, COSYVOICE3)
 
 
 def detect_generation(folder: Path) -> tuple[Generation, Document]:
@@ -286,11 +412,12 @@ def detect_generation(folder: Path) -> tuple[Generation, Document]:
         for generation in GENERATIONS:
             if names == (generation.speech_lm_class, generation.flow_class, generation.vocoder_class):
                 _require_streaming_flow(generation, document)
+                _require_released_rates(generation, document)
                 return generation, document
     described = ", ".join(str(name)[:_LONGEST_NAME] for name in names)
     raise UnknownGeneration(
         "{file} describes an unsupported model ({described}).",
-        remedy="Use a CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
+        remedy="Use a CosyVoice-300M, CosyVoice2-0.5B or Fun-CosyVoice3-0.5B folder.",
         file=paths[-1].name,
         described=described,
     )
@@ -307,4 +434,30 @@ def _require_streaming_flow(generation: Generation, document: Document) -> None:
             file=document.file_name,
             generation=generation.title,
             newer=generation.yaml_name,
+        )
+
+
+def _require_released_rates(generation: Generation, document: Document) -> None:
+    """Raise ``UnknownGeneration`` for CosyVoice-300M-25Hz, and for other vocabularies and rates (specification A8)."""
+    if generation.text_folder is not None:
+        return
+    num_text_tokens = document.root.section("llm").integer("text_token_size", high=_MOST_TOKENS)
+    token_rate = document.root.section("flow").integer("input_frame_rate", default=generation.token_rate)
+    sample_rate = document.root.integer("sample_rate", high=48_000)
+    if token_rate == _RATE_OF_25HZ or num_text_tokens == _TEXT_TOKENS_OF_25HZ:
+        raise UnknownGeneration(
+            "{file} describes CosyVoice-300M-25Hz, an experiment with its own text vocabulary, which is not supported.",
+            remedy="Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.",
+            file=document.file_name,
+        )
+    if num_text_tokens != NUM_WHISPER_TOKENS or token_rate != generation.token_rate or sample_rate != _SAMPLE_RATE_1:
+        raise UnknownGeneration(
+            "{file} describes a variant of {generation} with {text_tokens} text tokens, {token_rate} speech tokens per "
+            "second and {sample_rate} Hz, which is not supported.",
+            remedy="Use CosyVoice-300M, CosyVoice-300M-SFT or CosyVoice-300M-Instruct.",
+            file=document.file_name,
+            generation=generation.title,
+            text_tokens=num_text_tokens,
+            token_rate=token_rate,
+            sample_rate=sample_rate,
         )

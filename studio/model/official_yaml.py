@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import reprlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -84,8 +85,12 @@ def _check_size(node: yaml.Node | None, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
+@lru_cache(maxsize=8)
 def _load(text: str) -> Value:
-    """Parse ``text`` with a safe loader that keeps tags as strings."""
+    """Parse ``text`` with a safe loader that keeps tags as strings. The result must not be changed.
+
+    Cached, because several parts of the program read the same file, and parsing takes 12 ms.
+    """
     loader = _DataLoader(text)
     try:
         node = loader.get_single_node()
@@ -115,6 +120,10 @@ class ConfigSection:
         self._document = document
         self._path = path
         self._values = values
+
+    @property
+    def file_name(self) -> str:
+        return self._document.file_name
 
     def class_name(self, key: str) -> str | None:
         """Return the class name in the tag of ``key``, such as ``CosyVoice3LM`` for ``llm``."""
@@ -156,6 +165,13 @@ class ConfigSection:
             raise self._complaint(
                 key, wording("is {value}, not a list of {n} positive whole numbers", value=_short(value), n=length)
             )
+        return tuple(value)
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """Return a list of any length."""
+        value = self._read(key)
+        if not isinstance(value, list) or not value or not _are_counts(value):
+            raise self._complaint(key, wording("is {value}, not a list of positive whole numbers", value=_short(value)))
         return tuple(value)
 
     def rows(self, key: str) -> tuple[tuple[int, ...], ...]:

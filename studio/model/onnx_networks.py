@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import onnxruntime
 import psutil
 from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from studio.errors import ClipTooLong, DamagedModelFile, MissingModelFile, UnsupportedPrecision
 from studio.messages import Message, wording
-from studio.model.stages import FloatArray
+
+FloatArray = npt.NDArray[np.float32]
 
 __all__ = ["SpeakerEncoder", "SpeechTokenizer", "onnxruntime", "ort_errors"]
 
@@ -114,7 +116,10 @@ class _Input:
     shape: tuple[int | None, ...]  # None stands for any size
 
     def fits(self, declared: onnxruntime.NodeArg) -> bool:
-        """Return whether the network accepts this tensor as its input ``declared``. Sizes fixed in the graph must match."""
+        """Return whether the network accepts this tensor as its input ``declared``.
+
+        Sizes fixed in the graph must match.
+        """
         if declared.type not in self.kinds:
             return False
         return not declared.shape or (  # the shape is optional in a graph
@@ -132,7 +137,7 @@ class _Network:
     _inputs: ClassVar[tuple[_Input, ...]]
 
     def __init__(self, path: Path, *, num_threads: int | None = None, cuda_index: int | None = None) -> None:
-        """Open the network at ``path``. Raise as ``open_onnx``, and ``DamagedModelFile`` for other inputs.
+        """Open the network at ``path``. Raise the errors of ``open_onnx``, and ``DamagedModelFile`` for other inputs.
 
         Names of inputs differ between releases (specification D). Declared outputs are not checked, since converters
         record the sizes of their example input.
@@ -148,7 +153,7 @@ class _Network:
         names = (declared.name for declared in self._session.get_inputs())
         try:
             output = np.asarray(self._session.run(None, dict(zip(names, inputs, strict=True)))[0])
-        except ort_errors.InvalidArgument as error:  # exported for a single length
+        except ort_errors.InvalidArgument as error:  # a graph exported for a single length
             raise self._wrong_network() from error
         if output.dtype.kind not in "iuf":
             raise self._wrong_network()
@@ -157,7 +162,7 @@ class _Network:
     def _wrong_network(self) -> DamagedModelFile:
         """Return the error for a valid file that contains a different network than its name implies."""
         return DamagedModelFile(
-            "{file} contains a different network than its name says.",
+            "{file} does not contain the network that its name indicates.",
             remedy="The folder mixes files of different models: download the model again.",
             file=self._path.name,
         )

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from studio.model.config import SamplingOptions
+
+if TYPE_CHECKING:
+    from studio.model.speech_lm.attention import AttentionTrace
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -51,13 +54,15 @@ class TokenSampler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpeechTokenRequest:
-    """One sentence for the speech language model, as token ids (specification E2, E5, E6).
+    """One sentence for the speech language model, as token ids (specification E2, E3, E5, E6).
 
     Attributes:
         min_tokens: Minimum number of speech tokens. The default is twice the number of text tokens.
         max_tokens: Maximum number of speech tokens. The default is 20 times the number of text tokens.
         num_instruction_tokens: Number of tokens at the start of the prompt text that precede all other input when
             text arrives in pieces (E7). In CosyVoice3, they end with ``<|endofprompt|>``. CosyVoice2 has none.
+        attention: Receives the attention to the text, if the engine can record it. Engines may ignore it.
+        speaker: Speaker embedding (192 values) for CosyVoice-300M. Later generations do not use it.
     """
 
     text_tokens: tuple[int, ...]
@@ -66,6 +71,8 @@ class SpeechTokenRequest:
     min_tokens: int | None = None
     max_tokens: int | None = None
     num_instruction_tokens: int = 0
+    attention: AttentionTrace | None = field(default=None, repr=False, compare=False)
+    speaker: tuple[float, ...] | None = field(default=None, repr=False)
 
 
 class SpeechLM(Protocol):
@@ -93,10 +100,10 @@ class SpeechLM(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FlowPrompt:
-    """Flow input from a voice prompt of P speech tokens."""
+    """Flow input from a voice prompt of P speech tokens. A speaker without a clip has no tokens and no mel."""
 
     speech_tokens: tuple[int, ...]
-    mel: FloatArray = field(repr=False)  # (2P, 80), natural logarithm
+    mel: FloatArray = field(repr=False)  # (frames, 80), natural logarithm
     embedding: FloatArray = field(repr=False)  # (192,)
 
 
@@ -115,10 +122,11 @@ class FlowStream(Protocol):
     """Flow state of one utterance: speech tokens in, mel frames out, in order."""
 
     def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
-        """Return the mel (80, 2 x len(tokens)) of the next ``tokens``.
+        """Return the mel (80, frames) of the next ``tokens``.
 
         ``lookahead`` contains the next ``lookahead_tokens`` tokens after them, or is empty in the last call. In all
-        other calls, prompt and tokens so far must end on the chunk grid. Otherwise raise ``OffGridCut``.
+        other calls of an exact stream, prompt and tokens so far must end on the chunk grid. Otherwise raise
+        ``OffGridCut``.
         """
         ...
 
@@ -132,9 +140,14 @@ class FlowDecoder(Protocol):
 
     chunk_tokens: int
     lookahead_tokens: int
-    frames_per_token: int
+    # Whether a stream equals one streaming run over the utterance. Otherwise chunks are cross-faded approximations.
+    streams_exactly: bool
     # Up to this number of lines of usual length, concurrency is faster. One more line fits in memory.
     max_concurrent_lines: int
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        """Return the number of mel frames of ``num_tokens`` speech tokens."""
+        ...
 
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
         """Compute the caches of all steps and layers after the prompt, once per voice.
@@ -154,7 +167,7 @@ class FlowDecoder(Protocol):
     def open_stream(self, state: FlowPromptState) -> FlowStream: ...
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
-        """Return the mel (80, 2 x len(tokens)) of a whole utterance, with full attention (export quality)."""
+        """Return the mel (80, frames) of a whole utterance, with full attention (export quality)."""
         ...
 
 
@@ -176,6 +189,10 @@ class SourceNoise(Protocol):
         """Return noise (stop - start, 9) float32, one column per harmonic."""
         ...
 
+    def initial_phases(self) -> torch.Tensor | None:
+        """Return the phases (9,) at which the harmonics begin, in radians, or None if all are 0."""
+        ...
+
 
 class Vocoder(Protocol):
     """Converts a mel spectrogram to a waveform."""
@@ -184,7 +201,7 @@ class Vocoder(Protocol):
     samples_per_frame: int
 
     def noise(self, seed: int) -> SourceNoise:
-        """Return the noise of an utterance: drawn with ``seed`` in CosyVoice2, a constant table in CosyVoice3."""
+        """Return the noise of an utterance: a constant table in CosyVoice3, drawn with ``seed`` in the others."""
         ...
 
     def open_stream(self, noise: SourceNoise) -> VocoderStream: ...

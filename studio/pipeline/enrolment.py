@@ -17,9 +17,9 @@ import safetensors.numpy
 
 from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
-from studio.errors import UnreadableClip
+from studio.errors import UnreadableClip, VoiceOfAnotherModel
 from studio.model.config import PromptMelConfig
-from studio.model.generations import Generation
+from studio.model.generations import GENERATIONS, Generation
 from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.request import VoiceReference
 from studio.storage.disk import require_regular_file
@@ -74,30 +74,35 @@ def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_le
     ``LowSampleRate``.
     """
     if voice.clip.suffix == FEATURE_FILE_SUFFIX:
+        _require_own_features(voice, frontend.generation)
         features = read_features(voice.clip, frontend.generation)
+        if not features.num_tokens and not frontend.generation.speaks_without_clip:
+            features = replace(features, warnings=(*features.warnings, _without_clip(frontend.generation)))
         return replace(features, key=key, name=voice.name, transcript=voice.transcript)
     # Up to twice the limit is read, so that the error for a clip that is a little too long contains its length.
     waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)
-    if not keep_length:
+    if not keep_length and frontend.generation.trims_prompts:
         waveform = _align_length(waveform, frontend)
     features = compute_features(waveform, frontend)
     return replace(features, key=key, name=voice.name, transcript=voice.transcript, warnings=verdict.warnings)
 
 
 def compute_features(waveform: Waveform, frontend: Frontend) -> VoicePrompt:
-    """Compute tokens, mel and embedding of ``waveform``, with matching lengths (specification C5)."""
+    """Compute tokens, mel and embedding of ``waveform``, with matching lengths if the model needs them (specification C5)."""
     at_16k = waveform.resampled(_TOKENIZER_RATE)
     tokens = frontend.speech_tokenizer.tokenize(whisper_log_mel(at_16k))
     mel = prompt_mel(waveform.resampled(frontend.mel.sample_rate), frontend.mel)
-    num_tokens = min(frontend.generation.tokens_of_frames(len(mel)), len(tokens))
+    if frontend.generation.trims_prompts:
+        num_tokens = min(frontend.generation.tokens_of_frames(len(mel)), len(tokens))
+        tokens, mel = tokens[:num_tokens], mel[: frontend.generation.frames_of_tokens(num_tokens)]
     return VoicePrompt(
         key="",
         name="",
         transcript=None,
         clip_seconds=waveform.seconds,
-        speech_tokens=tuple(tokens[:num_tokens]),
-        mel=np.ascontiguousarray(mel[: frontend.generation.frames_of_tokens(num_tokens)]),
+        speech_tokens=tuple(tokens),
+        mel=np.ascontiguousarray(mel),
         embedding=frontend.speaker_encoder.embed(kaldi_fbank(at_16k)),
     )
 
@@ -130,14 +135,18 @@ def _align_length(waveform: Waveform, frontend: Frontend) -> Waveform:
 
 
 def read_features(path: Path, generation: Generation) -> VoicePrompt:
-    """Read a file of :func:`feature_arrays`. Raise ``UnreadableClip``."""
+    """Read a file of :func:`feature_arrays`, which may contain only an embedding. Raise ``UnreadableClip``."""
     try:
         require_regular_file(path)
         arrays = safetensors.numpy.load_file(path)
         tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
         num_tokens = len(tokens)
-        mel_shape = (generation.frames_of_tokens(num_tokens), 80)
-        fits = num_tokens > 0 and mel.shape == mel_shape and embedding.shape == (192,)
+        has_frames = (
+            len(mel) == generation.frames_of_tokens(num_tokens)
+            if generation.trims_prompts
+            else (len(mel) > 0) == (num_tokens > 0)
+        )
+        fits = mel.ndim == 2 and mel.shape[1] == 80 and has_frames and embedding.shape == (192,)
         is_valid = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
         if "clip_seconds" in arrays:
             seconds = float(arrays["clip_seconds"][0])
@@ -157,6 +166,32 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         mel=mel.astype(np.float32),
         embedding=embedding.astype(np.float32),
         warnings=warnings,
+    )
+
+
+def _require_own_features(voice: VoiceReference, generation: Generation) -> None:
+    """Raise ``VoiceOfAnotherModel`` for features that the front end of another generation computed."""
+    try:
+        require_regular_file(voice.clip)
+        with safetensors.safe_open(voice.clip, framework="np") as file:
+            own = (file.metadata() or {}).get("generation", generation.name)
+    except (OSError, safetensors.SafetensorError) as error:
+        raise _unreadable(voice.clip) from error
+    if own != generation.name:
+        titles = {known.name: known.title for known in GENERATIONS}
+        raise VoiceOfAnotherModel(
+            "{name} has no recording and works only with {own} models; the loaded model is a {generation} model.",
+            remedy="Choose another voice, or load a {own} model.",
+            name=voice.name or voice.clip.name,
+            own=titles.get(own, own),
+            generation=generation.title,
+        )
+
+
+def _without_clip(generation: Generation) -> str:
+    return (
+        f"{generation.title} was not trained with voices that have no recording: the voice may change from sentence to "
+        "sentence. Prefer a voice with a recording."
     )
 
 

@@ -34,6 +34,7 @@ from studio.text.respellings import Respellings
 from studio.text.segmentation import Sentence
 from studio.text.spoken_length import SpokenLength, spoken_length
 
+_FITTED_RATE = 25  # tokens per second, to which the following numbers of tokens apply
 _TOKENS_PER_PHONE = 2.0
 _TOKENS_PER_PAUSE = 11.0
 _TOKENS_PER_SENTENCE = 4.0
@@ -73,17 +74,26 @@ class LengthLimits:
     longest: int
 
     @classmethod
-    def of(cls, length: SpokenLength, tolerance: Tolerance, *, num_text_tokens: int, pace: float = 1.0) -> LengthLimits:
+    def of(
+        cls,
+        length: SpokenLength,
+        tolerance: Tolerance,
+        *,
+        num_text_tokens: int,
+        pace: float = 1.0,
+        token_rate: int = _FITTED_RATE,
+    ) -> LengthLimits:
         """Return the limits for a spoken length. ``pace`` is the pace of the voice, from ``pace_of_prompt``."""
+        scale = token_rate / _FITTED_RATE
         fewest = _tokens(length.fewest_phones, length.pauses) * min(pace, 1.0)
         most = _tokens(length.most_phones, length.pauses) * max(pace, 1.0) + _MOST_TOKENS_PER_SOUND * length.sounds
-        longest = int(tolerance.longest * most + tolerance.longest_margin)
+        longest = int(scale * (tolerance.longest * most + tolerance.longest_margin))
         # Speech that ends as soon as allowed is too short, unless there are many text tokens for few phones.
-        earliest_end = min(_LEAST_PER_TEXT_TOKEN * num_text_tokens, _EARLIEST_END * fewest)
-        shortest = max(tolerance.shortest * fewest - tolerance.shortest_margin, earliest_end)
+        earliest_end = min(_LEAST_PER_TEXT_TOKEN * num_text_tokens, _EARLIEST_END * scale * fewest)
+        shortest = max(scale * (tolerance.shortest * fewest - tolerance.shortest_margin), earliest_end)
         return cls(
             shortest=int(shortest) if length.fewest_phones else -1,
-            expected=(fewest + most) / 2,
+            expected=scale * (fewest + most) / 2,
             longest=min(longest, _MOST_PER_TEXT_TOKEN * num_text_tokens),
         )
 
@@ -94,7 +104,7 @@ class LengthLimits:
         return LengthVerdict.TOO_SHORT if num_tokens <= self.shortest else None
 
     def distance(self, num_tokens: int) -> float:
-        """Return how many times a sentence is too long or too short: 2 for both half and twice the expected length."""
+        """Return the factor by which a sentence is too long or too short: 2 for half and for twice the expected length."""
         return max((num_tokens + 1) / (self.expected + 1), (self.expected + 1) / (num_tokens + 1))
 
 
@@ -107,22 +117,28 @@ def pace_of_prompt(transcript: SpokenLength, num_prompt_tokens: int) -> float:
 
 
 def limits_of_sentences(
-    request: SynthesisRequest, respellings: Respellings | None, num_prompt_tokens: int
+    request: SynthesisRequest,
+    respellings: Respellings | None,
+    num_prompt_tokens: int,
+    token_rate: int = _FITTED_RATE,
 ) -> Callable[[Sentence], LengthLimits]:
     """Return a function that returns the limits of a sentence of ``request``.
 
-    ``respellings`` is the pronunciation list of the model.
+    ``respellings`` is the pronunciation list of the model, and ``token_rate`` its speech tokens per second.
     """
     continues_prompt = request.mode is Mode.ZERO_SHOT
     tolerance = WIDE if respellings is None else CLOSE if continues_prompt else LOOSE
     pace = 1.0
     if continues_prompt:
-        pace = pace_of_prompt(spoken_length(request.voice.transcript or "", respellings), num_prompt_tokens)
+        pace = pace_of_prompt(
+            spoken_length(request.voice.transcript or "", respellings), num_prompt_tokens * _FITTED_RATE // token_rate
+        )
     return lambda sentence: LengthLimits.of(
         spoken_length(sentence.spoken, respellings),
         tolerance,
         num_text_tokens=len(sentence.text_tokens),
         pace=pace,
+        token_rate=token_rate,
     )
 
 

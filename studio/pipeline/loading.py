@@ -22,6 +22,7 @@ from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
 from studio.model.config import Precision, SamplingOptions
 from studio.model.device_kind import DeviceKind
+from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import (
     FlowDecoder,
     SpeakerEncoder,
@@ -32,6 +33,7 @@ from studio.model.stages import (
     Vocoder,
 )
 from studio.model.torch_device import configure_torch, free_memory_bytes
+from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.enrolment import Frontend
 from studio.pipeline.precision_selection import open_speech_lm
 from studio.pipeline.prompt_cache import PromptCache
@@ -80,6 +82,12 @@ class DeferredSpeechLM:
     ) -> Iterator[int]:
         return self._speech_lm().generate_from_pieces(request, text_tokens, sampler)
 
+    def plain(self) -> TorchSpeechLM:
+        """Return the PyTorch model that computes attention after a take."""
+        opened = self._speech_lm()
+        assert isinstance(opened, TorchSpeechLM)
+        return opened
+
     def _speech_lm(self) -> SpeechLM:
         with self._lock:
             if self._opened is None:
@@ -92,7 +100,7 @@ class DeferredSpeechLM:
 def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverrides = StageOverrides()) -> Synthesizer:
     """Load a model for synthesis.
 
-    Raise as ``open_checkpoint``, for damaged weight files, and ``UnsupportedPrecision``.
+    Raise the errors of ``open_checkpoint``, those of damaged weight files, and ``UnsupportedPrecision``.
     """
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
     configure_torch(num_threads)
@@ -100,6 +108,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     speech_lm, reason, lm_name = _speech_lm(checkpoint, options, overrides)
     flow_precision = _flow_precision(options.flow_precision)
     _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
+    frontend = functools.cache(lambda: _load_frontend(checkpoint, num_threads, overrides))
     stages = Stages(
         speech_lm=speech_lm,
         flow=overrides.flow
@@ -111,8 +120,9 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         ),
         vocoder=overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
         text_tokenizer=checkpoint.load_text_tokenizer(),
-        frontend=functools.cache(lambda: _load_frontend(checkpoint, num_threads, overrides)),
+        frontend=frontend,
         styles=load_styles(checkpoint.generation.name, folder),
+        alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),
     )
     description = EngineDescription(
         model_name=folder.name,
@@ -133,7 +143,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
             **overrides.names,
         },
         makes_noise=(folder / _RANDOM_WEIGHTS_MARKER).is_file(),
-        notes=_notes(reason, options),
+        notes=_notes(reason, options, stages.flow),
         weights_key=checkpoint.weights_key(options.variant),
         max_concurrent_lines=speech_lm.max_concurrent_lines,
     )
@@ -146,7 +156,9 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
         device=options.device,
     )
-    return Synthesizer(checkpoint, stages, store, description)
+    if options.streams_approximately and not stages.flow.streams_exactly:
+        description.stages["flow"] += ", approximate stream"
+    return Synthesizer(checkpoint, stages, store, description, streams_approximately=options.streams_approximately)
 
 
 def _voice_memory_bytes(device: torch.device) -> int:
@@ -175,13 +187,15 @@ def _flow_precision(name: str) -> Precision:
     return permitted[name]
 
 
-def _notes(reason: str, options: EngineOptions) -> tuple[str, ...]:
+def _notes(reason: str, options: EngineOptions, flow: FlowDecoder) -> tuple[str, ...]:
     """Return notes for the user about the choice of the language model, and about approximations."""
     notes = [reason]
     if options.flow_steps is not None:
         notes.append(f"approximation: the flow takes {options.flow_steps} steps")
     if options.flow_left_context_frames is not None:
         notes.append(f"approximation: the flow sees {options.flow_left_context_frames} previous frames")
+    if options.streams_approximately and not flow.streams_exactly:
+        notes.append("approximation: chunks of a sentence are decoded separately and cross-faded")
     return tuple(notes)
 
 
@@ -191,5 +205,5 @@ def _load_frontend(checkpoint: Checkpoint, num_threads: int, overrides: StageOve
         speaker_encoder=overrides.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
         mel=checkpoint.prompt_mel,
         generation=checkpoint.generation,
-        chunk_tokens=checkpoint.flow.chunk_tokens,
+        chunk_tokens=checkpoint.flow.grid_tokens,
     )

@@ -7,13 +7,14 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from studio.model.config import FlowConfig
+from studio.model.config import FlowConfig, UNetConfig
 
 _KEPT_OBSERVATIONS = 60
 # The ratio of speech to text depends on the voice, so only recent sentences count.
 _KEPT_SENTENCES = 8
 # Initial value before a sentence has been measured.
-_SPEECH_PER_TEXT_TOKEN = 6.0
+_SECONDS_PER_TEXT_TOKEN = 0.24
+_USUAL_TOKEN_RATE = 25
 # Initial spread of that ratio between sentences.
 _LENGTH_SPREAD = 0.15
 # Chosen as a compromise: 2 would start playback of a single sentence 30 % later than necessary, and 1 would leave a
@@ -74,12 +75,15 @@ class FlowChunk:
     prompt_tokens: int
     start_tokens: int
     end_tokens: int
+    lookahead_tokens: int = 0  # after ``end_tokens``
 
 
 class CostModel:
     """Measured costs of one loaded model on this machine."""
 
-    def __init__(self, flow: FlowConfig) -> None:
+    def __init__(self, flow: FlowConfig, token_rate: int = _USUAL_TOKEN_RATE) -> None:
+        """``token_rate`` is the number of speech tokens per second."""
+        self.token_rate = token_rate
         self._flow_config = flow
         self._first_token = _Rate(warms_up=True)
         self._speech_lm = _Rate()
@@ -89,7 +93,7 @@ class CostModel:
 
     def fresh_copy(self) -> CostModel:
         """Return a cost model of the same flow without observations."""
-        return CostModel(self._flow_config)
+        return CostModel(self._flow_config, self.token_rate)
 
     @property
     def is_settled(self) -> bool:
@@ -120,7 +124,9 @@ class CostModel:
 
     def tokens_for(self, num_text_tokens: int) -> int:
         """Predict the number of speech tokens of a text."""
-        return round(num_text_tokens * self._speech_per_text.per_unit(unknown=_SPEECH_PER_TEXT_TOKEN))
+        return round(
+            num_text_tokens * self._speech_per_text.per_unit(unknown=_SECONDS_PER_TEXT_TOKEN * self.token_rate)
+        )
 
     def length_margin(self, index: int) -> float:
         """Return the relative safety margin on the predicted length of the upcoming sentence ``index``.
@@ -146,16 +152,21 @@ class CostModel:
     def decode_seconds(self, chunk: FlowChunk) -> float:
         """Return the time of flow and vocoder for ``chunk``."""
         work = flow_work(self._flow_config, *self.computed_frames(chunk))
-        num_frames = self._flow_config.frames_per_token * (chunk.end_tokens - chunk.start_tokens)
+        num_frames = self._flow_config.frames_of_tokens(chunk.end_tokens - chunk.start_tokens)
         return work * self._flow.per_unit() + num_frames * self._vocoder.per_unit()
 
     def computed_frames(self, chunk: FlowChunk) -> tuple[int, int]:
         """Return the number of frames that the flow computes for ``chunk``, and the number of frames before them."""
+        config = self._flow_config
+        if config.length_regulator is not None:
+            # Every call computes the prompt and the overlap with the next chunk again.
+            spoken = chunk.end_tokens - chunk.start_tokens + chunk.lookahead_tokens
+            return config.frames_of_tokens(chunk.prompt_tokens + spoken), 0
         start = chunk.prompt_tokens + chunk.start_tokens
         if chunk.start_tokens == 0:
-            start -= unfinished_prompt_tokens(chunk.prompt_tokens, self._flow_config)
+            start -= unfinished_prompt_tokens(chunk.prompt_tokens, config)
         end = chunk.prompt_tokens + chunk.end_tokens
-        ratio = self._flow_config.frames_per_token
+        ratio = config.frames_per_token
         return ratio * (end - start), ratio * start
 
 
@@ -179,10 +190,25 @@ def flow_work(config: FlowConfig, num_frames: int, context_frames: int) -> float
     else:
         assert config.unet is not None
         size, attention = config.unet.channels, config.unet.num_heads * config.unet.head_size
+        if not config.unet.is_causal:
+            return _whole_unet_work(config.unet, num_frames)
         num_resnets = config.unet.num_mid_blocks + 2
         blocks = num_resnets * config.unet.num_transformer_blocks
         linear = blocks * (4 * size * attention + 8 * size * size) + num_resnets * 7 * size * size
     return num_frames * (linear + blocks * 2 * attention * seen_frames)
+
+
+def _whole_unet_work(unet: UNetConfig, num_frames: int) -> float:
+    """Return the multiplications of a U-Net with full attention, in which each level halves the frames."""
+    size, attention = unet.channels, unet.num_heads * unet.head_size
+    work = 0.0
+    for level in range(unet.num_levels):
+        frames = num_frames / 2**level
+        num_resnets = 2 + (unet.num_mid_blocks if level == unet.num_levels - 1 else 0)
+        blocks = num_resnets * unet.num_transformer_blocks
+        linear = blocks * (4 * size * attention + 8 * size * size) + num_resnets * 7 * size * size
+        work += frames * (linear + blocks * 2 * attention * frames)
+    return work
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +249,8 @@ def spare_seconds(
 
     ``earliest_start_seconds`` is the time when the first chunk was ready. The stages run in turn, so no chunk is
     decoded while the language model runs ahead. If it runs ahead for L seconds, each chunk is delayed by L or by the
-    work of the language model for that chunk, whichever is longer. Therefore only the decoding limits L.
+    work of the language model for that chunk, whichever is longer. Therefore L is limited only by the time that
+    decoding needs.
     """
     start, position = earliest_start_seconds, ready_audio_seconds
     ready_at = decoded_at = now_seconds

@@ -13,6 +13,7 @@ import json
 import logging
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -22,7 +23,7 @@ from studio.errors import CannotWrite, DiskFull, UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
+from studio.model.speech_lm import CachedSpeechLM, QualityReport, compare_with_reference, open_network
 from studio.model.stages import SpeechTokenRequest
 from studio.model.weights import release_pages
 from studio.pipeline.enrolment import source_tokens
@@ -47,7 +48,7 @@ _TOKENIZER_THREADS = 2
 
 @dataclass(frozen=True, slots=True)
 class OpenedSpeechLM:
-    speech_lm: TorchSpeechLM
+    speech_lm: CachedSpeechLM[Any]
     precision: Precision
     reason: str
 
@@ -70,7 +71,7 @@ def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpee
 
 def _candidate(
     checkpoint: Checkpoint, precision: Precision, options: EngineOptions, remarks: list[str]
-) -> TorchSpeechLM | None:
+) -> CachedSpeechLM[Any] | None:
     """Load the language model; return None if it fails the check. Append the reason to ``remarks``."""
     try:
         speech_lm = checkpoint.load_speech_lm(precision, options.device, variant=options.variant)
@@ -102,7 +103,7 @@ def _describe(report: QualityReport) -> str:
 
 
 def _quality(
-    checkpoint: Checkpoint, precision: Precision, speech_lm: TorchSpeechLM, options: EngineOptions
+    checkpoint: Checkpoint, precision: Precision, speech_lm: CachedSpeechLM[Any], options: EngineOptions
 ) -> QualityReport:
     weights = checkpoint.speech_lm_path(options.variant)
     path = paths.cache_folder() / "engines" / f"{_key(weights, precision, options.device)}.json"

@@ -55,6 +55,7 @@ class PreparedVoice:
     prompt: VoicePrompt
     flow_prompt: FlowPrompt
     flow_state: FlowPromptState
+    was_cached: bool = True  # False: the state has been computed for this request
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class LazyVoice:
     prompt: VoicePrompt
     flow_prompt: FlowPrompt
     fetch_state: Callable[[], FlowPromptState]
+    was_cached: bool = True
 
     @property
     def flow_state(self) -> FlowPromptState:
@@ -182,6 +184,7 @@ class PromptCache:
             if voice is not None:
                 return voice
             voice, is_new = self._prepare(prompt, progress)
+            voice = replace(voice, was_cached=not is_new)
         if is_new and 0 < voice.flow_state.num_bytes <= self._disk_bytes:
             self._num_bytes_to_write = voice.flow_state.num_bytes
             self._writer.hold(partial(self._write_state, prompt, voice.flow_state))
@@ -197,7 +200,16 @@ class PromptCache:
 
     def on_demand(self, prompt: VoicePrompt, *, progress: Callable[[float], None] | None = None) -> LazyVoice:
         """Return the voice without its flow state, which is fetched on access."""
-        return LazyVoice(prompt, _flow_prompt(prompt), lambda: self.prepared(prompt, progress=progress).flow_state)
+        with self._lock:
+            was_cached = (
+                prompt.key in self._prepared or prompt.key in self._in_use or self._state_path(prompt).is_file()
+            )
+        return LazyVoice(
+            prompt,
+            _flow_prompt(prompt),
+            lambda: self.prepared(prompt, progress=progress).flow_state,
+            was_cached=was_cached,
+        )
 
     def finish_writes(self, control: RequestControl) -> None:
         """Wait for the write in progress, for as long as its file keeps growing. ``control`` reports the stage "save" and may cancel.

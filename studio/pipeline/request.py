@@ -19,6 +19,7 @@ class Mode(Enum):
     ZERO_SHOT = "zero-shot"
     CROSS_LINGUAL = "cross-lingual"
     INSTRUCT = "instruct"
+    SPEAKER = "built-in speaker"  # a voice without a clip
     CONVERSION = "voice conversion"
 
 
@@ -35,7 +36,7 @@ class VoiceReference:
 class SynthesisRequest:
     """A text to synthesize. At most one of ``instruct`` and ``preset`` is set."""
 
-    text: str  # of any length; it is split into sentences
+    text: str  # text of any length; it is split into sentences
     voice: VoiceReference
     instruct: str | None = None  # an instruction in free text, without control tokens
     preset: str | None = None  # an id of the style list, such as ``dialect.sichuan``
@@ -100,6 +101,39 @@ class LengthFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceEvidence:
+    """Data of the language model about one spoken sentence, for the checks of takes.
+
+    Attributes:
+        spoken_text: The normalized sentence that the model received.
+        from_seconds, to_seconds: The position of the sentence in the audio of the request.
+        speech_tokens: The tokens in the audio. The last one ends at ``to_seconds``, and each lasts ``token_seconds``.
+            The first ones may be missing in the audio, where leading silence was trimmed.
+        text_pieces: The text tokens as text, in order; joined they are ``spoken_text``. Empty if they are unknown.
+        stopped_by_limit: Whether the maximum number of tokens ended the sentence.
+        num_second_draws: Number of tokens that repetition-aware sampling drew a second time.
+        text_position: For each speech token, the mean index of the text pieces it attends to; empty if no attention
+        head follows the text. text_coverage: For each text piece, the largest attention of a speech token to it; may be
+        empty.
+    """
+
+    spoken_text: str
+    from_seconds: float
+    to_seconds: float
+    speech_tokens: tuple[int, ...] = ()
+    text_pieces: tuple[str, ...] = ()
+    stopped_by_limit: bool = False
+    num_second_draws: int = 0
+    text_position: tuple[float, ...] = ()
+    text_coverage: tuple[float, ...] = ()
+    token_seconds: float = 0.0
+
+    def seconds_of_token(self, index: float) -> float:
+        """Return the time in the audio at which token ``index`` begins."""
+        return self.to_seconds - (len(self.speech_tokens) - index) * self.token_seconds
+
+
+@dataclass(frozen=True, slots=True)
 class SynthesisReport:
     """Measurements of one request."""
 
@@ -114,6 +148,8 @@ class SynthesisReport:
     spoken_text: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # about the clip of the voice
     odd_lengths: tuple[LengthFinding, ...] = ()  # sentences of implausible length
+    evidence: tuple[SentenceEvidence, ...] = ()  # evidence of each sentence, for the checks of takes
+    voice_was_cached: bool | None = None  # whether the prompt state existed; None if unknown
 
     @property
     def real_time_factor(self) -> float:
@@ -135,11 +171,15 @@ class EngineOptions:
     # Approximations of the flow; None is exact.
     flow_steps: int | None = None
     flow_left_context_frames: int | None = None
+    # Play a sentence of CosyVoice-300M before all of it is decoded; its other generations always do.
+    streams_approximately: bool = False
     # ``plain``: PyTorch; ``proven``: engines verified on this machine; ``improve``: also test faster engines when idle.
     engines: str = "proven"
     wanted_engines: tuple[str, ...] = ()  # "stage:engine" for each stage whose engine the user chose
     idle_release_seconds: float | None = None  # idle time after which memory is released
-    loads_speech_lm: bool = True  # False delays loading of the language model, which voice conversion does not need
+    loads_speech_lm: bool = (
+        True  # False: load the language model on first use, because voice conversion does not need it
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Chunk schedule of an utterance.
 
 Chunks end on a grid of 25 tokens from the start of the *prompt*, since streaming is exact only there
-(specification F8). Each utterance has its own schedule, so later requests behave like the first one
+(specification F8). CosyVoice-300M has no grid. Each utterance has its own schedule, so later requests behave like the first one
 (specification J2, row 1).
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from studio.errors import OffGridCut
+from studio.model.stages import FlowDecoder
 
 # A shorter first hop yields almost no audio: the vocoder holds back 4 frames (CosyVoice3) or 8.
 _SHORTEST_FIRST_HOP_TOKENS = 7
@@ -47,18 +48,36 @@ class ChunkSchedule:
             )
         self.end_tokens = first_hop_tokens
         # The second hop is the next multiple of the grid above the first.
+        self._longest_hop_tokens = _LONGEST_HOP_TOKENS
         self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, chunk_tokens * (first_hop_tokens // chunk_tokens + 1))
+
+    @classmethod
+    def of(cls, flow: FlowDecoder, prompt_tokens: int, *, first_hop_tokens: int | None = None) -> ChunkSchedule:
+        """Return the schedule of ``flow`` for a prompt.
+
+        A flow that does not stream exactly has no grid. Its chunks are equally long, and ``first_hop_tokens`` may be
+        any number (specification H1).
+        """
+        if flow.streams_exactly:
+            return cls(prompt_tokens, flow.chunk_tokens, first_hop_tokens=first_hop_tokens)
+        schedule = cls(0, flow.chunk_tokens)
+        schedule.end_tokens = first_hop_tokens or flow.chunk_tokens
+        schedule._next_hop_tokens = schedule._longest_hop_tokens = flow.chunk_tokens
+        return schedule
 
     def advance(self) -> None:
         """Move ``end_tokens`` to the end of the next chunk."""
         self.end_tokens += self._next_hop_tokens
-        self._next_hop_tokens = min(_LONGEST_HOP_TOKENS, 2 * self._next_hop_tokens)
+        self._next_hop_tokens = self._hop_after(self._next_hop_tokens)
+
+    def _hop_after(self, hop_tokens: int) -> int:
+        return min(self._longest_hop_tokens, 2 * hop_tokens)
 
     def remaining_chunks(self, done_tokens: int, total_tokens: int, lookahead_tokens: int) -> Iterator[tuple[int, int]]:
         """Yield (start, end) of each chunk from ``done_tokens`` to ``total_tokens``, without advancing."""
         start, end, hop = done_tokens, self.end_tokens, self._next_hop_tokens
         while end + lookahead_tokens <= total_tokens:
             yield start, end
-            start, end, hop = end, end + hop, min(_LONGEST_HOP_TOKENS, 2 * hop)
+            start, end, hop = end, end + hop, self._hop_after(hop)
         if start < total_tokens:
             yield start, total_tokens

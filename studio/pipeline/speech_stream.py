@@ -17,6 +17,7 @@ from studio.audio.time_stretch import TimeStretch
 from studio.errors import ModelOverflow
 from studio.model.stages import FloatArray, SourceNoise
 from studio.pipeline.control import RequestControl
+from studio.pipeline.evidence import Generation, SpokenSentence
 from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start, spare_seconds
 from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.request import AudioChunk
@@ -26,15 +27,15 @@ from studio.pipeline.token_source import TokenSource
 from studio.pipeline.utterance import DecoderStages, StageClock, Utterance
 
 # The language model runs ahead in steps of this size, through at most this number of sentences.
-_STEP_TOKENS = 25
+_STEP_SECONDS = 1
 _MOST_AHEAD_SENTENCES = 20
 _ROUNDING_SECONDS = 1e-6
 # Running ahead for an exact estimate is worthwhile only for longer waits.
 _NOTICEABLE_SECONDS = 0.25
 # Sentences are rarely shorter than this fraction of their predicted length.
 _SHORT = 0.5
-# Assumed remaining length of a sentence that is already longer than predicted (one second).
-_OVERDUE_TOKENS = 25
+# Assumed remaining length of a sentence that is already longer than predicted.
+_OVERDUE_SECONDS = 1
 
 
 class Length(Enum):
@@ -49,6 +50,8 @@ class SentenceTask:
     """A sentence of a request, or a pause. The source of speech tokens is opened on first use."""
 
     open_feed: Callable[[], TokenSource] | None
+    # The generation of the sentence after it has ended, for its evidence.
+    generation: Callable[[], Generation | None] = lambda: None
     num_text_tokens: int = 0
     spoken_text: str = ""
     pause_seconds: float = 0.0
@@ -124,7 +127,7 @@ class Forecast:
         predicted = self.decoder.cost_model.tokens_for(part.num_text_tokens)
         factor = _SHORT if length is Length.SHORT else 1 + self.decoder.cost_model.length_margin(index)
         total = round(factor * predicted)
-        return total if total >= made else made + _OVERDUE_TOKENS
+        return total if total >= made else made + _OVERDUE_SECONDS * self.decoder.cost_model.token_rate
 
     def _chunks(
         self, part: SentenceTask, schedule: ChunkSchedule | None, done_tokens: int, total: int
@@ -137,9 +140,10 @@ class Forecast:
         for start, end in cuts:
             needed = min(end + flow.lookahead_tokens, total)
             speech_lm_seconds = cost_model.speech_lm_seconds(made, needed)
-            decode_seconds = cost_model.decode_seconds(FlowChunk(self.voice.prompt.num_tokens, start, end))
+            chunk = FlowChunk(self.voice.prompt.num_tokens, start, end, needed - end)
+            decode_seconds = cost_model.decode_seconds(chunk)
             made = max(made, needed)
-            samples = flow.frames_per_token * (end - start) * self.decoder.vocoder.samples_per_frame
+            samples = flow.frames_of_tokens(end - start) * self.decoder.vocoder.samples_per_frame
             audio_seconds = samples / self.decoder.vocoder.sample_rate / self.speed
             yield PredictedChunk(speech_lm_seconds + decode_seconds, audio_seconds, speech_lm_seconds)
 
@@ -161,6 +165,7 @@ class SpeechStream:
     speech_lm_seconds: float = 0.0
     num_speech_tokens: int = 0
     spoken_text: list[str] = field(default_factory=list)
+    spoken_sentences: list[SpokenSentence] = field(default_factory=list)
     _known: deque[SentenceTask] = field(default_factory=deque)
     _num_parts: int = 0
     _reported_start: float | None = None
@@ -198,6 +203,7 @@ class SpeechStream:
         chunks = self._streamed(utterance, part, schedule) if schedule else self._whole(utterance)
         if self.options.trims_leading_silence and not self.audio_seconds:
             chunks = without_leading_silence(chunks, self._sample_rate)
+        started = self.audio_seconds
         try:
             for samples in chunks:
                 if not len(samples):
@@ -207,6 +213,8 @@ class SpeechStream:
                     self._update_start_estimate(utterance, part, schedule)
         finally:
             self._record_part(part)
+        if (generation := part.generation()) is not None:
+            self.spoken_sentences.append(SpokenSentence(generation, started, self.audio_seconds))
 
     def _streamed(self, utterance: Utterance, part: SentenceTask, schedule: ChunkSchedule) -> Iterator[FloatArray]:
         stretch = TimeStretch(self.options.speed, self._sample_rate)
@@ -283,7 +291,9 @@ class SpeechStream:
         if unknown is None:
             return False
         made = len(unknown.feed.tokens)
-        end = min(made + _STEP_TOKENS, *(forecast.total_tokens(unknown, length) for length in Length))
+        end = min(
+            made + _STEP_SECONDS * cost_model.token_rate, *(forecast.total_tokens(unknown, length) for length in Length)
+        )
         spare = min(
             spare_seconds(
                 self._now(), self.first_audio_seconds, self.audio_seconds, rest(later, length), margin=cost_model.margin
@@ -299,10 +309,8 @@ class SpeechStream:
     def _schedule(self) -> ChunkSchedule | None:
         if not self.options.is_streaming:
             return None
-        return ChunkSchedule(
-            self.voice.prompt.num_tokens,
-            self.decoder.flow.chunk_tokens,
-            first_hop_tokens=self.options.first_hop_tokens,
+        return ChunkSchedule.of(
+            self.decoder.flow, self.voice.prompt.num_tokens, first_hop_tokens=self.options.first_hop_tokens
         )
 
     @property

@@ -17,10 +17,13 @@ from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
+from studio.model.speech_lm.cached_lm import speech_token_limits
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream, synchronize
 from studio.pipeline.enrolment import Frontend, build_prompt, prompt_key, source_tokens
+from studio.pipeline.evidence import EvidenceReader, Generation
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PromptCache, SpeakingVoice
@@ -29,6 +32,7 @@ from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,
     Mode,
+    SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,
     VoiceReference,
@@ -49,6 +53,7 @@ from studio.pipeline.token_source import (
     TokenSource,
 )
 from studio.pipeline.utterance import DecoderStages
+from studio.text.prompt_form import LanguageTags
 from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
 from studio.text.tokenizer import TextTokenizer
@@ -68,6 +73,7 @@ class Stages:
     text_tokenizer: TextTokenizer
     frontend: Callable[[], Frontend]  # loads the front end when the first new voice needs it
     styles: Styles
+    alignment: AlignmentReader
 
 
 class Synthesizer:
@@ -77,16 +83,23 @@ class Synthesizer:
     """
 
     def __init__(
-        self, checkpoint: Checkpoint, stages: Stages, prompt_cache: PromptCache, description: EngineDescription
+        self,
+        checkpoint: Checkpoint,
+        stages: Stages,
+        prompt_cache: PromptCache,
+        description: EngineDescription,
+        *,
+        streams_approximately: bool = False,
     ) -> None:
         synchronize(description.device)  # weights repacked on the GPU are read from other streams
         self._description = description
         self._chosen_lm_engine = stages.speech_lm.engine
+        self._streams_approximately = streams_approximately
         self.checkpoint = checkpoint
         self.stages = stages
         self._prompt_cache = prompt_cache
         self._frontend_key = checkpoint.front_end_key()
-        self._decoder = DecoderStages(stages.flow, stages.vocoder, CostModel(checkpoint.flow))
+        self._decoder = DecoderStages(stages.flow, stages.vocoder, self._cost_model())
         self._slots = threading.Semaphore(stages.flow.max_concurrent_lines)
         # On a GPU the language model is limited by its host thread, see token_source.
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenSource] = (
@@ -127,7 +140,7 @@ class Synthesizer:
             self._prompt_cache = self._prompt_cache.for_flow(flow)
             self._slots = threading.Semaphore(flow.max_concurrent_lines)
         # The measured costs of the old stages do not apply to the new ones.
-        self._decoder = DecoderStages(self.stages.flow, self.stages.vocoder, CostModel(self.checkpoint.flow))
+        self._decoder = DecoderStages(self.stages.flow, self.stages.vocoder, self._cost_model())
         before = self.description
         self._chosen_lm_engine = self.stages.speech_lm.engine
         self._description = replace(
@@ -137,6 +150,9 @@ class Synthesizer:
             max_concurrent_lines=self.stages.speech_lm.max_concurrent_lines,
         )
 
+    def _cost_model(self) -> CostModel:
+        return CostModel(self.checkpoint.flow, self.checkpoint.generation.token_rate)
+
     def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
         """Prepare a voice for synthesis, unless it is cached. Raise ``Cancelled`` and ``StudioError``."""
         with self._prompt_cache.writes_afterwards():
@@ -145,7 +161,7 @@ class Synthesizer:
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
             prompt_tokens=prepared.prompt.num_tokens,
-            first_hop_tokens=ChunkSchedule(prepared.prompt.num_tokens, self.stages.flow.chunk_tokens).end_tokens,
+            first_hop_tokens=ChunkSchedule.of(self.stages.flow, prepared.prompt.num_tokens).end_tokens,
             warnings=prepared.prompt.warnings,
         )
 
@@ -167,6 +183,7 @@ class Synthesizer:
                 requests, each in its own thread.
         """
         started = time.perf_counter()
+        request = replace(request, is_streaming=self._is_streamed(request))
         form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
         normalize = not request.text_is_normalized
         items: Iterable[Sentence | Pause] = (
@@ -185,14 +202,19 @@ class Synthesizer:
                 request.speed, request.is_streaming, request.first_hop_tokens, request.trims_leading_silence
             )
             speech = self._speech(voice, options, request.seed, control, decoder=decoder, started=started)
+            speech_lm = self.stages.speech_lm
             parts = (open_part(index, item) for index, item in enumerate(items))
             yield from speech.stream(list(parts) if pieces is None else parts)
-        report = self._report(speech, request.mode, {"text": text_seconds, "voice": voice_seconds})
-        return replace(report, odd_lengths=check.findings)
+            report = self._report(
+                speech, _mode_of(request, voice.prompt), {"text": text_seconds, "voice": voice_seconds}
+            )
+            evidence = self._evidence(speech, speech_lm, request.speed) if request.forced_tokens is None else ()
+        return replace(report, odd_lengths=check.findings, evidence=evidence)
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         """Convert a recording to another voice, from its speech tokens, without text and language model."""
         started = time.perf_counter()
+        request = replace(request, is_streaming=self._is_streamed(request))
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
             voice = self._voice(request, self._decoder, control)
             voice_seconds = time.perf_counter() - started
@@ -216,77 +238,113 @@ class Synthesizer:
     def close(self) -> None:
         self._prompt_cache.close()
 
+    def _is_streamed(self, request: SynthesisRequest | ConversionRequest) -> bool:
+        """Return whether chunks of a sentence are returned before all of it is decoded."""
+        return request.is_streaming and (self.stages.flow.streams_exactly or self._streams_approximately)
+
     def _part_opener(
         self, request: SynthesisRequest, voice: SpeakingVoice, check: LengthCheck, control: RequestControl
     ) -> Callable[[int, Sentence | Pause], SentenceTask]:
-        prompt_text, has_prompt_speech = self._language_prompt(request)
-        prompt_speech = voice.prompt.speech_tokens if has_prompt_speech else ()
+        mode, tokenizer = _mode_of(request, voice.prompt), self.stages.text_tokenizer
+        prompt_text = self._prompt_text(mode, request)
+        prompt_speech = voice.prompt.speech_tokens if mode is Mode.ZERO_SHOT else ()
+        has_speaker = self.checkpoint.generation.speaks_without_clip and mode is not Mode.INSTRUCT
+        speaker = tuple(voice.prompt.embedding.tolist()) if has_speaker else None
+        language_tags = LanguageTags(self.checkpoint.generation.text)
         # Lengths are not checked in benchmarks and with random weights.
         is_checked = request.forced_tokens is None and not self.description.makes_noise
-        limits_of = limits_of_sentences(request, self.stages.text_tokenizer.respellings, voice.prompt.num_tokens)
+        limits_of = limits_of_sentences(
+            request, tokenizer.respellings, voice.prompt.num_tokens, self.checkpoint.generation.token_rate
+        )
         judged_below = self._judged_below(request, voice)
 
         def open_part(index: int, item: Sentence | Pause) -> SentenceTask:
             if isinstance(item, Pause):
                 return SentenceTask(open_feed=None, pause_seconds=item.seconds)
+            tag = language_tags.before(item.spoken) if mode is Mode.CROSS_LINGUAL else ""
             tokens = SpeechTokenRequest(
                 text_tokens=item.text_tokens,
-                prompt_text_tokens=prompt_text,
+                prompt_text_tokens=(*prompt_text, *tokenizer.encode(tag, allow_special=True)),
                 prompt_speech_tokens=prompt_speech,
                 min_tokens=request.forced_tokens,
                 max_tokens=request.forced_tokens,
+                speaker=speaker,
             )
             limits, spoken_text = limits_of(item) if is_checked else None, item.spoken.strip()
 
+            generated: list[Callable[[], Generation | None]] = []
+
             def open_attempt(attempt: int) -> Attempt:
-                return self._attempt(tokens, request, sentence_seed(request.seed, index, attempt), limits, control)
+                seed = sentence_seed(request.seed, index, attempt)
+                sampler = RepetitionAwareSampler(request.sampling or self.stages.speech_lm.sampling, seed)
+                return self._attempt(item.spoken, tokens, sampler, limits, control)
 
             def open_feed() -> TokenSource:
                 if limits is None:
-                    return open_attempt(0).feed
-                return check.add(spoken_text, CheckedFeed(open_attempt, limits, judged_below=judged_below))
+                    only = open_attempt(0)
+                    generated.append(lambda: only.generation)
+                    return only.feed
+                feed = CheckedFeed(open_attempt, limits, judged_below=judged_below)
+                generated.append(lambda: feed.generation)
+                return check.add(spoken_text, feed)
 
-            return SentenceTask(open_feed=open_feed, num_text_tokens=len(item.text_tokens), spoken_text=spoken_text)
+            return SentenceTask(
+                open_feed=open_feed,
+                generation=lambda: generated[0]() if generated else None,
+                num_text_tokens=len(item.text_tokens),
+                spoken_text=spoken_text,
+            )
 
         return open_part
 
     def _attempt(
         self,
+        spoken: str,
         tokens: SpeechTokenRequest,
-        request: SynthesisRequest,
-        seed: int,
+        sampler: RepetitionAwareSampler,
         limits: LengthLimits | None,
         control: RequestControl,
     ) -> Attempt:
-        sampler = RepetitionAwareSampler(request.sampling or self.stages.speech_lm.sampling, seed)
-        generated = self.stages.speech_lm.generate(tokens, sampler)
+        trace = self.stages.alignment.new_trace()
+        generated = self.stages.speech_lm.generate(replace(tokens, attention=trace), sampler)
         counted = CountedTokens(generated, EVERYTHING if limits is None else limits.longest)
+        limit = min(counted.limit, speech_token_limits(tokens, len(tokens.text_tokens))[1])
+        generation = Generation(spoken, tokens, sampler, trace, counted.generated, limit)
         silent = self.checkpoint.generation.silent_tokens
         tokens_for_flow = filter_silent_tokens(counted, silent) if silent else iter(counted)
-        return Attempt(self._make_feed(tokens_for_flow, control), counted)
+        return Attempt(self._make_feed(tokens_for_flow, control), counted, generation)
+
+    def _evidence(self, speech: SpeechStream, speech_lm: SpeechLM, speed: float) -> tuple[SentenceEvidence, ...]:
+        """Return the evidence about all sentences. The language model is the one that generated them."""
+        return EvidenceReader(
+            alignment=None if self.description.makes_noise else self.stages.alignment,
+            speech_lm=speech_lm,
+            tokenizer=self.stages.text_tokenizer,
+            silent_tokens=self.checkpoint.generation.silent_tokens,
+            token_seconds=1.0 / self.checkpoint.generation.token_rate / speed,
+            sentences=speech.spoken_sentences,
+        ).read()
 
     def _judged_below(self, request: SynthesisRequest, voice: SpeakingVoice) -> int:
         """Return the number of tokens below which a sentence is complete before any of it is decoded."""
         if not (request.is_played and request.is_streaming):
             return EVERYTHING
-        first_chunk = ChunkSchedule(
-            voice.prompt.num_tokens,
-            self.stages.flow.chunk_tokens,
-            first_hop_tokens=request.first_hop_tokens,
+        first_chunk = ChunkSchedule.of(
+            self.stages.flow, voice.prompt.num_tokens, first_hop_tokens=request.first_hop_tokens
         )
         return first_chunk.end_tokens + self.stages.flow.lookahead_tokens
 
-    def _language_prompt(self, request: SynthesisRequest) -> tuple[tuple[int, ...], bool]:
-        """Return the prompt text tokens, and whether the prompt's speech tokens are used too (specification B6)."""
+    def _prompt_text(self, mode: Mode, request: SynthesisRequest) -> tuple[int, ...]:
+        """Return the prompt text tokens (specification B6)."""
         form, tokenizer = self.checkpoint.generation.text, self.stages.text_tokenizer
-        match request.mode:
+        match mode:
             case Mode.INSTRUCT:
                 instruction = request.instruct or self.stages.styles.preset(request.preset or "").instruction
-                return form.instruct(instruction, tokenizer), False
+                return form.instruct(instruction, tokenizer)
             case Mode.ZERO_SHOT:
-                return form.zero_shot(request.voice.transcript or "", tokenizer), True
+                return form.zero_shot(request.voice.transcript or "", tokenizer)
             case _:
-                return form.cross_lingual(tokenizer), False
+                return form.cross_lingual(tokenizer)
 
     def _voice(
         self, request: SynthesisRequest | ConversionRequest, decoder: DecoderStages, control: RequestControl
@@ -346,7 +404,12 @@ class Synthesizer:
             engine=dict(self.description.stages),
             spoken_text=tuple(speech.spoken_text),
             warnings=speech.voice.prompt.warnings,
+            voice_was_cached=speech.voice.was_cached,
         )
+
+
+def _mode_of(request: SynthesisRequest, prompt: VoicePrompt) -> Mode:
+    return request.mode if prompt.num_tokens or request.mode is Mode.INSTRUCT else Mode.SPEAKER
 
 
 def _report_voice(control: RequestControl, done: float) -> None:

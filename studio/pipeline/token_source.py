@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from studio.pipeline.control import RequestControl
+from studio.pipeline.evidence import Generation
 from studio.pipeline.length_limits import LengthLimits
 from studio.pipeline.request import LengthFinding, LengthVerdict
 
@@ -175,20 +176,24 @@ def close_source(source: Iterator[int]) -> None:
 
 
 class CountedTokens:
-    """Iterates over at most ``limit`` tokens and counts them."""
+    """Iterates over at most ``limit`` tokens and keeps them."""
 
     def __init__(self, tokens: Iterator[int], limit: int) -> None:
-        self.count = 0
+        self.generated: list[int] = []
         self._tokens = tokens
-        self._limit = limit
+        self.limit = limit
+
+    @property
+    def count(self) -> int:
+        return len(self.generated)
 
     def __iter__(self) -> Iterator[int]:
         try:
-            while self.count < self._limit:
+            while self.count < self.limit:
                 token = next(self._tokens, None)
                 if token is None:
                     return
-                self.count += 1
+                self.generated.append(token)
                 yield token
         finally:
             close_source(self._tokens)
@@ -200,6 +205,7 @@ class Attempt:
 
     feed: TokenSource
     counted: CountedTokens  # includes tokens that are removed before the flow
+    generation: Generation | None = None  # the evidence for checks
 
 
 class CheckedFeed:
@@ -232,6 +238,10 @@ class CheckedFeed:
     @property
     def first_token_seconds(self) -> float:
         return self._earlier_seconds + self._attempt.feed.first_token_seconds
+
+    @property
+    def generation(self) -> Generation | None:
+        return self._attempt.generation
 
     @property
     def verdict(self) -> LengthVerdict | None:

@@ -38,7 +38,7 @@ class DecoderStages:
     flow: FlowDecoder
     vocoder: Vocoder
     cost_model: CostModel
-    slots: threading.Semaphore | None = None  # memory for the lines of a batch
+    slots: threading.Semaphore | None = None  # memory slots for the lines of a batch
 
     def in_batch(self, slots: threading.Semaphore) -> DecoderStages:
         """Return the stages for a line of a batch, with a new cost model, as costs differ from those of single lines."""
@@ -86,7 +86,7 @@ class Utterance:
                 lookahead = () if is_last else self._tokens(end, known)
                 started = time.perf_counter()
                 mel = flow_stream.decode(tokens, lookahead)
-                self._record_flow_time(time.perf_counter() - started, len(tokens))
+                self._record_flow_time(time.perf_counter() - started, len(tokens), len(lookahead))
                 self.control.raise_if_cancelled()
                 started = time.perf_counter()
                 samples = vocoder_stream.synthesize(mel, is_last=is_last)
@@ -98,7 +98,10 @@ class Utterance:
             flow_stream.close()
 
     def whole(self, speed: float = 1.0) -> torch.Tensor:
-        """Return all samples (n,) in host memory, with full attention. ``speed`` stretches the mel (specification H4)."""
+        """Return all samples (n,) in host memory, with full attention.
+
+        ``speed`` stretches the mel (specification H4).
+        """
         try:
             self._wait_for(EVERYTHING)
             with self._slot():
@@ -155,10 +158,11 @@ class Utterance:
         cost_model.observe_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
         self._timed_tokens, self._timed_seconds = len(feed.tokens), feed.seconds
 
-    def _record_flow_time(self, seconds: float, num_tokens: int) -> None:
+    def _record_flow_time(self, seconds: float, num_tokens: int, num_lookahead_tokens: int = 0) -> None:
         self.clock.flow += seconds
         end = self.decoded_tokens + num_tokens
-        self.decoder.cost_model.observe_flow(seconds, FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end))
+        chunk = FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end, num_lookahead_tokens)
+        self.decoder.cost_model.observe_flow(seconds, chunk)
 
     def _record_vocoder_time(self, seconds: float, num_frames: int) -> None:
         self.clock.vocoder += seconds

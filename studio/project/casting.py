@@ -1,7 +1,7 @@
 """Casting: the voice and style of each character of a script.
 
-Names are compared as the library compares the names of voices. A voice that a line names and the library does not have
-is treated as a character.
+Names are compared in the same way as names of voices. A line's voice that is missing from the library is treated as a
+character.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class Role:
 
 
 class VoiceNames:
-    """The names of the voices in the library, found by any spelling."""
+    """The names of the voices in the library, ignoring case and spacing."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
         self._by_key = {name_key(name): name for name in self.names}
 
     def find(self, name: str | None) -> str | None:
-        """Return the name as the library spells it, None for an unknown voice."""
+        """Return the name in the library's spelling, or None for an unknown voice."""
         return self._by_key.get(name_key(name)) if name else None
 
 
 def character_of(line: Line, voices: VoiceNames) -> str | None:
-    """Return the character of a line: the one named, or else a voice that the library does not have."""
+    """Return the character of a line: the named one, or else a voice that is missing from the library."""
     if line.character:
         return line.character
     return line.voice if line.voice and voices.find(line.voice) is None else None
@@ -63,7 +63,7 @@ def character_of(line: Line, voices: VoiceNames) -> str | None:
 def cast_lines(lines: Iterable[Line], cast: Cast, voices: VoiceNames) -> tuple[Line, ...]:
     """Return imported lines with the voices of known characters.
 
-    A line keeps its own voice. A character with the name of a voice has that voice.
+    A line keeps its own voice. A character with the name of a voice gets that voice.
     """
     return tuple(_cast_line(line, cast, voices) for line in lines)
 
@@ -84,7 +84,7 @@ def _cast_line(line: Line, cast: Cast, voices: VoiceNames) -> Line:
 
 
 def uncast_characters(lines: Iterable[Line], voices: VoiceNames) -> frozenset[str]:
-    """Return the keys of the characters with spoken lines that have no voice of the library."""
+    """Return the keys of the characters whose spoken lines have no voice from the library."""
     return frozenset(
         name_key(name)
         for line in lines
@@ -115,7 +115,7 @@ def _role(lines: Sequence[Line], member: CastMember | None, voices: VoiceNames) 
 
 
 def with_suggestions(roles: Sequence[Role], uncast: Collection[str], voices: VoiceNames) -> tuple[Role, ...]:
-    """Return ``roles`` with a voice for each of the ``uncast``, of which no other character has it where possible."""
+    """Return ``roles`` with a voice for each of the ``uncast``, if possible one that no other character has."""
     used = Counter(role.member.voice for role in roles if role.key not in uncast)
     suggested: list[Role] = []
     for role in roles:
@@ -128,10 +128,10 @@ def with_suggestions(roles: Sequence[Role], uncast: Collection[str], voices: Voi
 
 
 def casting_change(script: Script, roles: Iterable[Role], members: Cast) -> Change | None:
-    """Return the change that gives ``members``, by character, to the project and to the lines of ``roles``.
+    """Return the change that assigns ``members``, by character, to the project and to the lines of ``roles``.
 
-    Locked lines do not change. A line with a style of its own keeps it. A member without voice leaves the voices as they
-    are. Return None if nothing changes.
+    Locked lines do not change. A line with its own style keeps it. For a member without a voice, the voices of the
+    lines do not change. Return None if nothing changes.
     """
     edits: dict[str, dict[str, object]] = {}
     cast = dict(script.details.cast)

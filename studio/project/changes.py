@@ -15,6 +15,7 @@ from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line, sanitize
 from studio.project.script import Script
 from studio.project.takes import Take
+from studio.take_checks.records import TakeCheck, Verdict
 
 _EDITABLE = frozenset(each.name for each in fields(Line)) - {"id", "chosen_take"}
 
@@ -108,7 +109,7 @@ class MoveLines:
 
 @dataclass(frozen=True, slots=True)
 class ReorderLines:
-    """Put all lines of the script into the order of ``ids``."""
+    """Reorder all lines of the script as in ``ids``."""
 
     ids: tuple[str, ...]
 
@@ -201,14 +202,56 @@ class SetTakesKept:
 
     def apply(self, script: Script) -> tuple[Script, Change]:
         before = {take_id: script.take(take_id).is_kept for take_id in self.is_kept}
-        changed = {
-            line_id: tuple(
-                replace(take, is_kept=self.is_kept[take.id]) if take.id in self.is_kept else take
-                for take in script.takes_of(line_id)
-            )
-            for line_id in {script.line_of_take[take_id] for take_id in self.is_kept}
-        }
-        return script.with_takes(changed), SetTakesKept(before)
+        changed = {take_id: replace(script.take(take_id), is_kept=kept) for take_id, kept in self.is_kept.items()}
+        return _with_changed_takes(script, changed), SetTakesKept(before)
+
+
+@dataclass(frozen=True, slots=True)
+class SetTakeChecks:
+    """Set the checks of takes: ``{take id: check}``. A take that was accepted stays accepted.
+
+    Takes that were removed in the meantime are ignored.
+    """
+
+    checks: Mapping[str, TakeCheck | None]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        takes = [script.take(take_id) for take_id in self.checks if take_id in script.line_of_take]
+        changed = {}
+        for take in takes:
+            check = self.checks[take.id]
+            if check is not None and take.check is not None:
+                check = replace(check, is_accepted=check.is_accepted or take.check.is_accepted)
+            changed[take.id] = replace(take, check=check)
+        return _with_changed_takes(script, changed), _RestoreChecks({take.id: take.check for take in takes})
+
+
+@dataclass(frozen=True, slots=True)
+class _RestoreChecks:
+    checks: Mapping[str, TakeCheck | None]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        takes = {take_id: script.take(take_id) for take_id in self.checks}
+        before = {take_id: take.check for take_id, take in takes.items()}
+        changed = {take_id: replace(take, check=self.checks[take_id]) for take_id, take in takes.items()}
+        return _with_changed_takes(script, changed), _RestoreChecks(before)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptTakes:
+    """Set whether the user accepts takes despite their problems: ``{take id: is_accepted}``."""
+
+    is_accepted: Mapping[str, bool]
+
+    def apply(self, script: Script) -> tuple[Script, Change]:
+        before: dict[str, bool] = {}
+        changed: dict[str, Take] = {}
+        for take_id, is_accepted in self.is_accepted.items():
+            take = script.take(take_id)
+            check = take.check or TakeCheck(Verdict.NOT_CHECKED)
+            before[take_id] = check.is_accepted
+            changed[take_id] = replace(take, check=replace(check, is_accepted=is_accepted))
+        return _with_changed_takes(script, changed), AcceptTakes(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +266,7 @@ class EditDictionary:
 
 @dataclass(frozen=True, slots=True)
 class TrimTake:
-    """Set how much of a recording is omitted at its ends, in seconds."""
+    """Set the seconds omitted at each end of a recording."""
 
     take_id: str
     start_seconds: float
@@ -268,6 +311,14 @@ class CompositeChange:
             script, inverse = change.apply(script)
             inverses.append(inverse)
         return script, CompositeChange(tuple(reversed(inverses)))
+
+
+def _with_changed_takes(script: Script, changed: Mapping[str, Take]) -> Script:
+    """Return a script with ``changed`` in place of the takes with the same ids."""
+    line_ids = {take.line_id for take in changed.values()}
+    return script.with_takes(
+        {line_id: tuple(changed.get(take.id, take) for take in script.takes_of(line_id)) for line_id in line_ids}
+    )
 
 
 def _in_order(*takes: Take) -> tuple[Take, ...]:

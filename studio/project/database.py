@@ -9,7 +9,9 @@ is the number of migrations applied to it.
 ======================  ====================================================================================
 ``project``             one row: ``name``, and ``save_id``, which each save replaces
 ``lines``               the script, ordered by ``rank``; ``sampling`` is JSON
-``takes``               finished takes; ``recipe`` is JSON (:class:`~studio.project.takes.TakeParameters`)
+``takes``               finished takes; ``recipe`` is JSON (:class:`~studio.project.takes.TakeParameters`), and so is
+                        ``check_result`` (:class:`~studio.take_checks.records.TakeCheck`)
+``evidence``            evidence of the language model about takes, for their checks, as JSON
 ``sounds``              the audio of takes in blocks of little-endian 32-bit floats, ordered by ``number``
 ``dictionary``          the project's pronunciation dictionary
 ``recordings``          recorded takes that are not yet in ``takes`` (working copies only)
@@ -98,6 +100,11 @@ _MIGRATIONS = (
     ALTER TABLE lines ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
     ALTER TABLE takes ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
     ALTER TABLE recordings ADD COLUMN details TEXT NOT NULL DEFAULT '{}'
+    """,
+    """
+    ALTER TABLE takes ADD COLUMN check_result TEXT;
+    ALTER TABLE recordings ADD COLUMN check_result TEXT;
+    CREATE TABLE evidence (take_id TEXT PRIMARY KEY, sentences TEXT NOT NULL) STRICT
     """,
 )
 VERSION = len(_MIGRATIONS)

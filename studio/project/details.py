@@ -1,4 +1,4 @@
-"""Facts about a whole project: its title and author, its cast, and the columns of an imported table."""
+"""Metadata of a project: title and author, cast, and the columns of an imported table."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from studio.project.lines import LineStyle
+from studio.take_checks.policy import ProjectCheckPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class CastMember:
-    """Voice and style of a character. ``voice`` is the name of a voice in the library, None if not chosen yet."""
+    """Voice and style of a character. ``voice`` is the name of a voice in the library, or None if not chosen yet."""
 
     voice: str | None = None
     style: LineStyle = LineStyle()
@@ -18,16 +19,17 @@ class CastMember:
 
 @dataclass(frozen=True, slots=True)
 class ProjectDetails:
-    """Facts about a project that its lines do not have.
+    """Metadata of a project.
 
     Attributes:
         title: Title of the work, for the tags of exported files.
         author: Author of the work.
-        narrator: Who reads it.
+        narrator: Narrator of the work.
         cover: Image file (JPEG or PNG) for audiobooks.
         cast: Voices of the characters, by ``name_key`` of the character.
-        columns: Names of the columns of the imported table, in order, for writing them back.
+        columns: Names of the columns of the imported table, in order, for exports.
         guide_track: Path of the video or audio file that a dubbing follows.
+        checks: Settings of the project for checks of takes.
     """
 
     title: str = ""
@@ -37,3 +39,4 @@ class ProjectDetails:
     cast: Mapping[str, CastMember] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     guide_track: str | None = None
+    checks: ProjectCheckPolicy = ProjectCheckPolicy()

@@ -94,7 +94,7 @@ class DictionaryEntry:
         return self.written if self.is_case_sensitive else self.written.casefold()
 
     def spoken(self, *, speaks_phones: bool) -> str | None:
-        """Return the replacement of the word, or None if the entry has only phones that the model does not support."""
+        """Return the replacement for the word, or None if the entry has only phones that the model does not support."""
         if speaks_phones and self.pronunciation:
             return phone_tokens(self.pronunciation)
         return self.alias
@@ -102,7 +102,7 @@ class DictionaryEntry:
 
 @dataclass(frozen=True)
 class PronunciationDictionary:
-    """Entries in the order of the user. Of two entries for the same word, the first is used."""
+    """Entries in the user's order. If two entries have the same word, the first is used."""
 
     entries: tuple[DictionaryEntry, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Writing of the script to the working copy. Changes that cannot be written stay in memory and are tried again.
+"""Writing of the script to the working copy. Changes that cannot be written stay in memory and are written later.
 
 Decision: a change that cannot be written still takes effect. Reason: the user sees the change, can continue editing,
 and can save the project elsewhere. Alternative: undoing the change, which would lose every edit until the disk has free
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """Changes that are only in memory, with the error of writing them. Saving the project includes them."""
+    """Changes that are only in memory, with the write error. Saving the project includes them."""
 
     num_changes: int
     error: StudioError = field(compare=False)

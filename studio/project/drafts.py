@@ -1,4 +1,4 @@
-"""Working copies in the drafts folder, and recovery of the working copies that a crashed program left.
+"""Working copies in the drafts folder, and their recovery after a crash.
 
 A working copy is an SQLite file with a lock file, which is locked by its process. If the lock is free at the next start
 and the working copy contains unsaved work, the user can recover it.
@@ -192,7 +192,7 @@ def _set_aside(path: Path, error: StudioError, on_damage: Callable[[StudioError]
 
 
 def _has_content(script: Script) -> bool:
-    """Whether the script has takes, dictionary entries or text."""
+    """Return whether the script has takes, dictionary entries or text."""
     return bool(script.takes or script.dictionary.entries or any(line.text.strip() for line in script.lines))
 
 

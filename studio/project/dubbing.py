@@ -1,7 +1,8 @@
-"""Fitting of takes to their time slots in a video: which takes are too long, and what makes them fit.
+"""Fitting of takes to their time slots in a video.
 
-Decision: takes are shortened only as far as their slots require, and never beyond the user's limits. What remains too
-long is reported. Reason: a clearly marked overrun is easier to fix than speech that was squeezed beyond recognition.
+Decision: takes are shortened only as far as their slots require, and never beyond the user's limits. Takes that remain
+too long are reported. Reason: a clearly marked overrun is easier to fix than speech that was squeezed beyond
+recognition.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from studio.project.takes import Take, edits_of
 
 TOLERANCE_SECONDS = 0.05  # a smaller difference from the slot is neither seen nor heard
 DEFAULT_SLOWEST, DEFAULT_FASTEST = 0.85, 1.25
-# Style presets with which a model speaks faster by itself, by family.
+# Style presets with which a model speaks faster, by family.
 _FASTER_STYLES = ("speed.fast", "speed.very_fast")
 _SPEED_STEPS = 1000  # speeds are multiples of 0.001, rounded up so that the take is never longer than its slot
 
 
 class Retakes(Enum):
-    """Which overlong lines are spoken again in a faster style of the model."""
+    """Choice of overlong lines to speak again in a faster style of the model."""
 
     NEVER = "never"
-    BEYOND_LIMITS = "beyond-limits"  # where stretching within the limits is not enough
+    BEYOND_LIMITS = "beyond-limits"  # lines for which stretching within the limits is not enough
     ALWAYS = "always"
 
 
@@ -64,7 +65,7 @@ class FitOptions:
     def stretch(self, seconds: float, slot_seconds: float, *, now: float = 1.0) -> float:
         """Return the factor, within the limits, by which a recording of ``seconds`` is sped up to fit its slot.
 
-        ``now`` is its present factor, which is returned if the recording fits or cannot be fitted better.
+        ``now`` is its present factor, which is returned if the recording fits or no factor is better.
         """
         difference = seconds / now - slot_seconds
         needed = seconds / slot_seconds if slot_seconds > 0 else math.inf
@@ -74,10 +75,17 @@ class FitOptions:
             return min(now, _round_up(max(needed, self.slowest)))
         return now
 
+    def wants_retake(self, seconds: float, slot_seconds: float, fitted_seconds: float) -> bool:
+        """Return whether a line is spoken again faster, given the length of its take before and after stretching."""
+        if self.faster_style is None or seconds - slot_seconds <= TOLERANCE_SECONDS:
+            return False
+        is_beyond = fitted_seconds - slot_seconds > TOLERANCE_SECONDS
+        return self.retakes is Retakes.ALWAYS or (self.retakes is Retakes.BEYOND_LIMITS and is_beyond)
+
 
 @dataclass(frozen=True, slots=True)
 class LineFit:
-    """A line, its slot and its chosen take, and what is done to make the take fit.
+    """A line, its slot and its chosen take, and the measures that make the take fit.
 
     Attributes:
         take_seconds: The present length of the take.
@@ -95,12 +103,12 @@ class LineFit:
 
     @property
     def overrun_seconds(self) -> float:
-        """How much longer the take is than the slot; negative if it is shorter."""
+        """The length of the take beyond the slot; negative if the take is shorter."""
         return self.take_seconds - self.slot.seconds
 
     @property
     def remaining_seconds(self) -> float:
-        """The overrun after the take was fitted."""
+        """The overrun after fitting."""
         return self.fitted_seconds - self.slot.seconds
 
     @property
@@ -119,7 +127,7 @@ def take_seconds(script: Script, line: Line) -> float | None:
 
 
 def overrun_seconds(line: Line, seconds: float | None) -> float:
-    """Return how much longer ``seconds`` of audio are than the slot of ``line``; 0 if they fit or one is missing."""
+    """Return the length of ``seconds`` of audio beyond the slot of ``line``; 0 if the audio fits or one is missing."""
     if line.slot is None or seconds is None or seconds - line.slot.seconds <= TOLERANCE_SECONDS:
         return 0.0
     return seconds - line.slot.seconds
@@ -130,12 +138,12 @@ def has_slots(script: Script) -> bool:
 
 
 def faster_style(families: Collection[str]) -> str | None:
-    """Return the style preset with which a model with these presets speaks faster, or None if it has none."""
+    """Return the preset among ``presets`` with which a model speaks faster, or None if there is none."""
     return next((style for style in _FASTER_STYLES if style in families), None)
 
 
 def plan_fit(script: Script, line_ids: Iterable[str], options: FitOptions) -> tuple[LineFit, ...]:
-    """Return the lines that have a slot and a take, the longest overrun first, with what makes each fit.
+    """Return a plan for each line that has a slot and a take, the longest overrun first.
 
     Locked lines are never changed.
     """
@@ -164,12 +172,8 @@ def _fit(line: Line, slot: Slot, take: Take, options: FitOptions) -> LineFit:
         speed = min(max(SLOWEST_SPEED, _round_up(factor * take.parameters.speed)), FASTEST_SPEED)
         factor = speed / take.parameters.speed
     fitted = recorded / factor
-    is_over = seconds - slot.seconds > TOLERANCE_SECONDS
-    is_beyond = fitted - slot.seconds > TOLERANCE_SECONDS
-    may_retake = options.faster_style is not None and line.style.is_plain and not line.is_locked and is_over
-    is_retaken = may_retake and (
-        options.retakes is Retakes.ALWAYS or (options.retakes is Retakes.BEYOND_LIMITS and is_beyond)
-    )
+    may_retake = line.style.is_plain and not line.is_locked
+    is_retaken = may_retake and options.wants_retake(seconds, slot.seconds, fitted)
     return LineFit(line, slot, seconds, speed, is_retaken, fitted)
 
 

@@ -55,7 +55,7 @@ def voice_key(voice: Voice) -> str:
 
 
 def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
-    """Return the keys of ``voices`` by the ``name_key`` of each name by which they are found."""
+    """Return the keys of ``voices`` by the ``name_key`` of each of their names."""
     keys: dict[str, str] = {}
     for voice in voices:
         for name in (voice.name, voice.bundled_name):
@@ -65,7 +65,10 @@ def keys_of(voices: Iterable[Voice]) -> VoiceKeys:
 
 
 def voice_matches(line: Line, parameters: TakeParameters, keys: VoiceKeys) -> bool:
-    """Whether ``line`` has the same voice as ``parameters``. ``keys`` are the keys of the voices in the library."""
+    """Return whether ``line`` has the same voice as ``parameters``.
+
+    ``keys`` are the keys of the voices in the library.
+    """
     name = name_key(line.voice or "")
     current = keys.get(name)
     if current is None or not parameters.voice_key:

@@ -42,7 +42,7 @@ class LineStyle:
 
 
 class Heading(IntEnum):
-    """What a line begins. Its text is the title of the chapter or scene."""
+    """Kinds of headings. The text of the line is the title of the chapter or scene."""
 
     NONE = 0
     CHAPTER = 1
@@ -141,7 +141,7 @@ class LineState(Enum):
 
     DRAFT = "draft"  # no take is chosen
     OUTDATED = "stale"  # the line was changed after the chosen take was synthesised
-    CHECK = "check"  # the chosen take is too short or too long for its text, and not marked as kept
+    CHECK = "check"  # a check found problems in the chosen take, which the user has not accepted
     READY = "ready"
     QUEUED = "queued"
     SPEAKING = "speaking"

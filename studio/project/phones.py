@@ -67,7 +67,7 @@ def _syllable_tokens(syllable: str) -> Iterator[str]:
     if match is None or (tone and match["tone"]):
         raise BadPronunciation("“{syllable}” is not a syllable in pinyin.", remedy=_REMEDY, syllable=syllable)
     initial = _INITIAL.match(match["letters"])
-    assert initial is not None, "it may be empty"
+    assert initial is not None, "the initial may be empty"
     final = match["letters"][initial.end() :]
     if not final:
         raise BadPronunciation("“{syllable}” has no vowel.", remedy=_REMEDY, syllable=syllable)

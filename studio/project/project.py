@@ -16,8 +16,10 @@ from studio.audio.edits import AudioEdits
 from studio.audio.resampling import Samples
 from studio.errors import ProjectChangedElsewhere, StudioError, TakeNotFound
 from studio.messages import Message, wording
+from studio.pipeline.request import SentenceEvidence
 from studio.project import database
 from studio.project.changes import AddTake, Change
+from studio.project.check_records import evidence_from
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.draft_writer import DraftWriter, Unwritten
 from studio.project.drafts import Draft, WorkingCopy, created_at
@@ -61,7 +63,7 @@ class Project:
         self._global_dictionary = global_dictionary or PronunciationDictionary()
         self._dictionary_in_force = self._script.dictionary.over(self._global_dictionary)
 
-    # Creation. All three methods raise ``CannotWrite`` and ``DiskFull`` if the drafts folder cannot be written.
+    # Creation. All three methods raise ``CannotWrite`` or ``DiskFull`` if the drafts folder cannot be written.
 
     @classmethod
     def create(cls, drafts: Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
@@ -81,7 +83,7 @@ class Project:
 
     @classmethod
     def recover(cls, draft: Draft | Path, *, global_dictionary: PronunciationDictionary | None = None) -> Self:
-        """Open the working copy that a crashed program left, with the takes that it was recording.
+        """Open a working copy left by a crash, with the takes that were being recorded.
 
         Raise ``ProjectInUse`` or ``UnreadableProject``.
         """
@@ -123,7 +125,7 @@ class Project:
 
     @property
     def dictionary(self) -> PronunciationDictionary:
-        """The entries of the project, without those of the user."""
+        """The entries of the project, without the user's."""
         return self._script.dictionary
 
     @property
@@ -177,8 +179,19 @@ class Project:
             raise TakeNotFound("The audio of this take is not in the project.", remedy="Speak the line again.")
         return samples
 
+    def evidence_of(self, take_id: str) -> tuple[SentenceEvidence, ...]:
+        """Return the evidence of the language model about a take; empty if there is none. Reads the disk."""
+        stored = self._storage.evidence(take_id)
+        return () if stored is None else evidence_from(stored)
+
+    def takes_to_check(self) -> list[Take]:
+        """Return the complete takes that have evidence but no check, such as those of a crashed program."""
+        known = self._storage.takes_with_evidence()
+        takes = (take for of_line in self._script.takes.values() for take in of_line)
+        return [take for take in takes if take.check is None and take.is_complete and take.id in known]
+
     def edits_of(self, take: Take) -> AudioEdits:
-        """Return the edits of a take: those of its line, and its own."""
+        """Return the edits of a take, which include the edits of its line."""
         return edits_of(take, self._script.line(take.line_id))
 
     def seconds_of(self, take: Take) -> float:
@@ -196,7 +209,7 @@ class Project:
             return known[1]
 
     def is_current(self, take: Take) -> bool:
-        """Whether line and voice are as when ``take`` was recorded, except for what editing the audio provides."""
+        """Return whether line and voice are the same as when ``take`` was recorded, except for audio edits."""
         line = self._script.line(take.line_id)
         return self._is_of_text(take) and voice_matches(line, take.parameters, self.voice_keys)
 
@@ -211,15 +224,15 @@ class Project:
     def state_of(self, line_id: str) -> LineState:
         """Return ``DRAFT``, ``OUTDATED``, ``CHECK`` or ``READY``. The synthesis queue assigns the other states.
 
-        An incomplete take is outdated. A take of unusual length needs no check if it is kept or its line is locked.
+        An incomplete take is outdated. A take with problems needs no review if it is accepted or its line is locked.
         """
         take = self.chosen_take(line_id)
         if take is None:
             return LineState.DRAFT
         if not (self.is_current(take) and take.is_complete):
             return LineState.OUTDATED
-        is_accepted = take.parameters.odd_length is None or take.is_kept or self.line(line_id).is_locked
-        return LineState.READY if is_accepted else LineState.CHECK
+        needs_review = take.needs_review and not self.line(line_id).is_locked
+        return LineState.CHECK if needs_review else LineState.READY
 
     # Operations.
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from studio.audio.resampling import Samples
 from studio.errors import StudioError
-from studio.pipeline.request import SynthesisReport
+from studio.pipeline.request import SentenceEvidence, SynthesisReport
+from studio.project.check_records import evidence_json
 from studio.project.storage import Storage
 from studio.project.takes import Take
 
@@ -23,7 +24,7 @@ _log = logging.getLogger(__name__)
 class TakeRecorder:
     """A recording from ``Project.begin_take`` until ``finish``, ``stop`` or ``discard``.
 
-    ``AddTake`` makes the resulting take a part of the script. Until then, only recovery of the draft finds it. Audio
+    ``AddTake`` adds the resulting take to the script. Until then, only recovery of the draft finds it. Audio
     that cannot be written because the disk is full is kept in memory. It is written at the end of the recording, or
     with the next change of the project that can be written.
     """
@@ -42,6 +43,7 @@ class TakeRecorder:
         self._is_open = True
         self._has_write_error = False
         self._ended_take: Take | None = None
+        self._evidence: tuple[SentenceEvidence, ...] = ()
         self._is_waiting = False
 
     @property
@@ -82,7 +84,10 @@ class TakeRecorder:
         return self._end(is_complete=True, report=report, num_underruns=num_underruns)
 
     def stop(self, *, num_underruns: int | None = None) -> Take | None:
-        """Return an incomplete take of the audio so far, or None if there is no audio. Raises as ``finish`` does."""
+        """Return an incomplete take of the audio so far, or None if there is no audio.
+
+        Raises the errors of ``finish``.
+        """
         if not self._num_samples:
             self.discard()
             return None
@@ -120,16 +125,19 @@ class TakeRecorder:
                 real_time_factor=report.real_time_factor,
             )
         self._ended_take, self._is_waiting = take, False
+        self._evidence = report.evidence if report is not None else ()
         try:
             return self.retry_finish()
         except StudioError:
-            self._is_waiting = True  # not before, so that no other thread retries at the same time
+            self._is_waiting = True  # set last, so that no other thread retries at the same time
             raise
 
     def retry_finish(self) -> Take:
-        """Write and return a take that could not be written before. Raises as ``finish`` does."""
+        """Write and return a take that could not be written before. Raises the errors of ``finish``."""
         assert self._ended_take is not None, "the recording has not ended"
         self._writer.submit(self._write).result()
+        if self._evidence:
+            self._storage.put_evidence(self.take_id, evidence_json(self._evidence))
         self._storage.put_recording(self._ended_take)
         with self._lock:
             self._is_open = False
@@ -142,7 +150,7 @@ class TakeRecorder:
         try:
             self._write()
         except StudioError as error:
-            self._has_write_error = True  # _end tries again
+            self._has_write_error = True  # ``_end`` writes it again
             _log.warning("audio of take %s is kept in memory: %s", self.take_id, error)
 
     def _write(self) -> None:

@@ -1,25 +1,25 @@
 """Conversion of lines, takes and dictionary entries to rows of the project file, and back.
 
-A project file may be damaged. A value of the wrong type or out of range is replaced with a default, and its name is
-recorded.
+``Fields`` replaces invalid values of a damaged file with defaults.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, astuple
+from collections.abc import Callable
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import LengthVerdict
+from studio.project.check_records import check_from, check_json, policy_from, policy_values
 from studio.project.details import CastMember, ProjectDetails
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
+from studio.project.fields import Fields, Row
 from studio.project.lines import (
     DEFAULT_PAUSE_SECONDS,
     LARGEST_SEED,
@@ -28,22 +28,16 @@ from studio.project.lines import (
     Line,
     LineStyle,
     Slot,
-    sanitize,
 )
 from studio.project.phones import phone_tokens
 from studio.project.takes import Take, TakeParameters
-from studio.storage.json_input import parse_json
 
-Row = Mapping[str, Any] | sqlite3.Row
-_Default = TypeVar("_Default")
 _HIGHEST_SAMPLE_RATE = 1_000_000
 _BYTES_PER_SAMPLE = 4
 _MOST_SECONDS = 1e7  # four months
 _MOST = 1_000_000_000
 _LEAST_SHARE = 0.001
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-# Conversion to the local time zone fails for years outside this range.
-_YEARS = range(1971, 9998)
 # Fields of lines in the column ``details``.
 _LINE_DETAILS = frozenset(
     ("character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds", "columns")
@@ -112,13 +106,15 @@ def _slot_from(details: Fields) -> Slot | None:
 
 
 def take_row(take: Take) -> dict[str, Any]:
-    row = asdict(take) | {"created": take.created.isoformat()}
+    row = asdict(replace(take, check=None)) | {"created": take.created.isoformat()}
     parameters = row.pop("parameters")
     if take.parameters.odd_length is not None:
         parameters["odd_length"] = take.parameters.odd_length.value
     row["recipe"] = json.dumps(parameters, ensure_ascii=False)
     trims = {name: row.pop(name) or None for name in ("trim_start_seconds", "trim_end_seconds")}
-    row["details"] = _details(**trims)
+    row["details"] = _details(**trims, retry_of=row.pop("retry_of"))
+    row["check_result"] = check_json(take.check)
+    del row["check"]
     return row
 
 
@@ -146,6 +142,8 @@ def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], in
         num_underruns=fields.whole("num_underruns", 0, _MOST, None),
         trim_start_seconds=details.number("trim_start_seconds", 0.0, _MOST_SECONDS, 0.0),
         trim_end_seconds=details.number("trim_end_seconds", 0.0, _MOST_SECONDS, 0.0),
+        check=check_from(fields.json_object("check_result")),
+        retry_of=details.optional_text("retry_of"),
     )
 
 
@@ -162,6 +160,7 @@ def project_row(details: ProjectDetails) -> dict[str, Any]:
         cast=cast or None,
         columns=list(details.columns) or None,
         guide_track=details.guide_track,
+        checks=policy_values(details.checks) or None,
     )
     return {"details": text, "cover": details.cover}
 
@@ -180,6 +179,7 @@ def project_details_from(row: Row, replaced: list[str]) -> ProjectDetails:
         },
         columns=details.text_list("columns"),
         guide_track=details.optional_text("guide_track"),
+        checks=policy_from(details.object("checks")),
     )
 
 
@@ -263,120 +263,3 @@ def _sampling_from(fields: Fields | None) -> SamplingOptions | None:
         window_tokens=fields.whole("window_tokens", 0, _MOST, usual.window_tokens),
         repetition_ratio=fields.number("repetition_ratio", 0.0, 1.0, usual.repetition_ratio),
     )
-
-
-class Fields:
-    """Validated access to a row or a JSON object. The name of each replaced value is appended to ``replaced``."""
-
-    def __init__(self, values: Mapping[str, Any], name: str, replaced: list[str]) -> None:
-        self._values = values
-        self._name = name
-        self._replaced = replaced
-
-    def required_text(self, key: str) -> str:
-        """Return a value that has no default. Raise ``ValueError``."""
-        value = self._values[key]
-        if not isinstance(value, str) or not value:
-            raise ValueError(f"{self._name}.{key} is missing")
-        return value
-
-    def required_whole(self, key: str, lowest: int, highest: int) -> int:
-        """Return a required integer in a range. Raise ``ValueError``."""
-        value = self._values[key]
-        if type(value) is not int or not lowest <= value <= highest:
-            raise ValueError(f"{self._name}.{key} is out of range")
-        return value
-
-    def text(self, key: str) -> str:
-        """Return a value as text, converting bytes and numbers."""
-        value = self._values.get(key, "")
-        if isinstance(value, str):
-            return sanitize(value)
-        self.replace(key)
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "replace")
-        return str(value) if type(value) in (int, float) else ""
-
-    def optional_text(self, key: str) -> str | None:
-        return None if self._values.get(key) is None else self.text(key)
-
-    def whole(self, key: str, lowest: int, highest: int, default: _Default) -> int | _Default:
-        value = self._values.get(key, default)
-        if value is None and default is None:
-            return default
-        if type(value) is int and lowest <= value <= highest:
-            return value
-        return self.replace(key, default)
-
-    def number(self, key: str, lowest: float, highest: float, default: _Default) -> float | _Default:
-        """Return a finite number in a range."""
-        value = self._values.get(key, default)
-        if value is None and default is None:
-            return default
-        if type(value) in (int, float) and lowest <= value <= highest:
-            return value  # type: ignore[no-any-return]
-        return self.replace(key, default)
-
-    def truth(self, key: str, *, default: bool) -> bool:
-        value = self._values.get(key, default)
-        return bool(value) if isinstance(value, int) else self.replace(key, default)
-
-    def moment(self, key: str, default: datetime) -> datetime:
-        """Return a time in UTC. A value without a time zone is assumed to be in UTC."""
-        try:
-            moment = datetime.fromisoformat(self._values[key])
-            moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        except (KeyError, TypeError, ValueError, OverflowError):
-            return self.replace(key, default)
-        return moment if moment.year in _YEARS else self.replace(key, default)
-
-    def object(self, key: str) -> Fields | None:
-        """Return the fields of a nested object, or None if it is missing."""
-        return self._nested(key, self._values.get(key))
-
-    def json_object(self, key: str) -> Fields | None:
-        """Return the fields of an object encoded as JSON text, or None if it is missing."""
-        value = self._values.get(key)
-        try:
-            return self._nested(key, None if value is None else parse_json(value))
-        except (TypeError, ValueError):
-            return self.replace(key, None)
-
-    def _nested(self, key: str, value: Any) -> Fields | None:
-        if isinstance(value, dict):
-            return Fields(value, f"{self._name}.{key}", self._replaced)
-        return None if value is None else self.replace(key, None)
-
-    def numbers(self, key: str, lowest: float, highest: float) -> list[float]:
-        """Return a list of numbers in a range, or an empty one if it is missing or invalid."""
-        values = self._values.get(key, [])
-        if isinstance(values, list) and all(
-            type(each) in (int, float) and lowest <= each <= highest for each in values
-        ):
-            return values
-        return self.replace(key, [])
-
-    def text_list(self, key: str) -> tuple[str, ...]:
-        values = self._values.get(key, [])
-        if isinstance(values, list) and all(isinstance(each, str) for each in values):
-            return tuple(map(sanitize, values))
-        return self.replace(key, ())
-
-    def optional_bytes(self, key: str) -> bytes | None:
-        value = self._values.get(key)
-        return value if value is None or isinstance(value, bytes) else self.replace(key, None)
-
-    def objects(self, key: str) -> dict[str, Fields]:
-        """Return an object whose values are all objects."""
-        inner = self.object(key)
-        found = {} if inner is None else {sanitize(name): inner.object(name) for name in inner._values}
-        return {name: fields for name, fields in found.items() if fields is not None}
-
-    def texts(self, key: str) -> dict[str, str]:
-        """Return an object whose values are all text."""
-        inner = self.object(key)
-        return {} if inner is None else {sanitize(name): inner.text(name) for name in inner._values}
-
-    def replace(self, key: str, default: _Default = None) -> _Default:  # type: ignore[assignment]
-        self._replaced.append(f"{self._name}.{key}")
-        return default

@@ -39,10 +39,10 @@ def synthesis_request(
     keeps_leading_silence: bool = False,
     styles: Styles | None = None,
 ) -> SynthesisRequest:
-    """Return the request for ``line``. ``seed`` is the seed of the line, or the one drawn for the take.
+    """Return the request for ``line``. ``seed`` is the seed of the line or, if it has none, a random one.
 
-    If ``is_played``, the audio is played during synthesis. ``styles`` are those of the model, if known: a line with a
-    preset that it lacks is spoken in the default style.
+    If ``is_played``, the audio is played during synthesis. ``styles`` are the model's styles, if known: a line whose
+    preset is missing from them is spoken in the default style.
     """
     style = line.style if styles is None else supported_style(line.style, styles)
     return SynthesisRequest(
@@ -67,7 +67,7 @@ def take_parameters(
     voice_key: str,
     engine: EngineDescription,
 ) -> TakeParameters:
-    """Return the parameters that are needed to repeat ``request``, which was created from ``line`` and ``dictionary``.
+    """Return the parameters needed to repeat ``request``, which was created from ``line`` and ``dictionary``.
 
     For a voice conversion, the text is the name of the source file.
     """

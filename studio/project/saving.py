@@ -17,7 +17,7 @@ from studio.storage.atomic_file import atomic_path, sync
 
 
 class Snapshot:
-    """The script and the audio of a working copy at one moment, to be saved.
+    """The script, the audio and the evidence of a working copy at one moment, to be saved.
 
     The working copy must not change while a snapshot is created, which takes as long as opening a file. Later changes
     are not included. Call ``write`` or ``close`` afterwards. Raises ``DiskFull`` and ``CannotWrite``.
@@ -29,7 +29,7 @@ class Snapshot:
             self._connection = sqlite.connect(working_copy)
             try:
                 self._connection.execute("BEGIN")
-                self._connection.execute("SELECT name FROM project").fetchone()  # begins the read transaction
+                self._connection.execute("SELECT name FROM project").fetchone()  # this begins the read transaction
             except BaseException:
                 self._connection.close()
                 raise
@@ -37,7 +37,7 @@ class Snapshot:
     def write(self, target: Path, save_id: str) -> None:
         """Write and check a new file, then rename it to ``target``. Closes the snapshot."""
         with contextlib.closing(self), database.translate_errors(target), atomic_path(target) as part:
-            part.touch(exist_ok=False)  # raises clearer errors than SQLite
+            part.touch(exist_ok=False)  # this raises clearer errors than SQLite
             digest = self._copy(part, save_id)
             sync(part)
             self._verify(part, save_id, digest, target)
@@ -46,7 +46,7 @@ class Snapshot:
         self._connection.close()
 
     def _copy(self, part: Path, save_id: str) -> bytes:
-        """Fill the new file and return the digest of its audio."""
+        """Fill the new file and return the digest of its audio and evidence."""
         with contextlib.closing(sqlite.connect(part)) as connection:
             # An incomplete file is discarded, so it needs no journal.
             connection.execute("PRAGMA journal_mode = OFF")
@@ -54,21 +54,23 @@ class Snapshot:
             connection.execute("BEGIN")
             database.create_tables(connection)
             write_script(connection, self._script, save_id)
-            sounds = _Sounds(self._connection, self._script)
+            sounds, evidence = _sounds(self._connection, self._script), _evidence(self._connection, self._script)
             connection.executemany("INSERT INTO sounds (take_id, number, samples) VALUES (?, ?, ?)", sounds)
+            connection.executemany("INSERT INTO evidence (take_id, sentences) VALUES (?, ?)", evidence)
             connection.execute("COMMIT")
-        return sounds.digest
+        return sounds.digest + evidence.digest
 
     def _verify(self, part: Path, save_id: str, digest: bytes, target: Path) -> None:
         """Raise ``CannotWrite`` unless the file reads back as it was written."""
         with contextlib.closing(database.connect_read_only(part)) as connection:
-            sounds = _Sounds(connection, self._script)
-            num_blocks = sum(1 for _ in sounds)
-            (num_rows,) = connection.execute("SELECT COUNT(*) FROM sounds").fetchone()
+            sounds, evidence = _sounds(connection, self._script), _evidence(connection, self._script)
+            num_read = sum(1 for _ in sounds) + sum(1 for _ in evidence)
+            count = "SELECT (SELECT COUNT(*) FROM sounds) + (SELECT COUNT(*) FROM evidence)"
+            (num_rows,) = connection.execute(count).fetchone()
             is_intact = (
                 contains_script(connection, self._script)
                 and database.saved_id(part) == save_id
-                and (sounds.digest, num_blocks) == (digest, num_rows)
+                and (sounds.digest + evidence.digest, num_read) == (digest, num_rows)
             )
         if not is_intact:
             raise CannotWrite(
@@ -78,22 +80,32 @@ class Snapshot:
             )
 
 
-class _Sounds:
-    """Iterable of the audio of all takes as ``(take_id, number, samples)``. ``digest`` covers the items so far."""
+def _sounds(connection: sqlite3.Connection, script: Script) -> _TakeRows:
+    query = "SELECT take_id, number, samples FROM sounds WHERE take_id = ? ORDER BY number"
+    return _TakeRows(connection, script, query)
 
-    def __init__(self, connection: sqlite3.Connection, script: Script) -> None:
+
+def _evidence(connection: sqlite3.Connection, script: Script) -> _TakeRows:
+    return _TakeRows(connection, script, "SELECT take_id, sentences FROM evidence WHERE take_id = ?")
+
+
+class _TakeRows:
+    """Iterable of the rows of a table about all takes. ``digest`` covers the rows so far."""
+
+    def __init__(self, connection: sqlite3.Connection, script: Script, query: str) -> None:
         self._connection = connection
         self._take_ids = sorted(script.line_of_take)
+        self._query = query
         self._hash = hashlib.blake2b()
 
-    def __iter__(self) -> Iterator[tuple[str, int, bytes]]:
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
         for take_id in self._take_ids:
-            for number, samples in self._connection.execute(
-                "SELECT number, samples FROM sounds WHERE take_id = ? ORDER BY number", (take_id,)
-            ):
-                self._hash.update(f"{take_id} {number} {len(samples)} ".encode())
-                self._hash.update(samples)
-                yield take_id, number, samples
+            for row in self._connection.execute(self._query, (take_id,)):
+                for value in row:
+                    content = value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogatepass")
+                    self._hash.update(f"{len(content)} ".encode())
+                    self._hash.update(content)
+                yield tuple(row)
 
     @property
     def digest(self) -> bytes:

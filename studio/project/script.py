@@ -56,7 +56,7 @@ class Script:
         return self._with_same_order(self.with_lines(lines))
 
     def with_takes(self, changed: Mapping[str, tuple[Take, ...]]) -> Script:
-        """Return a script with ``changed`` in place of the takes of those lines."""
+        """Return a script in which ``changed`` replaces the takes of its lines."""
         takes = {line_id: found for line_id, found in (dict(self.takes) | dict(changed)).items() if found}
         return self._with_same_order(replace(self, takes=takes))
 

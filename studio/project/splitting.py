@@ -50,7 +50,7 @@ def split_text(text: str, breaks: SplitMode = SplitMode.SENTENCE) -> list[str]:
 
 
 def unwrap(text: str) -> str:
-    """Return ``text`` on one line, joined without spaces between Chinese or Japanese characters."""
+    """Return ``text`` on one line, without spaces between Chinese or Japanese characters."""
 
     def joint(match: regex.Match[str]) -> str:
         before, after = match.string[: match.start()][-1:], match.string[match.end() : match.end() + 1]
@@ -87,7 +87,7 @@ def _sentence_cuts(layout: Layout, start: int, end: int) -> list[int]:
 
 
 def _long_enough(layout: Layout, cuts: list[int]) -> list[tuple[int, int]]:
-    """Return (start, end) of pieces that are long enough to be spoken well.
+    """Return (start, end) of pieces that are long enough to sound natural.
 
     A short piece is joined to the next piece, and a short last piece to the previous one.
     """

@@ -1,7 +1,7 @@
-"""Parts of a text, and how much of its speech is before them.
+"""Parts of a text, and their positions in its speech.
 
 Decision: a part is found in a recording by the number of its letters. Reason: no aligner is needed, and the joins are
-moved to quiet places anyway. Alternative: forced alignment by a speech recogniser, of which there is none.
+moved to quiet places anyway. Alternative: forced alignment, which needs a speech recogniser.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 # A tag, a character of a script without spaces, or a word.
-_IDEOGRAPHS = r"\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"  # and kana, without their punctuation
+_IDEOGRAPHS = r"\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"  # including kana, without punctuation
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 _UNITS = re.compile(rf"\[[^\]]*\]|[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+(?:['’-][^\W_]+)*")
 _LETTERS_OF_SYLLABLE = 3  # a Chinese character takes as long as three Latin letters
@@ -19,7 +19,7 @@ _LEAST_LETTERS = 12  # shorter parts are spoken together with neighbouring words
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A part of a text, from word to word, and the shares of the speech at which it starts and ends."""
+    """A part of a text consisting of whole words, and the shares of the speech at which it starts and ends."""
 
     start: int
     end: int
@@ -42,12 +42,12 @@ def part_of_text(text: str, start: int, end: int) -> TextPart | None:
     total = sum(unit[2] for unit in units)
     before, through = (sum(unit[2] for unit in units[:count]) for count in (first, last + 1))
     after = units[last + 1][0] if last + 1 < len(units) else len(text)
-    stop = units[last][1] + len(text[units[last][1] : after].rstrip())  # with the punctuation behind it
+    stop = units[last][1] + len(text[units[last][1] : after].rstrip())  # including the punctuation after it
     return TextPart(units[first][0], stop, before / total, through / total)
 
 
 def part_at_shares(text: str, start_share: float, end_share: float) -> TextPart | None:
-    """Return the words whose middle is between two shares of the speech, or None if there are none."""
+    """Return the words whose midpoints are between two shares of the speech, or None if there are none."""
     units = list(_UNITS.finditer(text))
     total, passed, inside = sum(_letters(unit.group()) for unit in units), 0.0, []
     for unit in units:
@@ -56,6 +56,20 @@ def part_at_shares(text: str, start_share: float, end_share: float) -> TextPart 
             inside.append(unit)
         passed += letters
     return part_of_text(text, inside[0].start(), inside[-1].end()) if inside else None
+
+
+def share_before(text: str, position: int) -> float:
+    """Return the share of the speech before the word at ``position``, or before the next one."""
+    units = list(_UNITS.finditer(text))
+    total = sum(_letters(unit.group()) for unit in units)
+    return sum(_letters(unit.group()) for unit in units if unit.end() <= position) / max(1, total)
+
+
+def word_after_share(text: str, share: float) -> int:
+    """Return the position of the word that begins closest to ``share`` of the speech."""
+    units = [unit for unit in _UNITS.finditer(text) if _letters(unit.group())]
+    starts = {unit.start(): share_before(text, unit.start()) for unit in units}
+    return min(starts, key=lambda start: abs(starts[start] - share), default=0)
 
 
 def _letters(unit: str) -> int:

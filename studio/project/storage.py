@@ -190,6 +190,23 @@ class Storage:
         with self._lock, database.translate_errors(self.path), sqlite.transaction(self._connection):
             self._connection.execute("DELETE FROM recordings WHERE id = ?", (take_id,))
             self._connection.execute("DELETE FROM sounds WHERE take_id = ?", (take_id,))
+            self._connection.execute("DELETE FROM evidence WHERE take_id = ?", (take_id,))
+
+    # Evidence for checks.
+
+    def put_evidence(self, take_id: str, sentences: str) -> None:
+        """Store evidence about a take as JSON."""
+        with self._lock, database.translate_errors(self.path):
+            self._connection.execute("INSERT OR REPLACE INTO evidence VALUES (?, ?)", (take_id, sentences))
+
+    def evidence(self, take_id: str) -> str | None:
+        with self._lock, self._reading():
+            row = self._connection.execute("SELECT sentences FROM evidence WHERE take_id = ?", (take_id,)).fetchone()
+            return None if row is None else row["sentences"]
+
+    def takes_with_evidence(self) -> set[str]:
+        with self._lock, self._reading():
+            return {row["take_id"] for row in self._connection.execute("SELECT take_id FROM evidence")}
 
     def samples(self, take_id: str) -> Samples:
         """Return the samples (n,) of a take, which are empty if it has no audio."""
@@ -297,7 +314,10 @@ def write_script(connection: sqlite3.Connection, script: Script, save_id: str) -
 
 
 def contains_script(connection: sqlite3.Connection, script: Script) -> bool:
-    """Whether a file contains exactly the rows of ``script``. Unlike :meth:`Storage.read`, this corrects no values."""
+    """Return whether a file contains exactly the rows of ``script``.
+
+    Unlike :meth:`Storage.read`, this corrects no values.
+    """
     select = connection.execute
     lines = [dict(row) | {"rank": 0} for row in select("SELECT * FROM lines ORDER BY rank, id")]
     takes = {row["id"]: dict(row) for row in select("SELECT * FROM takes")}
@@ -347,7 +367,7 @@ def _changed(script: Script, other: Script) -> Iterator[tuple[str, Take]]:
 def sort_keys(ranks: Mapping[str, int], before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
     """Return the ranks that must change when lines are reordered from ``before`` to ``after``.
 
-    Ranks are sparse, so that inserting a line rarely changes those of other lines. ``before`` is in order of ``ranks``.
+    Ranks are sparse, so that inserting a line rarely changes other ranks. ``before`` is in order of ``ranks``.
     """
     shorter = min(len(before), len(after))
     head = next((at for at in range(shorter) if before[at] != after[at]), shorter)

@@ -10,7 +10,7 @@ from studio.project.takes import Take
 
 
 class TakeMatch(Enum):
-    """What a take says, compared with its line."""
+    """Results of comparing a take with its line."""
 
     CURRENT = "current"
     OTHER_SETTINGS = "other-settings"  # the same text with another voice, style or sampling

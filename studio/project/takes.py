@@ -1,4 +1,4 @@
-"""A take: one recording of a line, with all the parameters that are needed to repeat it."""
+"""A take: one recording of a line, with all the parameters needed to repeat it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import LengthVerdict
 from studio.project.lines import Line, LineStyle
+from studio.take_checks.records import TakeCheck, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,9 @@ class TakeParameters:
         voice_key: Identifies the voice (``fingerprint.voice_key``), or empty.
         spoken_text: The normalized text that the model received.
         style: The style in which the take was spoken.
-        omitted_style: The style preset of the line if the model does not have it. The take is then spoken plain.
-        odd_length: Set if the speech is too short or too long for the text.
-        engine: The engine and precision of each stage.
-        versions: The version of each library.
+        omitted_style: The style preset of the line if the model does not have it. The take is then spoken without a
+        style. odd_length: Set if the speech is too short or too long for the text. engine: The engine and precision of
+        each stage. versions: The version of each library.
     """
 
     text: str
@@ -60,7 +60,9 @@ class Take:
         is_kept: Whether the user wants to keep the take when takes are cleaned up.
         is_complete: False if the synthesis was stopped.
         first_audio_seconds, real_time_factor, num_underruns: Measurements, or None if they are unknown.
-        trim_start_seconds, trim_end_seconds: What is omitted at the ends of the recording.
+        trim_start_seconds, trim_end_seconds: The seconds omitted at the ends of the recording.
+        check: The result of checking the take, or None if it was not checked.
+        retry_of: The id of the take that this take was made to replace, because its check found problems.
     """
 
     id: str
@@ -77,6 +79,17 @@ class Take:
     num_underruns: int | None = None
     trim_start_seconds: float = 0.0
     trim_end_seconds: float = 0.0
+    check: TakeCheck | None = None
+    retry_of: str | None = None
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether a check found problems that the user has not accepted. Keeping a take accepts it, too."""
+        if self.is_kept:
+            return False
+        if self.check is not None and self.check.verdict is not Verdict.NOT_CHECKED:
+            return self.check.needs_review
+        return self.parameters.odd_length is not None and not (self.check is not None and self.check.is_accepted)
 
     @property
     def seed(self) -> int:

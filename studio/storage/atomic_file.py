@@ -25,7 +25,7 @@ from studio.messages import wording
 from studio.storage.disk import disk_errors
 
 _PART_NAME = re.compile(r"\.timbre\.(?P<host>[0-9a-f]{6})-(?P<process>\d+)-[0-9a-f]+\.part")
-# For part files whose process cannot be checked: it is on another computer, or its id was reused.
+# For part files whose process cannot be checked, because it is on another computer or its id was reused.
 _ABANDONED_SECONDS = 24 * 3600.0
 
 
@@ -81,7 +81,7 @@ def atomic_path(target: Path, *, syncs: bool = True) -> Iterator[Path]:
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a file that becomes ``path`` at the end of the block. Raise ``DiskFull`` or ``CannotWrite``.
 
-    Creates the folder. An existing file stays as it is if the block raises.
+    Creates the folder. If the block raises, an existing file is left unchanged.
     """
     if_full = wording("Free some space and try again.")
     with disk_errors(path, if_full=if_full, if_refused=wording("Check the permissions of its folder.")):

@@ -38,7 +38,7 @@ class FileLock:
         if self._descriptor < 0:
             return
         try:
-            if removes_file and sys.platform != "win32":  # before another process can lock it
+            if removes_file and sys.platform != "win32":  # delete the file before another process can lock it
                 self._path.unlink(missing_ok=True)
         finally:
             os.close(self._descriptor)

@@ -54,7 +54,7 @@ def schema_version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
-    """Apply those of ``migrations`` that were not applied before, within the caller's transaction.
+    """Apply the ``migrations`` that have not been applied yet, within the caller's transaction.
 
     Each is one or more statements, separated by semicolons. Never edit a migration that was released.
     """

@@ -1,4 +1,4 @@
-"""How the program was installed, and how to repair a missing part."""
+"""The way the program was installed, and hints for repairing it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _FFMPEG_OF_LINUX = {
 
 
 def origin_text() -> Message:
-    """Return how the program was installed, for a report."""
+    """Return a name for the way the program was installed, for a report."""
     if _is_frozen():
         return wording("installer")
     return wording("pip or uv") if _is_package() else wording("source checkout")
 
 
 def repair_hint() -> Message:
-    """Return what to do about a missing file or library of the program."""
+    """Return the hint for a missing file or library of the program."""
     if _is_frozen():
         return wording("Install the program again.")
     if _is_package():
@@ -35,7 +35,7 @@ def repair_hint() -> Message:
 
 
 def how_to_use_card() -> Message:
-    """Return what to do if PyTorch does not use the GPU."""
+    """Return the hint for a PyTorch that does not use the GPU."""
     if _is_frozen():
         return wording(
             "Installers contain PyTorch for CPUs; packaging/run.py in the source installs the build for GPUs."
@@ -46,7 +46,7 @@ def how_to_use_card() -> Message:
 
 
 def how_to_read_media() -> Message:
-    """Return how to add support for m4a, mp4 and webm."""
+    """Return the hint for adding support for m4a, mp4 and webm."""
     if sys.platform == "win32":
         program = wording("Install ffmpeg (winget install ffmpeg) and start this program again.")
     elif sys.platform == "darwin":
@@ -59,8 +59,17 @@ def how_to_read_media() -> Message:
     return wording('{program} Alternatively: pip install "timbre-studio[media]".', program=program)
 
 
+def how_to_serve() -> Message:
+    """Return how to add the libraries of the speech service."""
+    if _is_frozen():
+        return wording("Install the program again.")
+    if _is_package():
+        return wording('Install them: pip install "timbre-studio[serve]".')
+    return wording("Run the set-up again: python3 packaging/run.py.")
+
+
 def how_to_show_window() -> Message:
-    """Return what to do if Qt cannot be loaded."""
+    """Return the hint for a Qt that cannot be loaded."""
     if _is_frozen():
         return wording(
             "Install the libraries listed in README.txt beside the program; `timbre --help` works without them."

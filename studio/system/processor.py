@@ -18,6 +18,15 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
+def others_kept_busy(num_threads: int | None) -> bool:
+    """Return whether other programs used more than half of the processor in the last minute.
+
+    ``num_threads`` is the number of threads of the work that has just ended; None means one for each core.
+    """
+    num_cores = psutil.cpu_count() or 1
+    return bool(psutil.getloadavg()[0] - min(num_threads or num_cores, num_cores) > num_cores / 2)
+
+
 def is_machine_busy() -> bool:
-    """Return whether more work is running than the processor has cores, averaged over the last minute."""
+    """Return whether the load average of the last minute exceeds the number of cores."""
     return bool(psutil.getloadavg()[0] > (psutil.cpu_count() or 1))

@@ -1,4 +1,4 @@
-"""Whether the system is set up for mainland China, where some servers are slow or blocked."""
+"""Detection of systems set up for mainland China, where some servers are slow or blocked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ZONE_FILES = "zoneinfo/"
 
 
 def is_in_china() -> bool:
-    """Return whether the locale or the time zone of this computer is that of mainland China."""
+    """Return whether this computer has the locale or the time zone of mainland China."""
     names = [locale.getlocale()[0] or "", *(os.environ.get(name, "") for name in _LOCALE_VARIABLES)]
     return any(name.startswith(_LOCALES) for name in names) or _time_zone() in _TIME_ZONES | _WINDOWS_TIME_ZONES
 

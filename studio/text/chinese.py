@@ -45,7 +45,7 @@ def _range(match: regex.Match[str]) -> str:
     if before[-1:] in tuple("=＝+×÷*") or after[:1] in tuple("=＝+×÷*"):
         return match.group()
     if len(low) == len(high) == 4 and _YEAR_AFTER.match(after):
-        return f"{low}-{high}"  # wetext reads this as years
+        return f"{low}-{high}"  # wetext would read this as years
     if len(low) == 4 and len(high) == 2 and high > low[2:] and _YEAR_AFTER.match(after):
         return f"{low}-{low[:2]}{high}"
     is_score = dash in "-–—" and (_SCORE_BEFORE.search(before) or float(low) >= float(high))

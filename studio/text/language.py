@@ -7,7 +7,8 @@ character as Chinese, which reads the years of an English article in Chinese bec
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from enum import Enum
 
 import regex
@@ -89,6 +90,34 @@ def detect_language(text: str, default: Language = Language.ENGLISH) -> Language
     }
     heaviest = max(weights, key=lambda language: weights[language])
     return _latin_language(latin_words) if heaviest is Language.ENGLISH else heaviest
+
+
+def languages_of_lines(texts: Sequence[str]) -> tuple[Language, ...]:
+    """Return the language of each line of a script.
+
+    A line without clear signs of its language, such as “OK.” or “1984”, has the most frequent one of the lines with them.
+    """
+    found = [_clear_language(text) for text in texts]
+    latin = Counter(each for each in found if each in _COMMON_WORDS)
+    clear = Counter(each for each in found if each is not None)
+    usual_latin = latin.most_common(1)[0][0] if latin else Language.ENGLISH
+    usual = clear.most_common(1)[0][0] if clear else usual_latin
+    return tuple(
+        language or (usual_latin if _LATIN_WORD.search(text) else usual)
+        for language, text in zip(found, texts, strict=True)
+    )
+
+
+def _clear_language(text: str) -> Language | None:
+    """Return the language of ``text``, or None if neither its letters nor its common words determine it."""
+    sample = _TAG.sub(" ", text)[:_SAMPLED_CHARACTERS]
+    words = _LATIN_WORD.findall(sample)
+    language = detect_language(sample)
+    if language not in _COMMON_WORDS:
+        return language
+    votes = _votes(words)
+    first, second = sorted(votes.values(), reverse=True)[:2]
+    return max(votes, key=lambda each: votes[each]) if first > second else None
 
 
 def unsupported_language(text: str, languages: Collection[str]) -> str | None:

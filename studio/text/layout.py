@@ -16,8 +16,8 @@ import regex
 from studio.text.tags import LONGEST_SPAN_CHARACTERS, MarkKind, TagSet, TagSpan, find_marks, spans
 
 # Private-use characters replace tags. Those in the text, such as logos of a font, become spaces.
-SOUND, OPENING, CLOSING, PHONE, PAUSE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
-_MASKS = dict(zip(MarkKind, (SOUND, OPENING, CLOSING, PHONE, PAUSE), strict=True))
+SOUND, OPENING, CLOSING, PHONE, PAUSE, LANGUAGE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
+_MASKS = dict(zip(MarkKind, (SOUND, OPENING, CLOSING, PHONE, PAUSE, LANGUAGE), strict=True))
 _SPAN_EDGES = (MarkKind.OPENING, MarkKind.CLOSING, MarkKind.PAUSE)
 _SPEAKABLE = regex.compile(rf"[\p{{L}}\p{{N}}{SOUND}{PHONE}]")
 _LAST_SPEAKABLE = regex.compile(_SPEAKABLE.pattern, regex.REVERSE)
@@ -64,7 +64,7 @@ class Layout:
         return index >= 0 and offset < self.spans[index][1]
 
     def is_within_open_span(self, offset: int) -> bool:
-        """Return whether a span is open at ``offset`` whose closing tag may still follow."""
+        """Return whether a span that is open at ``offset`` may still be closed."""
         last = None
         for mark in self.marks_between(offset - LONGEST_SPAN_CHARACTERS, offset):
             last = mark.kind if mark.kind in _SPAN_EDGES else last
@@ -111,7 +111,7 @@ def blocks(layout: Layout) -> Iterator[Paragraph]:
 def _paragraph_ends(masked: str) -> list[int]:
     """Return the offsets after paragraphs. Blank lines belong to the preceding paragraph."""
     ends: list[int] = []
-    adjacent: dict[int, str] = {}  # lines since the last blank one, by the offset after each
+    adjacent: dict[int, str] = {}  # offsets after the lines since the last blank line
     offset = 0
     for line in masked.splitlines(keepends=True):
         offset += len(line)

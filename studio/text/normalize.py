@@ -51,7 +51,7 @@ def clean(text: str) -> str:
 
 
 def strip_controls(text: str) -> str:
-    """Return ``text`` without control and unassigned characters, also for text that is not normalised."""
+    """Return ``text`` without control and unassigned characters. Also used for text that is not normalised."""
     return _CONTROLS.sub("", _BLANKS.sub(" ", text))
 
 

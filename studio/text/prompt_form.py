@@ -2,16 +2,18 @@
 
 Decision: a form is data with a method for each of the three modes, which returns the tokens of the prompt text
 (specification B6, B7). Reason: generations differ only in a prefix and in lists. Alternative: control tokens in strings
-that pass through the normaliser. These forms are for Qwen tokenizers. CosyVoice-300M needs another one.
+that pass through the normaliser.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from studio.text.language import detect_language
 from studio.text.normalize import strip_controls
 from studio.text.spoken import Encoder, spoken_transcript, text_tokens
 from studio.text.tags import (
+    COSYVOICE1_TAGS,
     COSYVOICE2_SPECIAL_TOKENS,
     COSYVOICE2_TAGS,
     COSYVOICE3_SPECIAL_TOKENS,
@@ -54,8 +56,33 @@ class PromptForm:
         return self._encode_with_end(" ".join(part for part in (self.preamble, plain) if part), tokenizer)
 
     def _encode_with_end(self, text: str, tokenizer: Encoder) -> tuple[int, ...]:
-        return (*tokenizer.encode(text, allow_special=False), tokenizer.special_ids[END_OF_PROMPT])
+        end = tokenizer.special_ids.get(END_OF_PROMPT)
+        if end is None:  # CosyVoice-300M was trained with the letters of the mark
+            return tokenizer.encode(text + END_OF_PROMPT, allow_special=False)
+        return (*tokenizer.encode(text, allow_special=False), end)
 
+
+class LanguageTags:
+    """Tags of the sentences of one text, in order, after a clip without a transcript (specification B7).
+
+    A typed tag applies until the next one. Without it, the language is detected.
+    """
+
+    def __init__(self, form: PromptForm) -> None:
+        self._known = form.tags.languages
+        self._typed = ""
+
+    def before(self, spoken: str) -> str:
+        """Return the tag that the sentence ``spoken`` needs, or "" if it has its own, or there is none."""
+        spoken = spoken.lstrip()
+        typed = [(spoken.rfind(tag), tag) for tag in self._known if tag in spoken]
+        needed = "" if spoken.startswith(self._known or "\0") else self._typed or f"<|{detect_language(spoken).value}|>"
+        if typed:
+            self._typed = max(typed)[1]
+        return needed if needed in self._known else ""
+
+
+COSYVOICE1_TEXT = PromptForm(special_tokens=(), tags=COSYVOICE1_TAGS)
 
 COSYVOICE2_TEXT = PromptForm(special_tokens=COSYVOICE2_SPECIAL_TOKENS, tags=COSYVOICE2_TAGS)
 

@@ -19,7 +19,7 @@ import regex
 from studio.errors import DamagedModelFile
 from studio.storage.disk import require_regular_file
 
-RESPELLINGS_FILE = "respellings.txt"  # in the folder of the vocabulary
+RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabulary
 
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
@@ -52,6 +52,23 @@ class Respellings:
         """Return ``text`` with its Latin words respelled. Everything else is unchanged."""
         return _WORD.sub(lambda match: self.spelled(match.group()), text)
 
+    def respelled_with_origins(self, text: str) -> tuple[str, list[int]]:
+        """Return ``respelled(text)``, and for each of its positions and its end the corresponding position in ``text``."""
+        respelled: list[str] = []
+        origins: list[int] = []
+        position = 0
+        for match in _WORD.finditer(text):
+            respelled.append(text[position : match.start()])
+            origins += range(position, match.start())
+            spelled = self.spelled(match.group())
+            respelled.append(spelled)
+            length = match.end() - match.start()
+            origins += (match.start() + index * length // len(spelled) for index in range(len(spelled)))
+            position = match.end()
+        respelled.append(text[position:])
+        origins += range(position, len(text) + 1)
+        return "".join(respelled), origins
+
     def spelled(self, word: str) -> str:
         """Return the respelling of ``word``, or the lowercase word if there is none."""
         plain = word.lower().replace("’", "'")
@@ -59,7 +76,7 @@ class Respellings:
 
 
 def words_of(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each word in ``text`` that is looked up."""
+    """Yield the start and end of each word in ``text`` that can be respelled."""
     for match in _WORD.finditer(text):
         yield match.span()
 

@@ -37,9 +37,9 @@ _LONGEST_PIECE_CHARACTERS = 600
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Text of one utterance, in three forms."""
+    """Text of one utterance in three forms."""
 
-    written: str  # that of all items together is exactly the text
+    written: str  # concatenated over all items, exactly the text
     spoken: str  # begins with a space if the paragraph continues, as the model expects
     text_tokens: tuple[int, ...]
 
@@ -55,8 +55,8 @@ class Pause:
 def prepare_text(text: str, *, form: PromptForm, tokenizer: Encoder, normalize: bool = True) -> list[Sentence | Pause]:
     """Return all sentences and pauses of ``text``, in order.
 
-    Without ``normalize``, words are not changed, but the text is still split. Raise ``NothingToSpeak``,
-    ``TextTooLong``, and ``StyleNotSupported`` for tags that the generation does not support.
+    Without ``normalize``, the text is split but no words are changed. Raise ``NothingToSpeak``, ``TextTooLong``, and
+    ``StyleNotSupported`` for tags that the generation does not support.
     """
     reader = _Reader(_layout(text, form), tokenizer, is_normalized=not normalize)
     return list(_at_least_one_sentence(reader.items()))
@@ -117,7 +117,7 @@ class _Piece:
 
     end: int  # offset in the text
     spoken: Spoken
-    length: int  # as defined by the splitting rules
+    length: int  # length as defined by the splitting rules
 
 
 class _Reader:

@@ -1,4 +1,4 @@
-"""Splitting of text into clauses and sentences (specification B2), also while the text still arrives.
+"""Splitting of text into clauses and sentences (specification B2), even while the text is still arriving.
 
 Cuts are offsets after an end mark and the closing quotes and tags that follow it. The official program cuts
 normalised text after every mark. These rules apply to the written text, in which the points of 3.14, example.com,
@@ -41,7 +41,7 @@ _NEVER_LAST_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER.split())
 _COMMA = regex.compile(r"[,，、;；:：—–…()（）](?=\s|[^\x00-\x7f])|[，、；：—…）]")
 _BLANK = regex.compile(r"\s")
 _UNBREAKABLE = regex.compile(rf"(?:[A-Za-z0-9]{{2}}|\d[.,:]|[.,:]\d|[{SOUND}{OPENING}{CLOSING}{PHONE}{PAUSE}]{{2}})\Z")
-_SEARCHED_CHARACTERS = 40  # on each side of the middle
+_SEARCHED_CHARACTERS = 40  # share of the length on each side of the middle
 _JOINS_PREVIOUS = regex.compile(r"[\p{M}\p{P}\p{Cf}\p{EMod}]")
 
 

@@ -86,10 +86,17 @@ def length(spoken: Spoken, language: Language, tokenizer: Encoder) -> int:
 
 
 def text_tokens(spoken: Spoken, tokenizer: Encoder) -> tuple[int, ...]:
+    """Return the ids of ``spoken``. Tags that the vocabulary lacks are encoded as text, together with their neighbours."""
     ids: list[int] = []
+    words = ""
     for part in spoken:
-        ids += (tokenizer.special_ids[part.text],) if part.is_tag else tokenizer.encode_speech(part.text)
-    return tuple(ids)
+        tag = tokenizer.special_ids.get(part.text) if part.is_tag else None
+        if tag is None:
+            words += part.text
+        else:
+            ids += (*(tokenizer.encode_speech(words) if words else ()), tag)
+            words = ""
+    return (*ids, *(tokenizer.encode_speech(words) if words else ()))
 
 
 def finish(spoken: Spoken, language: Language, ending: ParagraphEnd) -> Spoken:

@@ -27,12 +27,12 @@ _HAN_PHONES, _HAN_PHONES_IN_JAPANESE = (2.0, 3.0), (2.0, 6.0)
 _CHARACTERS = (
     (regex.compile(r"[\p{Hiragana}\p{Katakana}]"), (1.0, 2.0)),
     (regex.compile(r"\p{Hangul}"), (2.0, 3.0)),
-    (regex.compile(r"\p{N}"), (2.0, 12.0)),  # in languages whose numbers are not spelled out
+    (regex.compile(r"\p{N}"), (2.0, 12.0)),  # digits in languages whose numbers are not spelled out
     (regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Greek}]"), (0.5, 1.0)),
     (regex.compile(r"\p{L}"), (1.0, 3.0)),  # Arabic omits vowels, Thai letters may be syllables
     (regex.compile(r"[\p{S}@#%&*/]"), (0.0, 8.0)),
 )
-_SPELLED_LETTER = (2.0, 3.0)  # as in "BBC"
+_SPELLED_LETTER = (2.0, 3.0)  # letters read by name, as in "BBC"
 _PHONE_TOKEN = (1.0, 3.0)  # a pinyin final may have three
 
 
@@ -42,7 +42,7 @@ class SpokenLength:
 
     fewest_phones: float = 0.0
     most_phones: float = 0.0
-    pauses: int = 0  # at punctuation
+    pauses: int = 0  # number of pauses at punctuation
     sounds: int = 0  # tags such as ``[laughter]``
 
 

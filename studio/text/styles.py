@@ -7,6 +7,7 @@ the list of its generation.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from studio.text.tags import TagSupport
 STYLES_FILE = "styles.json"
 # Optional generation prefix of an id: v3.dialect.sichuan and dialect.sichuan are the same style.
 _GENERATION_PREFIX = regex.compile(r"\Av\d+\.")
+_PRESET_ID = regex.compile(r"[a-z][\w-]*(?:\.[\w-]+)+")
 _SUGGESTIONS = 3
 
 
@@ -54,7 +56,7 @@ class Styles:
     tags: tuple[TagLabel, ...]
 
     def find(self, preset_id: str) -> Preset | None:
-        """Return the preset as ``preset`` does, None if there is none."""
+        """Return the same preset as ``preset``, or None if there is none."""
         wanted, family = preset_id.strip().lower(), family_of(preset_id)
         return next((preset for preset in self.presets if wanted == preset.id or family == preset.family), None)
 
@@ -88,8 +90,26 @@ def family_of(preset_id: str) -> str:
 
 
 def words_of_id(preset_id: str) -> str:
-    """Return a readable name of a style that no installed list has: the last words of its id."""
+    """Return a readable name for a style that is in no installed list: the last words of its id."""
     return preset_id.rpartition(".")[2].replace("-", " ").replace("_", " ")
+
+
+def names_of_styles(styles: Styles | None = None, *, in_chinese: bool = False) -> dict[str, str]:
+    """Return the names of all presets by family: those of every generation, and of ``styles``.
+
+    Raise ``DamagedModelFile`` and ``MissingModelFile``.
+    """
+    generations = sorted(path.stem for path in (paths.resources() / "styles").glob("*.json"))
+    lists = [*(load_styles(name) for name in generations), *([] if styles is None else [styles])]
+    return {
+        preset.family: preset.label_zh if in_chinese else preset.label_en for each in lists for preset in each.presets
+    }
+
+
+def style_name(style: str, names: Mapping[str, str]) -> str:
+    """Return the name of a style, with the ``names`` of presets by family. An instruction is its own name."""
+    family = family_of(style)
+    return names.get(family) or (words_of_id(style) if _PRESET_ID.fullmatch(family) else style)
 
 
 def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
@@ -107,12 +127,15 @@ def load_styles(generation_name: str, folder: Path | None = None) -> Styles:
             remedy="Reinstall the program.",
             generation=generation_name,
         )
-    return _read(path, remedy=wording("Reinstall the program."))
+    return _read(path, remedy=wording("Reinstall the program."), model_name=folder.name if folder else "")
 
 
-def _read(path: Path, *, remedy: Message) -> Styles:
+def _read(path: Path, *, remedy: Message, model_name: str = "") -> Styles:
+    """Read a list. If it is for models with a certain word in their name, it is empty for other models."""
     try:
         values = read_json(path)
+        if model_name and _text(values.get("only_models_named", "")) not in model_name.casefold():
+            return Styles((), ())
         return Styles(
             presets=tuple(_preset(entry) for entry in values["presets"]),
             tags=tuple(_tag_label(entry) for entry in values.get("tags", ())),

@@ -81,10 +81,17 @@ class InlineTag:
 
 @dataclass(frozen=True, slots=True)
 class TagSet:
-    """Tags of a generation: sounds and spans (``inline``), and pronunciation tokens (``phones``)."""
+    """Tags of a generation.
+
+    Attributes:
+        inline: Sounds and spans.
+        phones: Pronunciation tokens.
+        languages: Marks of the language of the text that follows, such as ``<|yue|>``.
+    """
 
     inline: tuple[InlineTag, ...] = ()
     phones: frozenset[str] = frozenset()
+    languages: tuple[str, ...] = ()
 
 
 class MarkKind(Enum):
@@ -93,6 +100,7 @@ class MarkKind(Enum):
     CLOSING = "closing"
     PHONE = "phone"
     PAUSE = "pause"
+    LANGUAGE = "language"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +166,7 @@ def _recogniser(tags: TagSet) -> tuple[dict[str, MarkKind], regex.Pattern[str] |
         kinds[tag.text] = MarkKind.OPENING if tag.closing else MarkKind.SOUND
         if tag.closing:
             kinds[tag.closing] = MarkKind.CLOSING
+    kinds |= dict.fromkeys(tags.languages, MarkKind.LANGUAGE)
     longest_first = sorted(kinds, key=len, reverse=True)
     return kinds, regex.compile("|".join(map(regex.escape, longest_first))) if kinds else None
 
@@ -199,6 +208,11 @@ def _tags(*, shipped: str, experimental: str) -> tuple[InlineTag, ...]:
     )
 
 
+# These tags are ordinary text for the tokenizer of CosyVoice-300M, except for the languages.
+COSYVOICE1_TAGS = TagSet(
+    _tags(shipped="[breath] [laughter] <laughter> <strong>", experimental=""),
+    languages=("<|zh|>", "<|en|>", "<|ja|>", "<|jp|>", "<|yue|>", "<|ko|>"),
+)
 COSYVOICE2_TAGS = TagSet(_tags(shipped="[breath] [laughter] <laughter> <strong>", experimental=_UNTRAINED))
 COSYVOICE3_TAGS = TagSet(
     _tags(shipped="[breath] <strong>", experimental=f"[laughter] {_UNTRAINED} <laughter>"),

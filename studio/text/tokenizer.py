@@ -1,4 +1,4 @@
-"""Text to token ids: the Qwen2 byte-level BPE of ``CosyVoice-BlankEN/`` and a generation's special tokens.
+"""Text to token ids: byte-level BPE of Qwen2 (``CosyVoice-BlankEN/``) or Whisper, and a generation's special tokens.
 
 Decision: special tokens are found before the BPE, and only if the caller allows them. Reason: if they were always
 recognised, typed text could control the model. Alternative: added tokens of the library, switched on and off for each
@@ -8,6 +8,7 @@ call.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tokenizers.models import BPE
 
 from studio.errors import DamagedModelFile, MissingModelFile
 from studio.storage.json_input import parse_json
+from studio.text import whisper_vocabulary
 from studio.text.prompt_form import PromptForm
 from studio.text.respellings import RESPELLINGS_FILE, Respellings
 
@@ -37,19 +39,24 @@ class TextTokenizer:
         merges: list[tuple[str, str]],
         special_ids: dict[str, int],
         respellings: Respellings | None = None,
+        *,
+        word_pattern: str = WORD_PATTERN,
+        composes: bool = True,
     ) -> None:
+        """``composes`` is whether letters and their accents are composed first (Unicode NFC)."""
         self._bpe = Tokenizer(BPE(vocab=vocabulary, merges=merges))
-        self._bpe.normalizer = normalizers.NFC()
+        if composes:
+            self._bpe.normalizer = normalizers.NFC()
         self._bpe.pre_tokenizer = pre_tokenizers.Sequence(
             [
-                pre_tokenizers.Split(Regex(WORD_PATTERN), "isolated"),
+                pre_tokenizers.Split(Regex(word_pattern), "isolated"),
                 pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
             ]
         )
         self._bpe.decoder = decoders.ByteLevel()
         self.special_ids = special_ids
         self.respellings = respellings
-        self.num_tokens = len(vocabulary.keys() | special_ids.keys())
+        self.num_tokens = len({*vocabulary.values(), *special_ids.values()})
         self._special_values = frozenset(special_ids.values())
         longest_first = sorted(special_ids, key=len, reverse=True)
         self._special_pattern = regex.compile("|".join(regex.escape(token) for token in longest_first))
@@ -79,6 +86,21 @@ class TextTokenizer:
                 "vocab.json and merges.txt in {folder} do not match.", remedy=_REMEDY, folder=folder
             ) from error
 
+    @classmethod
+    def whisper(cls) -> TextTokenizer:
+        """Return the tokenizer of CosyVoice-300M, whose vocabulary is part of the program.
+
+        Raise ``MissingModelFile`` and ``DamagedModelFile``.
+        """
+        vocabulary, merges = whisper_vocabulary.read_vocabulary()
+        return cls(
+            vocabulary,
+            merges,
+            whisper_vocabulary.special_ids(),
+            word_pattern=whisper_vocabulary.WORD_PATTERN,
+            composes=False,
+        )
+
     def encode(self, text: str, *, allow_special: bool) -> tuple[int, ...]:
         """Return the ids of ``text``, without added tokens.
 
@@ -103,6 +125,39 @@ class TextTokenizer:
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ``ids`` without special tokens."""
         return str(self._bpe.decode([token for token in ids if token not in self._special_values]))
+
+    def pieces(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
+        """Return the part of ``text`` that each of ``ids`` stands for; joined they are ``text``.
+
+        ``text`` is spoken text, with tags or without. Of a respelled word, the parts are proportional. Return an empty
+        tuple if ``ids`` are not those of ``text``.
+        """
+        text = text.encode("utf-8", "ignore").decode("utf-8")
+        for allow_special in (True, False):
+            found = self._starts(text, allow_special=allow_special)
+            if [token for token, _ in found] == list(ids):
+                starts = [0, *(start for _, start in found[1:])]
+                return tuple(text[start:end] for start, end in pairwise((*starts, len(text)))) if found else ()
+        return ()
+
+    def _starts(self, text: str, *, allow_special: bool) -> list[tuple[int, int]]:
+        """Return the tokens of spoken ``text`` and the position in ``text`` at which each starts."""
+        found: list[tuple[int, int]] = []
+        position = 0
+        for match in self._special_pattern.finditer(text) if allow_special else ():
+            found += self._word_starts(text[position : match.start()], position)
+            found.append((self.special_ids[match.group()], match.start()))
+            position = match.end()
+        return found + self._word_starts(text[position:], position)
+
+    def _word_starts(self, text: str, offset: int) -> list[tuple[int, int]]:
+        respelled, origins = (
+            self.respellings.respelled_with_origins(text) if self.respellings else (text, list(range(len(text) + 1)))
+        )
+        encoding = self._bpe.encode(respelled, add_special_tokens=False)
+        return [
+            (token, offset + origins[start]) for token, (start, _) in zip(encoding.ids, encoding.offsets, strict=True)
+        ]
 
     def num_bytes(self, token: int) -> int:
         """Return the number of bytes of a token's text. A byte-level vocabulary has one letter per byte."""

@@ -116,12 +116,12 @@ def require_sound(waveform: Waveform) -> None:
 
 
 def trailing_silence_seconds(waveform: Waveform) -> float:
-    """Return a conservative estimate of how much can be cut from the end without cutting speech."""
+    """Return a conservative estimate of the time that can be cut from the end without cutting speech."""
     return max(0.0, waveform.seconds - last_sound_seconds(waveform) - _HANGOVER_SECONDS)
 
 
 def last_sound_seconds(waveform: Waveform) -> float:
-    """Return an estimate of where the last speech ends, which may be too late but not too early.
+    """Return an estimate of the end of the last speech, which may be too late but not too early.
 
     From there on, both the waveform and its derivative are at the noise floor of the clip. If the floor is not far
     below the speech level, return the length of the clip.

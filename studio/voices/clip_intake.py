@@ -36,7 +36,7 @@ class UsableClip:
 
 
 def validate_clip(path: Path) -> UsableClip:
-    """Validate ``path``. Raises ``UnreadableClip``, or as ``check_prompt_clip``."""
+    """Validate ``path``. Raises ``UnreadableClip``, and the errors of ``check_prompt_clip``."""
     if path.suffix.lower() == FEATURES_SUFFIX:
         return UsableClip(_features_seconds(path))
     waveform = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS)
@@ -67,13 +67,13 @@ def _features_seconds(path: Path) -> float:
     num_tokens = tokens.size
     are_features = (
         tokens.ndim == 1
-        and num_tokens > 0
         and np.issubdtype(tokens.dtype, np.integer)
         and mel.ndim == 2
-        and len(mel) > num_tokens  # by a factor that depends on the model
+        # Longer than the tokens by a factor that depends on the model. A speaker without a clip has neither.
+        and (len(mel) > num_tokens > 0 or len(mel) == num_tokens == 0)
         and mel.shape[1] == 80
         and embedding.shape == (192,)
-        and 0 < seconds < math.inf
+        and (0 < seconds < math.inf or seconds == num_tokens == 0)
         and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
     )
     if not are_features:

@@ -80,18 +80,19 @@ def whisper_log_mel(waveform: Waveform) -> FloatArray:
     return scaled
 
 
-def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True) -> FloatArray:
+def kaldi_fbank(waveform: Waveform, *, subtract_mean: bool = True, has_hamming_window: bool = False) -> FloatArray:
     """Return (1 + (samples - 400) // 160, 80): Kaldi's filter bank of a 16 kHz waveform (SPECIFICATION.md, C3).
 
-    ``subtract_mean`` subtracts the mean of each band over time, as the speaker encoder expects. Raises ``ClipTooShort``
-    for less than one frame of 400 samples.
+    ``subtract_mean`` subtracts the mean of each band over time, as the speaker encoder expects. The window is Povey's,
+    or Hamming's for SenseVoice. Raises ``ClipTooShort`` for less than one frame of 400 samples.
     """
     assert waveform.sample_rate == KALDI_SAMPLE_RATE
     _require_more_samples_than(_KALDI_WINDOW_SAMPLES - 1, waveform)
     frames = _frames(waveform.samples.astype(np.float64), _KALDI_WINDOW_SAMPLES, _KALDI_HOP_SAMPLES)
     frames = frames - frames.mean(axis=1, keepdims=True)
     before = np.concatenate([frames[:, :1], frames[:, :-1]], axis=1)
-    spectrum = np.fft.rfft((frames - _KALDI_PRE_EMPHASIS * before) * _povey_window(), n=_KALDI_FFT_SIZE)
+    window = np.hamming(_KALDI_WINDOW_SAMPLES) if has_hamming_window else _povey_window()
+    spectrum = np.fft.rfft((frames - _KALDI_PRE_EMPHASIS * before) * window, n=_KALDI_FFT_SIZE)
     fbank = np.log(
         np.maximum(
             _power(spectrum) @ kaldi_filter_bank(KALDI_SAMPLE_RATE, _KALDI_FFT_SIZE, _KALDI_MEL_BINS, _KALDI_MIN_HZ).T,

@@ -4,8 +4,8 @@ Decision: an SQLite database, with the clips as separate files under random name
 names stay unique and changes are atomic, and a clip remains an ordinary audio file. Alternative: a folder with a text
 file for each voice.
 
-Bundled voices are audio files in ``resources/voices/``, each with a ``.txt`` transcript; they are read-only. The library
-stores the names of renamed ones.
+Bundled voices are audio files in ``resources/voices/``, each with a ``.txt`` transcript; they are read-only. The
+library stores the new names of renamed bundled voices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import io
 import logging
 import sqlite3
 import wave
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,26 +51,36 @@ class Addition:
 
 
 class VoiceLibrary:
-    """The user's voices in ``folder`` and the bundled voices in ``built_in``. Thread-safe.
+    """The user's voices in ``folder``, the bundled voices in ``built_in``, and ``speakers`` of models. Thread-safe.
 
+    ``lists_speakers`` returns whether ``voices`` includes the speakers; ``get`` finds them in any case.
     Every method may raise ``DamagedLibrary``, ``CannotWrite`` and ``DiskFull``.
     """
 
-    def __init__(self, folder: Path | None = None, *, built_in: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        built_in: Path | None = None,
+        speakers: Callable[[], list[Voice]] = list,
+        lists_speakers: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._folder = folder or paths.data_folder() / "voices"
         self._built_in = built_in or paths.resources() / "voices"
         self._list = self._folder / "library.sqlite3"
         self._clips = ClipStore(self._folder / "clips")
+        self._speakers_of_models = speakers
+        self._lists_speakers = lists_speakers
 
     def voices(self) -> list[Voice]:
-        """Return the bundled voices in order of name, then the user's voices in order of name."""
-        return [*self._built_in_voices(), *self._own_voices()]
+        """Return the bundled voices, then the user's voices, both in order of name, then the speakers of models."""
+        return [*self._built_in_voices(), *self._own_voices(), *(self._speakers() if self._lists_speakers() else ())]
 
     def get(self, name: str) -> Voice:
         """Return the voice with a name, ignoring case. Raises ``VoiceNotFound``, which suggests similar names."""
         key = name_key(name)
         # Bundled voices first: they work even if the user's database is damaged.
-        for voices in (self._built_in_voices, self._own_voices):
+        for voices in (self._built_in_voices, self._own_voices, self._speakers):
             for voice in voices():
                 if key in _keys([voice]):
                     return voice
@@ -89,7 +99,7 @@ class VoiceLibrary:
     ) -> Addition:
         """Validate ``clip`` and copy it into the library.
 
-        Raises ``VoiceExists``, ``BadVoiceName``, or as ``validate_clip``.
+        Raises ``VoiceExists``, ``BadVoiceName``, and the errors of ``validate_clip``.
         """
         from studio.voices.clip_intake import validate_clip  # noqa: PLC0415 - not needed to list voices
 
@@ -146,7 +156,7 @@ class VoiceLibrary:
                     "This voice has been deleted permanently.", remedy="Add it again from its recording."
                 )
             taken = {name_key(other.name) for other in database.select(connection, self._clips.path)}
-            taken |= _keys(self._built_in_voices())
+            taken |= _keys([*self._built_in_voices(), *self._speakers()])
             voice = replace(voice, name=_first_free(voice.name, taken))
             database.insert(connection, voice)
         return voice
@@ -253,7 +263,10 @@ class VoiceLibrary:
 
     @contextlib.contextmanager
     def _claiming(self, name: str) -> Iterator[sqlite3.Connection]:
-        """Run a transaction that creates the voice ``name``. Raises ``VoiceExists`` if another process has created it."""
+        """Run a transaction that creates the voice ``name``.
+
+        Raises ``VoiceExists`` if another process has created it.
+        """
         try:
             with database.transaction(self._list) as connection:
                 yield connection
@@ -295,6 +308,18 @@ class VoiceLibrary:
             for transcript in [clip.with_suffix(".txt")]
         ]
 
+    def _speakers(self) -> list[Voice]:
+        """Return the speakers of models. If a name is taken, the name of the model is appended."""
+        names, taken = self._bundled_names(), _keys([*self._built_in_voices(), *self._own_voices()])
+        speakers: list[Voice] = []
+        for voice in self._speakers_of_models():
+            name = names.get(name_key(voice.name), voice.name)
+            if name_key(name) in taken:
+                name = _first_free(f"{voice.name} ({voice.models[0]})"[:LONGEST_NAME].strip(), taken)
+            taken.add(name_key(name))
+            speakers.append(replace(voice, name=name))
+        return speakers
+
     def _bundled_names(self) -> dict[str, str]:
         """Return the names of renamed bundled voices; none if the user's database cannot be read."""
         try:
@@ -316,7 +341,7 @@ class VoiceLibrary:
 
 
 def _seconds_of(clip: Path) -> float:
-    """Return the length of a bundled voice, which is normally a WAV file that the standard library can read."""
+    """Return the length of a bundled voice, normally a WAV file that the standard library can read."""
     try:
         require_regular_file(clip)
         with wave.open(str(clip)) as sound:

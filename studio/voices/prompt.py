@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+_MEL_BINS = 80
+
 
 @dataclass(frozen=True, slots=True)
 class VoicePrompt:
@@ -14,8 +16,8 @@ class VoicePrompt:
 
     Attributes:
         key: Identifies the clip, transcript and model. Prompts with equal keys are equal.
-        speech_tokens: (P,), 25 per second.
-        mel: (2P, 80), natural logarithm.
+        speech_tokens: (P,), 25 per second, or 50 in CosyVoice-300M. Empty for a voice without a clip.
+        mel: (frames, 80), natural logarithm: two frames per token, except in CosyVoice-300M.
         embedding: (192,), not normalised.
     """
 
@@ -31,3 +33,16 @@ class VoicePrompt:
     @property
     def num_tokens(self) -> int:
         return len(self.speech_tokens)
+
+
+def speaker_prompt(name: str, embedding: npt.NDArray[np.float32]) -> VoicePrompt:
+    """Return the prompt of a speaker without a clip."""
+    return VoicePrompt(
+        key="",
+        name=name,
+        transcript=None,
+        clip_seconds=0.0,
+        speech_tokens=(),
+        mel=np.zeros((0, _MEL_BINS), dtype=np.float32),
+        embedding=embedding,
+    )

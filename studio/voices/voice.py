@@ -47,8 +47,9 @@ class Voice:
     Attributes:
         clip: An audio file or, if ``generation`` is set, prompt features for models of that generation.
         created: An ISO time, empty for a bundled voice.
-        sha256: The hash of the clip, empty for a bundled voice.
-        bundled_name: The name under which a bundled voice is delivered, by which it is still found when renamed.
+        sha256: The hash of the clip, empty for a bundled voice with a recording.
+        bundled_name: The original name of a bundled voice, by which it is still found after renaming.
+        models: For a built-in speaker, the names of the models that contain it.
         quality: The grade of the clip, or None if it was not assessed.
         language: An ISO code, or None if the language is unknown.
     """
@@ -66,6 +67,7 @@ class Voice:
     language: str | None = None
     consent: Consent = NO_CONSENT
     bundled_name: str = ""
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,10 +86,15 @@ class WorkerClient:
     ) -> None:
         await self.close()
 
+    @property
+    def worker_pid(self) -> int | None:
+        """The id of the worker's process, or None if it is not running."""
+        return None if self._connection is None else self._connection.worker.pid
+
     # Requests. Every coroutine may raise StudioError.
 
     async def load(self) -> EngineDescription:
-        """Start the worker and load the model, unless both are done. Requests call this themselves."""
+        """Start the worker and load the model, unless this has been done. Requests call this themselves."""
         while True:
             loading = self._loading or self._begin_loading()
             description = await asyncio.shield(loading)
@@ -229,7 +234,7 @@ class WorkerClient:
                 async for piece in pieces:
                     self._send(protocol.AppendText(command.request_id, piece))
                 self._send(protocol.EndText(command.request_id))
-        except asyncio.CancelledError:  # the request is over, or the client is being closed
+        except asyncio.CancelledError:  # the request has ended, or the client is being closed
             running.cancel()
             raise
         except Exception as error:  # noqa: BLE001 - raised again by the request's handle
@@ -280,7 +285,7 @@ class WorkerClient:
         self._connection.send(command)
 
     def _cancel_in_worker(self, request_id: int) -> None:
-        """Cancel a request that is over here, and kill the worker if it does not react."""
+        """Cancel a request that has already ended for the client, and kill the worker if it does not react."""
         if request_id not in self._running or self._connection is None:
             return
         connection = self._connection

@@ -2,7 +2,7 @@
 
 It starts with plain PyTorch, or with engines that were verified earlier. After five minutes without a request, or when
 asked, a background thread benchmarks further engines (``EngineOptions.engines``) and opens the faster ones for the next
-request. It waits while the machine is busy, which would falsify the measurements. After
+request. It waits while the machine is busy, which would distort the measurements. After
 ``idle_release_seconds`` without a request, the model's memory is released; the next request loads the model again.
 """
 
@@ -13,6 +13,7 @@ import gc
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -43,9 +44,12 @@ OnStatus = Callable[[EngineStatus], None]
 
 # Idle time required before benchmarking starts; user requests take priority.
 _QUIET_SECONDS = 300.0
-# Time between two looks at a busy machine.
+# Delay of the repetition of measurements made on a busy machine, and its largest number until the next start.
+_REPEAT_SECONDS = 600.0
+_MOST_REPEATS = 3
+# Interval between checks of a busy machine.
 _BUSY_SECONDS = 30.0
-# The longest sleep of the background thread, and the shortest.
+# The longest and the shortest sleep of the background thread.
 _MAX_SLEEP_SECONDS = 60.0
 _MIN_SLEEP_SECONDS = 0.05
 _MIN_SECONDS_BETWEEN_UPDATES = 0.2
@@ -63,7 +67,7 @@ class SharedResource:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is neither used nor being set up."""
+        """Whether the resource is neither used nor being set up."""
         if not self._changed.acquire(blocking=False):
             return False
         try:
@@ -73,7 +77,7 @@ class SharedResource:
 
     @contextlib.contextmanager
     def acquire(self) -> Iterator[None]:
-        """Use the resource, after waiting for ``exclusive`` blocks. Raise as ``first_in``."""
+        """Use the resource, after waiting for ``exclusive`` blocks. Raise the errors of ``first_in``."""
         with self._changed:
             if not self._num_users:
                 try:
@@ -123,11 +127,13 @@ class ModelHost:
         self._last_used = time.monotonic()
         self._is_closed = threading.Event()
         self._wake = threading.Event()
-        self._wake.set()  # for the deferred engines
+        self._wake.set()  # opens the deferred engines
         self._improve_lock = threading.Lock()
         self._should_improve = options.engines == "improve"
-        self._is_requested = False  # by the user, who need not wait for idle time
+        self._is_requested = False  # requested by the user, so without waiting for idle time
         self._retried_keys: set[str] = set()
+        self._num_repeats: Counter[str] = Counter()  # of unreliable measurements, by key
+        self._repeats_from = 0.0  # not before this time, unless the user asks
         self._synthesizer: Synthesizer | None = self._stages.load_synthesizer()
         self._description = self._synthesizer.description
         self._thread = threading.Thread(target=self._run, name="engines", daemon=True)
@@ -184,7 +190,7 @@ class ModelHost:
         before = None if self._synthesizer is None else self._description
         if self._synthesizer is None:
             self._synthesizer = self._stages.load_synthesizer()
-            self._wake.set()  # for the deferred engines
+            self._wake.set()  # opens the deferred engines
         self._stages.install(self._synthesizer)
         self._description = self._synthesizer.description
         if self._description != before:
@@ -228,7 +234,10 @@ class ModelHost:
         return self._with_use(self._manager.overview())
 
     def manage_engines(self, action: EngineAction, keys: Collection[str]) -> int:
-        """Start ``action`` for the candidates with ``keys``, or for all without keys. Return the number of bytes freed."""
+        """Start ``action`` for the candidates with ``keys``, or for all without keys.
+
+        Return the number of bytes freed.
+        """
         freed = 0
         match action:
             case EngineAction.IMPROVE:
@@ -249,9 +258,9 @@ class ModelHost:
             case EngineAction.CLEAR:
                 self._should_improve = False
                 self._manager.cancel()
-                freed = self._manager.forget(keys or None)
+                freed = self._manager.clear(keys or None)
             case EngineAction.REBUILD:
-                freed = self._manager.forget(keys or None)
+                freed = self._manager.clear(keys or None)
                 self._request_improvement(())
         return freed
 
@@ -307,7 +316,8 @@ class ModelHost:
         return self._requests.is_empty and self._seconds_until_quiet() <= 0
 
     def _seconds_until_quiet(self) -> float:
-        return 0.0 if self._is_requested else self._last_used + self._quiet_seconds - time.monotonic()
+        quiet_from = max(self._last_used + self._quiet_seconds, self._repeats_from)
+        return 0.0 if self._is_requested else quiet_from - time.monotonic()
 
     def _is_machine_free(self) -> bool:
         """Return whether measurements are reliable now. Tell the watcher when this changes."""
@@ -317,19 +327,32 @@ class ModelHost:
             self._on_overview(self._manager.overview())
         return not is_busy
 
+    def _keys_to_repeat(self) -> set[str]:
+        """Return the candidates that were measured on a busy machine, if engines are tested without a request."""
+        if self._options.engines != "improve":
+            return set()
+        return {key for key in self._manager.disturbed_keys() if self._num_repeats[key] < _MOST_REPEATS}
+
     def _is_loaded(self) -> bool:
         return not self._is_closed.is_set() and self._synthesizer is not None
 
     def _improve(self) -> None:
         with self._improve_lock:
-            retried, self._retried_keys = self._retried_keys, set()
+            retried, self._retried_keys = self._retried_keys | self._keys_to_repeat(), set()
             self._should_improve = self._is_requested = False
+        self._num_repeats.update(retried)
         self._manager.improve(again=retried)
+        if self._keys_to_repeat():
+            self._repeats_from = time.monotonic() + _REPEAT_SECONDS
+            self._should_improve = True
         self._stages.open_faster(self._description.engines, self._is_loaded)
 
 
 def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> ModelHost:
-    """Load the model of ``folder`` with the fastest engines verified so far. Raise as ``load_synthesizer`` does."""
+    """Load the model of ``folder`` with the fastest engines verified so far.
+
+    Raise the errors of ``load_synthesizer``.
+    """
     device = device_named(options.device, num_threads=options.num_threads)
     target = EngineTarget(open_checkpoint(folder), device, options.variant)
     return ModelHost(

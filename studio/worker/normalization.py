@@ -14,7 +14,7 @@ _LETTERS_PER_TOKEN = 4
 def normalized_text(text: str, model_folder: Path) -> str:
     """Return ``text`` as the model in ``model_folder`` reads it, with pauses as written.
 
-    Raise as ``prepare_text`` and ``detect_generation`` do.
+    Raise the errors of ``prepare_text`` and ``detect_generation``.
     """
     generation, _ = detect_generation(model_folder)
     items = prepare_text(text, form=generation.text, tokenizer=_ApproximateTokenizer())

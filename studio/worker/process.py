@@ -1,32 +1,25 @@
 """The worker process and the client's connection to it. Only the process imports torch.
 
-Decision: a spawned ``multiprocessing`` process with a private pipe. Reason: it works the same way on Linux, macOS
-and Windows. Alternatives: a fork (CUDA and threads do not survive it), a local port (any program can connect to it).
-The process is not daemonic because it has child processes. It never outlives the program: it ends when its pipe
-closes, when this interpreter exits, and on ``kill``.
-
 The event loop neither reads nor writes the pipe, because a process that is stopped, busy or starting does not empty
 it; two threads do.
 """
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import importlib
 import logging
-import multiprocessing
 import os
 import sys
 import threading
 from collections.abc import Callable
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Protocol
 
 from studio.messages import Message, wording
-from studio.system.child_process import describe_exit, init_child, new_log_path
+from studio.system.child_process import init_child
+from studio.system.piped_process import PipedProcess
 from studio.worker.protocol import Command, Event
 
 _log = logging.getLogger(__name__)
@@ -34,11 +27,6 @@ _log = logging.getLogger(__name__)
 ENGINE = "studio.worker.model_host:open_accelerated"
 
 _ABANDONED_GRACE_SECONDS = 3.0
-_EXIT_GRACE_SECONDS = 1.0
-# The pipe signals the end of the process at once, unless a child process keeps it open.
-_POLL_SECONDS = 1.0
-
-_alive: set[WorkerProcess] = set()
 
 
 class Worker(Protocol):
@@ -57,67 +45,23 @@ class Worker(Protocol):
     @property
     def log_path(self) -> Path: ...
 
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; None before it starts, or if the worker has no separate process."""
 
-class WorkerProcess:
+
+class WorkerProcess(PipedProcess):
     """A worker process. ``engine`` names the function that opens a model there, as ``module:function``.
 
     ``start`` and ``receive`` are called on one thread, ``send`` on another, ``kill`` on any.
     """
 
     def __init__(self, engine: str = ENGINE) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.log_path = new_log_path("worker")
-        self._connection, self._far_end = context.Pipe(duplex=True)
-        self._process = context.Process(
-            target=_serve, args=(self._far_end, engine, self.log_path), name="timbre-worker", daemon=False
-        )
-
-    def start(self) -> None:
-        """Start the process. Raise ``OSError`` if that fails."""
-        try:
-            self._process.start()
-        finally:
-            self._far_end.close()
-        _alive.add(self)
-
-    def send(self, message: Command) -> None:
-        """Send ``message``. Raise ``OSError`` after the process has ended."""
-        self._connection.send(message)
+        super().__init__(_serve, (engine,), name="timbre-worker", log_name="worker")
 
     def receive(self) -> Event:
-        """Wait for the next message. Raise ``EOFError`` or ``OSError`` after the process has ended."""
-        while not wait([self._connection, self._process.sentinel], _POLL_SECONDS):
-            if self._process.exitcode is not None:
-                break
-        if not self._connection.poll():
-            raise EOFError
-        event: Event = self._connection.recv()
+        event: Event = super().receive()
         return event
-
-    def kill(self) -> None:
-        with contextlib.suppress(ValueError, OSError, AttributeError):  # not started, or ended
-            self._process.kill()
-
-    def wait_exit(self) -> Message:
-        """Wait for the end of the process, after ``receive`` has raised, and describe it for the user."""
-        self._process.join(_EXIT_GRACE_SECONDS)
-        if self._process.exitcode is None:
-            self._process.kill()
-            self._process.join()
-        _alive.discard(self)
-        self._connection.close()
-        return describe_exit(self._process.exitcode or 0)
-
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid
-
-
-@atexit.register
-def _end_all() -> None:
-    """Kill all workers before ``multiprocessing`` joins them, because they wait for commands forever."""
-    for process in list(_alive):
-        process.kill()
 
 
 class WorkerConnection:
@@ -150,7 +94,7 @@ class WorkerConnection:
         except OSError as error:
             self._on_exit(wording("could not be started: {reason}", reason=error))
             return
-        if self._is_killed.is_set():  # before the process existed
+        if self._is_killed.is_set():  # stopped before the process existed
             self.worker.kill()
         threading.Thread(target=self._write, name="worker-commands", daemon=True).start()
         try:
@@ -180,13 +124,13 @@ class WorkerConnection:
 # In the worker process.
 
 
-def _serve(connection: Connection, engine: str, log_path: Path) -> None:
+def _serve(connection: Connection, log_path: Path, engine: str) -> None:
     init_child(log_path)
     # Imported by name, so that importing this module does not import torch.
     server = importlib.import_module("studio.worker.server")
     open_model = _engine_by_name(engine)
     server.Server(connection, open_model, when_abandoned=_end_soon).serve()
-    # The model is closed. Unloading the libraries would take another second and free nothing more.
+    # The model is closed. Unloading the libraries would take another second and free no more memory.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)

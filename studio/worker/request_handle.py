@@ -82,7 +82,7 @@ class RequestHandle:
             raise
         if chunk is not None:
             return chunk
-        self._chunks.put_nowait(None)  # for the next call
+        self._chunks.put_nowait(None)  # ends the next iteration too
         if self._error is not None:
             raise self._error
         raise StopAsyncIteration

@@ -67,7 +67,8 @@ class Server:
                 else:
                     self._work_on(job)
         except BaseException:
-            # The process ends with this error. Close first: running lines must not be reported as cancelled.
+            # The process ends with this error. Close the connection first: running lines must not be reported as
+            # cancelled.
             with self._send_lock:
                 self._connection.close()
             self._cancel_all()
@@ -200,7 +201,7 @@ class Server:
         except Exception as error:  # process boundary: every error is reported to the client
             _log.exception("request %d failed", request_id)
             if is_device_lost(error):
-                raise  # ends the process: further requests fail here but succeed in a new process
+                raise  # end the process: further requests would fail here but succeed in a new process
             gc.collect()
             return protocol.Failed(request_id, _explained(error).to_record())
 

@@ -1,7 +1,7 @@
 """Converts the voices of an official ``spk2info.pt`` (SPECIFICATION.md, B8) to files of prompt features.
 
-Such a voice has no recording, only the features that the front end of one model computed, so it works only with models
-of that generation. The file is a pickle, which is read without executing code in it.
+Such a voice has no recording, only the features that the front end of one model computed, or only a speaker embedding.
+It works only with models of that generation. The file is a pickle, which is read without executing code in it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from studio.model.weights import LOAD_ERRORS, is_ordinary
 from studio.pipeline.enrolment import feature_arrays
 from studio.storage.atomic_file import atomic_write
 from studio.storage.disk import require_regular_file
-from studio.voices.prompt import VoicePrompt
+from studio.voices.prompt import VoicePrompt, speaker_prompt
 from studio.worker.protocol import StoredVoice
 
 _END_OF_PROMPT = "<|endofprompt|>"
 _MEL_BINS = 80
 _EMBEDDING_SIZE = 192
-_MAX_VALUES = 1 << 24  # a mel spectrogram of an hour
+_MAX_VALUES = 1 << 24  # an hour of mel spectrogram
 
 
 def convert_spk2info(
@@ -37,7 +37,7 @@ def convert_spk2info(
     """Write each voice of ``path`` into ``destination``. Return the voices, and a sentence for each unusable one.
 
     ``model_folder`` contains the model that the voices belong to, whose tokenizer decodes their transcripts.
-    Raise ``BadVoiceFile``, ``CannotWrite``, or as ``open_checkpoint``.
+    Raise ``BadVoiceFile``, ``CannotWrite``, and the errors of ``open_checkpoint``.
     """
     entries = _read_entries(path)
     checkpoint = open_checkpoint(model_folder)
@@ -95,20 +95,19 @@ def _read_entries(path: Path) -> Mapping[str, Mapping[str, torch.Tensor]]:
 
 def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint) -> VoicePrompt:
     if "flow_prompt_speech_token" not in entry:
-        raise BadVoiceFile(
-            "The stored voice {name} contains only a speaker embedding, which is not enough for these models.",
-            remedy="Create the voice from a recording.",
-            name=name,
-        )
+        return _speaker(name, entry)
     tokens = _array(name, entry, "flow_prompt_speech_token").astype(np.int64)
     mel = _array(name, entry, "prompt_speech_feat")
     embedding = _array(name, entry, "flow_embedding").astype(np.float32)
     num_speech_tokens = checkpoint.speech_lm.layout.num_speech_tokens
     fits = tokens.ndim == 1 and mel.ndim == 2 and mel.shape[1] == _MEL_BINS and embedding.shape == (_EMBEDDING_SIZE,)
     generation = checkpoint.generation
-    num_tokens = min(len(tokens), generation.tokens_of_frames(len(mel))) if fits else 0
+    num_tokens, num_frames = (len(tokens), len(mel)) if fits else (0, 0)
+    if generation.trims_prompts:
+        num_tokens = min(num_tokens, generation.tokens_of_frames(num_frames))
+        num_frames = generation.frames_of_tokens(num_tokens)
     is_plausible = (
-        num_tokens > 0
+        min(num_tokens, num_frames) > 0
         and 0 <= int(tokens.min()) <= int(tokens.max()) < num_speech_tokens
         and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
     )
@@ -122,9 +121,19 @@ def _prompt(name: str, entry: Mapping[str, torch.Tensor], checkpoint: Checkpoint
         transcript=_transcript(entry, checkpoint),
         clip_seconds=generation.seconds_of_tokens(num_tokens),
         speech_tokens=tuple(int(token) for token in tokens[:num_tokens]),
-        mel=np.ascontiguousarray(mel[: generation.frames_of_tokens(num_tokens)], dtype=np.float32),
+        mel=np.ascontiguousarray(mel[:num_frames], dtype=np.float32),
         embedding=embedding,
     )
+
+
+def _speaker(name: str, entry: Mapping[str, torch.Tensor]) -> VoicePrompt:
+    """Return a speaker without a clip."""
+    embedding = _array(name, entry, "embedding").astype(np.float32)
+    if embedding.shape != (_EMBEDDING_SIZE,) or not np.isfinite(embedding).all():
+        raise BadVoiceFile(
+            "The stored voice {name} is damaged.", remedy="Create the voice from a recording.", name=name
+        )
+    return speaker_prompt(name, embedding)
 
 
 def _array(name: str, entry: Mapping[str, torch.Tensor], key: str) -> np.ndarray:

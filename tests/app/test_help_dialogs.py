@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 from window_bench import Bench
 
 from studio.app.help_dialogs import DiagnosticsDialog
@@ -135,3 +135,19 @@ def test_the_help_menu_opens_the_dialog_with_real_checks(bench: Bench, monkeypat
     bench.until(dialog._copy.isEnabled, 60)
     assert "program: Timbre Studio" in dialog._report.as_text()  # type: ignore[union-attr]
     dialog.close()
+
+
+def test_about_names_the_licence_and_links(bench: Any) -> None:
+    window = bench.open_window()
+    bench.trigger("help.about")
+    bench.until(lambda: window.findChild(QMessageBox))
+    box = window.findChild(QMessageBox)
+    assert "Licence: " in box.text()
+    assert 'href="https://www.apache.org/licenses/LICENSE-2.0"' in box.text()
+    assert 'href="https://github.com/FunAudioLLM/CosyVoice"' in box.text()
+    box.close()
+
+
+def test_models_and_engines_have_different_icons(bench: Any) -> None:
+    specs = bench.open_window().actions_by_id.specs
+    assert specs["file.models"].icon != specs["file.engines"].icon

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QComboBox, QDateEdit
+from pytestqt.qtbot import QtBot
 
 from studio import paths
 from studio.app.actions import SPECS
@@ -196,3 +197,37 @@ def test_latin_text_uses_the_system_font_and_not_a_chinese_one(qapp: QApplicatio
     font = interface_font()
     assert font.families()[0] == QFontInfo(system).family()
     assert len(font.families()) > 1
+
+
+@pytest.mark.parametrize("num_separators", [0, 5])
+def test_a_list_of_choices_shows_all_its_entries(qapp: QApplication, qtbot: QtBot, num_separators: int) -> None:
+    """Qt may keep an arrow over the last entry, although all entries fit."""
+    apply_theme(qapp, Appearance.LIGHT)
+    box = QComboBox()
+    for number in range(13):
+        box.addItem(f"Entry {number}")
+        if number < num_separators:
+            box.insertSeparator(box.count())
+    box.setCurrentIndex(2)
+    qtbot.addWidget(box)
+    box.show()
+    box.showPopup()
+    view = box.view()
+    qtbot.waitUntil(view.isVisible)
+    rows = [view.visualRect(box.model().index(row, 0)) for row in range(box.count())]
+    assert view.viewport().rect().contains(rows[0])
+    assert view.viewport().rect().contains(rows[-1])
+
+
+def test_the_arrow_of_a_date_is_drawn_without_a_bevel(qapp: QApplication, qtbot: QtBot) -> None:
+    """The basic style of style sheets draws a raised button, whose edges are darker than any text here."""
+    apply_theme(qapp, Appearance.LIGHT)
+    field = QDateEdit(calendarPopup=True)
+    field.setEnabled(False)
+    qtbot.addWidget(field)
+    field.resize(200, field.sizeHint().height())
+    field.show()
+    picture = field.grab().toImage()
+    right = range(picture.width() - 24, picture.width())
+    darkest = min(picture.pixelColor(x, y).lightness() for x in right for y in range(picture.height()))
+    assert darkest >= QColor(LIGHT.quiet).lightness() - 10

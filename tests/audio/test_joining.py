@@ -8,6 +8,7 @@ import pytest
 from studio.audio.joining import (
     CROSSFADE_SECONDS,
     at_level_of,
+    cross_over,
     joined,
     quiet_place,
     replace_part,
@@ -102,3 +103,12 @@ def test_a_part_never_clips() -> None:
 def test_silence_around_a_part_is_removed() -> None:
     part = np.concatenate([silence(0.5), tone(1.0), silence(0.7)])
     assert len(without_silence(part, RATE)) / RATE == pytest.approx(1.08, abs=0.02)
+
+
+def test_two_recordings_are_crossfaded_in_the_middle() -> None:
+    first, second = np.full(RATE, 0.5, np.float32), np.full(RATE, 0.5, np.float32)
+    whole = cross_over(first, second, RATE, end_seconds=0.6, start_seconds=0.4, fade_seconds=0.2)
+    assert len(whole) == round(1.2 * RATE)
+    np.testing.assert_allclose(whole, 0.5, atol=1e-6)
+    early = cross_over(first, second, RATE, end_seconds=0.6, start_seconds=0.0, fade_seconds=0.2)
+    assert len(early) == round(1.6 * RATE)

@@ -200,7 +200,7 @@ def test_measured_prompts_have_the_best_first_hop(seconds: float) -> None:
 
 
 def test_inputs_are_the_same_in_every_run() -> None:
-    first, again = (random_prompt(30, 100, frames_per_token=2) for _ in range(2))
+    first, again = (random_prompt(30, 100, num_frames=60) for _ in range(2))
     assert first.speech_tokens == again.speech_tokens
     assert np.array_equal(first.mel, again.mel)
     assert first.mel.shape == (60, 80)

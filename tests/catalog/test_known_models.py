@@ -21,7 +21,7 @@ BUNDLED = Path(__file__).parents[2] / "resources" / "models"
 def test_known_models_are_ordered_by_rank() -> None:
     assert list(known_models()) == [
         "Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M", "CosyVoice-300M-SFT", "CosyVoice-300M-Instruct",
-        "studio-mini",
+        "studio-mini", "SenseVoiceSmall", "Parakeet-TDT-0.6b-v3",
     ]  # fmt: skip
 
 
@@ -47,9 +47,10 @@ def test_a_missing_bundled_model_is_not_offered_for_download(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_every_known_model_can_be_installed_from_both_hubs(model: KnownModel) -> None:
+def test_every_known_model_can_be_installed(model: KnownModel) -> None:
     assert check_model_name(model.name) == model.name
-    assert set(model.repositories) == set(SourceKind)
+    # The recognisers' ONNX files are published on one hub.
+    assert set(model.repositories) == ({SourceKind.HUGGING_FACE} if model.is_recognizer else set(SourceKind))
     assert model.licence
     assert model.languages
     for file in model.files:
@@ -58,15 +59,19 @@ def test_every_known_model_can_be_installed_from_both_hubs(model: KnownModel) ->
         assert file.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", file.sha256)
 
 
-@pytest.mark.parametrize("model", [model for model in MODELS if model.is_supported], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "model", [model for model in MODELS if model.is_supported and not model.is_recognizer], ids=lambda model: model.name
+)
 def test_a_supported_model_has_all_required_files_and_checksums(model: KnownModel, tmp_path: Path) -> None:
     generation = next(generation for generation in GENERATIONS if generation.name == model.generation)
     yaml = Path(__file__).parents[1] / "models" / f"noise-{generation.name}" / generation.yaml_name
     for file in model.files_of():
         (tmp_path / file.path).parent.mkdir(exist_ok=True)
         (tmp_path / file.path).write_bytes(yaml.read_bytes() if file.path.endswith(".yaml") else b"")
+        if model.generation == "cosyvoice1" and (file.size_bytes or 0) < 1 << 20:
+            continue  # the hub's listing has the size and checksum of small files
         assert file.size_bytes
-        assert file.sha256
+        assert file.sha256 or model.generation == "cosyvoice1", "not all checksums of the first release are known"
     assert require_complete(tmp_path) == model.generation
 
 

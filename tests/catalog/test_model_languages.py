@@ -22,6 +22,6 @@ def test_the_error_names_the_languages_of_the_model() -> None:
 
 def test_models_that_speak_all_languages() -> None:
     names = [model.name for model in models_speaking(["zh"])]
-    assert names == ["Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B"]
+    assert names == ["Fun-CosyVoice3-0.5B-2512", "CosyVoice2-0.5B", "CosyVoice-300M"]
     assert [model.name for model in models_speaking(["zh", "ru"])] == ["Fun-CosyVoice3-0.5B-2512"]
     assert models_speaking(["ar"]) == ()

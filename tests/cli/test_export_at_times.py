@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
+import noise_models
 import numpy as np
 import pytest
 import soundfile
 
 RATE, WORD_SAMPLES = 24_000, 2_400
+NOISE = noise_models.V3.name
 
 
 def time_of(seconds: float) -> str:
@@ -22,12 +25,15 @@ def cue(number: int, start: float, seconds: float, text: str) -> str:
 
 @pytest.fixture
 def film(timbre, clip: Path):  # type: ignore[no-untyped-def]
-    """Return a function that exports subtitles with a model that needs a tenth of a second per word."""
+    """Return a function that exports subtitles with a model that needs a tenth of a second per word.
+
+    The model "quiet" has no list of styles. With a model that has one, fast words are a quarter shorter.
+    """
     timbre.library.add(clip, "Anna", "What is said.")
 
-    def export(cues: str, *arguments: str, out: str = "dub.wav"):  # type: ignore[no-untyped-def]
+    def export(cues: str, *arguments: str, out: str = "dub.wav", model: str = "quiet"):  # type: ignore[no-untyped-def]
         Path("film.srt").write_text(cues, "utf-8")
-        return timbre("export", "film.srt", "-o", out, "--model", "quiet", "--voice", "Anna", "--at-times", *arguments)
+        return timbre("export", "film.srt", "-o", out, "--model", model, "--voice", "Anna", "--at-times", *arguments)
 
     return export
 
@@ -92,6 +98,55 @@ def test_one_file_per_character(film) -> None:  # type: ignore[no-untyped-def]
     john, _ = soundfile.read("dub JOHN.wav", dtype="float32")
     assert len(john) == 3 * RATE + WORD_SAMPLES
     assert not np.any(john[: 3 * RATE])
+
+
+def test_one_file_per_language(film) -> None:  # type: ignore[no-untyped-def]
+    cues = cue(1, 1.0, 1.0, "Where is it?") + cue(2, 3.0, 1.0, "在那里。")
+    ran = film(cues, "--per", "language")
+    assert ran.status == 0, ran.err
+    assert sorted(path.name for path in Path().glob("*.wav")) == ["dub en.wav", "dub zh.wav"]
+    chinese, _ = soundfile.read("dub zh.wav", dtype="float32")
+    assert not np.any(chinese[: 3 * RATE])
+
+
+def num_samples(ran) -> dict[int, int]:  # type: ignore[no-untyped-def]
+    return {timing["line"]: timing["num_samples"] for timing in ran.json["timings"]}
+
+
+# The first line fits, the second fits if it is stretched, the third if it is also spoken faster, the fourth never.
+LONG_CUES = "".join(
+    cue(n, 4.0 * n, 1.0, " ".join(["word"] * num) + ".") for n, num in ((1, 8), (2, 12), (3, 15), (4, 20))
+)
+
+
+def test_lines_that_stretching_cannot_fit_are_spoken_again_faster(film, timbre) -> None:  # type: ignore[no-untyped-def]
+    ran = film(LONG_CUES, "--fit", "--json", model=NOISE)
+    assert ran.status == 0, ran.err
+    lengths = num_samples(ran)
+    assert lengths[1] == 8 * WORD_SAMPLES
+    assert abs(lengths[2] - RATE) <= 0.01 * RATE
+    assert abs(lengths[3] - RATE) <= 0.01 * RATE
+    assert abs(lengths[4] - 15 * WORD_SAMPLES / 1.25) <= 0.01 * RATE
+    assert [each["line"] for each in ran.json["overruns"]] == [4]
+    assert "spoken-faster: 2 lines were spoken again faster: 3, 4" in ran.json["warnings"]
+    presets = [request.preset for request in timbre.opened[-1].requests]
+    assert Counter(presets) == {None: 4, "speed.fast": 2}
+    assert film(LONG_CUES, "--fit", "--json", model=NOISE).json["num_made"] == 0
+
+
+def test_all_overlong_lines_or_none_are_spoken_again(film, timbre) -> None:  # type: ignore[no-untyped-def]
+    assert film(LONG_CUES, "--fit", "--fit-retake", "never", model=NOISE).status == 0
+    assert all(request.preset is None for request in timbre.opened[-1].requests)
+    ran = film(LONG_CUES, "--fit", "--fit-retake", "always", "--replace", "--json", model=NOISE)
+    assert "spoken-faster: 3 lines were spoken again faster: 2, 3, 4" in ran.json["warnings"]
+    assert num_samples(ran)[2] == 12 * WORD_SAMPLES * 3 // 4
+
+
+def test_lines_with_a_style_keep_it(film, timbre) -> None:  # type: ignore[no-untyped-def]
+    ran = film(LONG_CUES, "--fit", "--preset", "emotion.happy", "--json", model=NOISE)
+    assert ran.status == 0, ran.err
+    assert {request.preset for request in timbre.opened[-1].requests} == {"emotion.happy"}
+    assert {each["line"] for each in ran.json["overruns"]} == {3, 4}
 
 
 def test_limits_out_of_range_are_an_error(film) -> None:  # type: ignore[no-untyped-def]

@@ -42,7 +42,7 @@ def start(folder: Path, text: str, *arguments: str) -> subprocess.Popen[str]:
 def worker_of(program: subprocess.Popen[str], folder: Path) -> psutil.Process:
     """Wait until speech is being written, and return the worker."""
     give_up = time.monotonic() + 60
-    while not any(path.stat().st_size > 0 for path in (folder / "work").iterdir()):
+    while not any(_size(path) > 0 for path in (folder / "work").iterdir()):
         assert program.poll() is None, program.communicate()
         assert time.monotonic() < give_up
         time.sleep(0.02)
@@ -72,3 +72,11 @@ def test_a_killed_worker_is_reported(tmp_path: Path) -> None:
     assert "timbre: The speech process ended unexpectedly (SIGKILL" in err
     assert "(worker-died)" in err
     assert list((tmp_path / "work").iterdir()) == []
+
+
+def _size(path: Path) -> int:
+    """Return the size of a file, 0 if it has been removed: the program tries whether it can write a file."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(60)
 EXPECTED_KEYS = {
     "first_audio_seconds", "audio_seconds", "total_seconds", "real_time_factor", "sample_rate", "stages", "engine",
     "notes", "model", "load_seconds", "mode", "seed", "num_speech_tokens", "spoken_text", "warnings", "output",
-    "promised_start_seconds", "play_start_seconds", "underruns",
+    "promised_start_seconds", "play_start_seconds", "underruns", "check",
 }  # fmt: skip
 
 

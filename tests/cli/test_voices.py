@@ -74,7 +74,7 @@ def test_a_stored_voice_works_only_with_its_generation(timbre: Terminal) -> None
     timbre("voices", "import", noise_models.V2 / "spk2info.pt", "--name", "Anna")
     ran = timbre("say", "x", "--voice", "Anna", "--model", "noise-cosyvoice3", "-o", "x.wav")
     assert ran.status == 7
-    assert "noise-cosyvoice3 is a cosyvoice3 model" in ran.err
+    assert "noise-cosyvoice3 is a Fun-CosyVoice3 model" in ran.err
     assert "(voice-of-another-model)" in ran.err
     assert timbre("say", "x", "--voice", "Anna", "--model", "noise-cosyvoice2", "-o", "x.wav").status == 0
 
@@ -118,6 +118,7 @@ def test_unusable_stored_voices_are_reported_and_the_others_imported(timbre: Ter
             "Good": good,
             "Wordless": {key: value for key, value in good.items() if key != "prompt_text"},
             "中文女": {"embedding": torch.zeros(1, 192)},
+            "Short": {"embedding": torch.zeros(1, 19)},
             "Broken": {**good, "prompt_speech_feat": good["prompt_speech_feat"] * float("nan")},
             "Flat": {**good, "flow_embedding": torch.zeros(192)},
             "Alien": {**good, "flow_prompt_speech_token": good["flow_prompt_speech_token"] + 10**6},
@@ -125,10 +126,11 @@ def test_unusable_stored_voices_are_reported_and_the_others_imported(timbre: Ter
     )
     ran = timbre("voices", "import", path)
     assert [(voice.name, voice.transcript is None) for voice in timbre.library.voices()] == [
-        ("Good", False), ("Wordless", True),
+        ("Good", False), ("Wordless", True), ("中文女", True),
     ]  # fmt: skip
+    assert timbre.library.get("中文女").clip_seconds == 0, "a speaker without a clip"
     for words in (
-        "中文女 contains only a speaker",
+        "Short is damaged",
         "Broken is damaged",
         "Flat lacks flow_embedding",
         "Alien is damaged",

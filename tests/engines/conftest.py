@@ -44,6 +44,7 @@ def make_manager(
         start_trial: Callable[..., Any] = engine_fakes.ThreadTrial,
         on_change: Callable[[EngineStatus], None] = lambda _overview: None,
         store: EngineStore | None = store,
+        was_disturbed: Callable[[int | None], bool] = lambda _: False,
     ) -> EngineManager:
         assert store is not None
         return EngineManager(
@@ -53,6 +54,7 @@ def make_manager(
             trial_size=TRIAL_SIZE,
             start_trial=start_trial,
             on_change=on_change,
+            was_disturbed=was_disturbed,
         )
 
     return make

@@ -132,6 +132,20 @@ def test_build_reports_progress_and_writes_a_manifest(make_manager: MakeManager,
     assert seen[-1].work is None
 
 
+def test_a_timing_on_a_busy_machine_is_repeated(make_manager: MakeManager) -> None:
+    busy = [True]
+    manager = make_manager("ONE_BUILT", was_disturbed=lambda _: busy[0])
+    manager.improve()
+    assert views(manager)["built"].was_disturbed
+    keys = manager.disturbed_keys()
+    assert views(manager)["built"].key in keys
+    assert make_manager("ONE_BUILT").disturbed_keys() == keys, "also after a restart"
+    busy[0] = False
+    manager.improve(again=keys)
+    assert manager.disturbed_keys() == frozenset()
+    assert not views(manager)["built"].was_disturbed
+
+
 def test_second_build_has_a_time_estimate(make_manager: MakeManager) -> None:
     make_manager("ONE_BUILT").improve()
     seen: list[EngineStatus] = []
@@ -321,10 +335,10 @@ def test_two_managers_do_not_build_the_same_candidate(make_manager: MakeManager,
     assert views(manager)["built"].status is Status.VERIFIED
 
 
-def test_forget_frees_the_disk_and_all_candidates_are_retried(make_manager: MakeManager, store: EngineStore) -> None:
+def test_clearing_frees_the_disk_and_all_candidates_are_retried(make_manager: MakeManager, store: EngineStore) -> None:
     manager = make_manager("ONE_BUILT")
     manager.improve()
-    assert manager.forget() == len(engine_fakes.PLAN)
+    assert manager.clear() == len(engine_fakes.PLAN)
     assert store.num_bytes() == 0
     assert views(manager)["built"].status is Status.UNTRIED
     manager.improve()

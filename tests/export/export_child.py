@@ -23,7 +23,7 @@ def plan(target: Path, *, is_joined: bool) -> ExportPlan:
         has_line_files=not is_joined,
         joined_name="story" if is_joined else None,
         loudness=LoudnessTarget(-16, -1),
-        subtitles=frozenset(SubtitleFormat),
+        subtitles=frozenset({SubtitleFormat.SRT, SubtitleFormat.VTT}),
         has_manifest=True,
     )
     return ExportPlan.make(items_of(TEXTS), target, settings)

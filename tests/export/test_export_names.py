@@ -17,12 +17,14 @@ ITEM = replace(items_of(["The harbour was quiet that morning, and nobody spoke."
 
 
 def stem(pattern: str, **changes: object) -> str:
-    return str(NamePattern(pattern).stem(replace(ITEM, **changes), num_items=12, project="Book: one"))
+    names = {"emotion.happy": "Happy", "dialect.sichuan": "四川话 / Sichuan"}
+    item = replace(ITEM, **changes)
+    return str(NamePattern(pattern).stem(item, num_items=12, project="Book: one", style_names=names))
 
 
 def test_fields_are_filled_in() -> None:
     assert stem("{index} {voice} {text}") == "001 Anna The harbour was quiet that morning, and"
-    assert stem("{index:5}_{style}_{project}") == "00001_emotion.happy_Book one"
+    assert stem("{index:5}_{style}_{project}") == "00001_Happy_Book one"
     assert stem("{text:11}") == "The harbour"
     assert stem("{text:13}") == "The harbour"
     assert stem("plain") == "plain"
@@ -48,6 +50,13 @@ def test_a_slash_creates_folders_in_the_pattern_but_not_in_a_text() -> None:
     assert stem("{voice}/{index}") == "Anna/001"
     assert stem("{voice}/{text}", voice="../../etc", text="a/b\\c") == "etc/a b c"
     assert stem("../{index}") == "untitled/001"
+
+
+def test_styles_have_their_shown_names() -> None:
+    assert stem("{style}/{index}", style="v3.dialect.sichuan") == "四川话 Sichuan/001"
+    assert stem("{style}", style="with great joy, v2.0") == "with great joy, v2.0"
+    assert stem("{style}", style="emotion.deeply_moved") == "deeply moved"
+    assert stem("{index}{style}", style="") == "001"
 
 
 def test_characters_ids_and_imported_columns_are_fields() -> None:

@@ -30,7 +30,17 @@ def plan(**options: object) -> ExportPlan:
 def test_files_of_the_script_and_of_lines_have_different_names() -> None:
     options = {"joined_name": "001", "has_manifest": True, "subtitles": frozenset(SubtitleFormat), "pattern": "{index}"}
     files = [str(file) for file in plan(**options).files]
-    assert files == ["001-2.wav", "002.wav", "003.wav", "001.wav", "001.srt", "001.vtt", "001.csv"]
+    assert files == [
+        "001-2.wav",
+        "002.wav",
+        "003.wav",
+        "001.wav",
+        "001.lrc",
+        "001.srt",
+        "001.vtt",
+        "001.words.json",
+        "001.csv",
+    ]
 
 
 def test_lines_keep_their_numbers_in_the_script() -> None:

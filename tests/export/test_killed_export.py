@@ -50,7 +50,9 @@ def sounds(target: Path) -> dict[str, int]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
-@pytest.mark.parametrize("num_reports", [2, 5, 9])
+@pytest.mark.parametrize(
+    "num_reports", [pytest.param(2, marks=pytest.mark.slow), 5, pytest.param(9, marks=pytest.mark.slow)]
+)
 def test_a_killed_export_resumes(tmp_path: Path, num_reports: int) -> None:
     child = start_child(tmp_path, seconds_per_line=0.05, is_joined=False)
     kill_after(child, num_reports)
@@ -72,6 +74,7 @@ def test_a_killed_export_resumes(tmp_path: Path, num_reports: int) -> None:
     assert sorted(sounds(target).values()) == sorted(round(0.1 * len(text) * rate) for text in TEXTS)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="kills with a signal")
 def test_a_kill_while_joining_leaves_no_incomplete_file(tmp_path: Path) -> None:
     child = start_child(tmp_path, seconds_per_line=0.02, is_joined=True)

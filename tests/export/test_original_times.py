@@ -15,6 +15,7 @@ from studio.audio.encoding import WAV_16, WAV_FLOAT
 from studio.audio.resampling import resample_steeply
 from studio.errors import UnusableSetting
 from studio.export.exporter import Exporter, ExportResult
+from studio.export.joined_files import FilePer
 from studio.export.mastering import LoudnessTarget
 from studio.export.original_times import mix, overlaps, overruns, timings_at_slots
 from studio.export.plan import ExportPlan, ExportSettings
@@ -117,7 +118,8 @@ def test_the_sum_of_loud_lines_is_limited(tmp_path: Path) -> None:
 
 def test_one_file_per_character_with_the_length_of_the_whole(tmp_path: Path) -> None:
     items = dubbed(characters=("Mira", "BANDIT", "mira", "Bandit"))
-    result = export(tmp_path, items, per_character=True, subtitles=frozenset({SubtitleFormat.SRT}), has_manifest=True)
+    subtitles = frozenset({SubtitleFormat.SRT})
+    result = export(tmp_path, items, joined_per=FilePer.CHARACTER, subtitles=subtitles, has_manifest=True)
     assert [path.name for path in result.files] == ["dub Mira.wav", "dub BANDIT.wav", "dub.srt", "dub.csv"]
     mira, bandit = read(result.files[0]), read(result.files[1])
     whole = read(export(tmp_path / "whole", items).files[0])
@@ -128,8 +130,21 @@ def test_one_file_per_character_with_the_length_of_the_whole(tmp_path: Path) -> 
     assert [row["file"] for row in rows] == ["dub Mira.wav", "dub BANDIT.wav", "dub Mira.wav", "dub BANDIT.wav"]
 
 
+def test_one_file_per_language_with_the_length_of_the_whole(tmp_path: Path) -> None:
+    texts = ("Where is the boat?", "船在哪里？", "It left.", "它走了。")
+    items = [replace(item, text=text) for item, text in zip(dubbed(), texts, strict=True)]
+    result = export(tmp_path, items, joined_per=FilePer.LANGUAGE)
+    assert [path.name for path in result.files] == ["dub en.wav", "dub zh.wav"]
+    english, chinese = (read(path) for path in result.files)
+    whole = read(export(tmp_path / "whole", items).files[0])
+    assert len(english) == len(chinese) == len(whole)
+    np.testing.assert_array_equal(english + chinese, whole)
+    assert english[round(1.3 * RATE) : round(2.0 * RATE)].any()
+    assert not chinese[: round(3.1 * RATE)].any()
+
+
 def test_lines_without_a_character_are_joined_by_voice(tmp_path: Path) -> None:
-    result = export(tmp_path, dubbed(), per_character=True)
+    result = export(tmp_path, dubbed(), joined_per=FilePer.CHARACTER)
     assert [path.name for path in result.files] == ["dub Anna.wav"]
 
 
@@ -157,7 +172,7 @@ def test_a_script_without_times_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnusableSetting, match="No line has a time"):
         export(tmp_path, dubbed((None,) * 4))
     with pytest.raises(UnusableSetting, match="original times"):
-        ExportSettings(joined_name="dub", per_character=True)
+        ExportSettings(joined_name="dub", joined_per=FilePer.CHARACTER)
 
 
 def test_timings_of_lines_before_the_first_time() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_model import FakeModel, open_fake
+from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from speech_fakes import items_of
 from thread_worker import ThreadWorker
 
@@ -41,7 +41,9 @@ class BatchModel(FakeModel):
         self._barrier = threading.Barrier(3)
         self.has_met = False
 
-    def _speak(self, text: str, control: RequestControl, start: int = 0) -> Iterator[AudioChunk]:
+    def _speak(
+        self, text: str, control: RequestControl, start: int = 0, samples: int = CHUNK_SAMPLES
+    ) -> Iterator[AudioChunk]:
         with self._lock:
             self._num_running += 1
             self.most = max(self.most, self._num_running)
@@ -51,7 +53,7 @@ class BatchModel(FakeModel):
                 self.has_met = True
             if "crowded" in text and self._num_running > 1:
                 raise MemoryError
-            yield from super()._speak(text, control, start)
+            yield from super()._speak(text, control, start, samples)
         finally:
             with self._lock:
                 self._num_running -= 1

@@ -12,8 +12,14 @@ _CONTAINER = """<?xml version="1.0"?>
 
 
 def epub(
-    chapters: Mapping[str, str], *, contents: str = "", title: str = "A Book", cover: bytes = b"", extra: Mapping[str, str] = {}
-) -> bytes:  # fmt: skip
+    chapters: Mapping[str, str],
+    *,
+    contents: str = "",
+    title: str = "A Book",
+    author: str = "Jane Writer",
+    cover: bytes = b"",
+    extra: Mapping[str, str] = {},
+) -> bytes:
     """Return an EPUB 3 file. ``chapters`` are bodies by file name, ``contents`` the body of the table of contents."""
     items = [f'<item id="c{at}" href="{name}" media-type="application/xhtml+xml"/>' for at, name in enumerate(chapters)]
     items.append('<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>')
@@ -22,7 +28,7 @@ def epub(
     spine = "".join(f'<itemref idref="c{at}"/>' for at in range(len(chapters)))
     package = f"""<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0"
         xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>{title}</dc:title>
-        <dc:creator>Jane Writer</dc:creator></metadata><manifest>{"".join(items)}</manifest><spine>{spine}</spine></package>"""
+        <dc:creator>{author}</dc:creator></metadata><manifest>{"".join(items)}</manifest><spine>{spine}</spine></package>"""
     files = {"META-INF/container.xml": _CONTAINER, "OEBPS/book.opf": package, "OEBPS/nav.xhtml": page(contents)}
     files |= {f"OEBPS/{name}": page(body) for name, body in chapters.items()} | dict(extra)
     output = io.BytesIO()

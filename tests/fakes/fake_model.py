@@ -26,6 +26,7 @@ from studio.pipeline.request import (
     LengthFinding,
     LengthVerdict,
     Mode,
+    SentenceEvidence,
     SynthesisReport,
     SynthesisRequest,
     VoiceReference,
@@ -93,7 +94,9 @@ class FakeModel:
         self.requests.append(request)
         spoken: list[str] = []
         for piece in [request.text] if pieces is None else pieces:
-            yield from self._speak(piece, control, start=len("".join(spoken).split()))
+            is_fast = (request.preset or "").startswith("speed.")
+            samples = CHUNK_SAMPLES * 3 // 4 if is_fast else CHUNK_SAMPLES
+            yield from self._speak(piece, control, start=len("".join(spoken).split()), samples=samples)
             spoken.append(piece)
         is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
         odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
@@ -120,10 +123,12 @@ class FakeModel:
     def close(self) -> None:
         self.is_closed = True
 
-    def _speak(self, text: str, control: RequestControl, start: int = 0) -> Iterator[AudioChunk]:
+    def _speak(
+        self, text: str, control: RequestControl, start: int = 0, samples: int = CHUNK_SAMPLES
+    ) -> Iterator[AudioChunk]:
         for position, word in enumerate(text.split(), start + 1):
             self._execute(word, control)
-            yield AudioChunk(np.full(CHUNK_SAMPLES, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
+            yield AudioChunk(np.full(samples, 0.1 * (position % 10), np.float32), SAMPLE_RATE)
             if position == 1:
                 control.report_estimate(self.estimated_seconds)
             control.report_progress("speech", position / 10)
@@ -166,4 +171,5 @@ class FakeModel:
             engine={"speech_lm": "fake"},
             spoken_text=(text,),
             warnings=self.warnings,
+            evidence=(SentenceEvidence(text, 0.0, 0.1 * max(1, len(text.split()))),) if text else (),
         )

@@ -1,4 +1,4 @@
-"""Two small models with random weights, one per generation."""
+"""Small models with random weights, one per generation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1] / "models"
-V2, V3 = FOLDER / "noise-cosyvoice2", FOLDER / "noise-cosyvoice3"
+V1, V2, V3 = (FOLDER / f"noise-cosyvoice{number}" for number in (1, 2, 3))
 
 
 def install_in(models_folder: Path) -> None:

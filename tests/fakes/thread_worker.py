@@ -30,6 +30,10 @@ class ThreadWorker:
         self._thread = threading.Thread(target=self.server.serve, daemon=True)
         ThreadWorker.created.append(self)
 
+    @property
+    def pid(self) -> int | None:
+        return os.getpid()
+
     def start(self) -> None:
         self._thread.start()
 

@@ -25,6 +25,7 @@ class MakeManager(Protocol):
         start_trial: Callable[..., Any] = ...,
         on_change: Callable[[EngineStatus], None] = ...,
         store: EngineStore | None = None,
+        was_disturbed: Callable[[int | None], bool] = ...,
     ) -> EngineManager: ...
 
 

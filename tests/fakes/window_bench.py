@@ -12,6 +12,7 @@ import noise_models
 import numpy as np
 import qasync
 import soundfile
+from fake_checks import FakeChecks
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -54,6 +55,7 @@ class Bench:
         project: Project | None = None,
         outputs: CardOutputs | None = None,
         is_first_run: bool = False,
+        checks: FakeChecks | None = None,
     ) -> None:
         use_language(application, QLocale("en_US"))
         self.folder = folder
@@ -69,6 +71,7 @@ class Bench:
             open_library=lambda: self.library,
             find_models=lambda: {model.name: model},
             drafts=folder / "drafts",
+            open_checks=checks,
         )
         self.settings = Settings(folder / "settings.json")
         self.settings.change({FIRST_RUN_IS_OVER: not is_first_run})

@@ -73,7 +73,7 @@ class FakeRecognizer:
 
 @dataclass
 class FakeChain:
-    """Says what the originals say; wishes for speed change its length, and ``stretch`` all lengths."""
+    """Says what the originals say; speed styles change its length, and ``stretch`` all lengths."""
 
     originals: FakeOriginals
     recognizer: FakeRecognizer
@@ -84,7 +84,7 @@ class FakeChain:
 
     def say(self, wanted: Wanted) -> Said:
         samples = self.originals.say(wanted.clip.speaker, wanted.text).samples
-        ratio = self.stretch * FAST.get(wanted.wish or "", 1.0)
+        ratio = self.stretch * FAST.get(wanted.preset or "", 1.0)
         places = np.arange(int(len(samples) * ratio)) / ratio
         samples = samples[np.minimum(places.astype(np.int64), len(samples) - 1)]
         # A length of its own for every sentence, for the recogniser to know it by.
@@ -96,8 +96,8 @@ class FakeChain:
     def first_hop_tokens(self, clip: Clip) -> int:
         return 10
 
-    def tokens(self, text: str, wish: str | None, seed: int = 0) -> IntArray:
-        accent = self.presets.get(wish or "", "normal") if self.hears_accents else "normal"
+    def tokens(self, text: str, preset: str | None, seed: int = 0) -> IntArray:
+        accent = self.presets.get(preset or "", "normal") if self.hears_accents else "normal"
         return tokens_of(self.originals.phones(accent, text))
 
     def tokens_heard(self, clip: Clip) -> IntArray:

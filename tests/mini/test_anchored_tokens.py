@@ -67,7 +67,7 @@ def test_the_most_frequent_pairs_are_kept() -> None:
 def test_a_table_that_lacks_a_sound_is_refused() -> None:
     pairs = shipped_pairs().pairs.copy()
     pairs[(pairs[:, 0] == 5) & (pairs[:, 1] == 5)] = [5, SILENCE]
-    with pytest.raises(CorpusFailed, match="every sound with itself"):
+    with pytest.raises(CorpusFailed, match="each phone with itself"):
         PairTable.of_pairs(pairs)
 
 

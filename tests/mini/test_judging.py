@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from judging_fakes import SENTENCES, FakeChain, examination
 
-from training.judging import dialects, intelligibility, likeness, speed, stages, wishes
+from training.judging import dialects, intelligibility, likeness, speed, stages, style_effects
 from training.judging.examination import Examination
 from training.judging.measures import MEASURES, examine
 from training.judging.outcome import Outcome, at_least, at_most, below, table
@@ -78,8 +78,8 @@ def test_run_ons_are_counted(perfect: Examination) -> None:
     assert intelligibility.durations(perfect)[0].value == 0.0
 
 
-def test_wishes_for_speed_are_measured_on_what_sounds(perfect: Examination) -> None:
-    found = wishes.wishes(perfect)
+def test_speed_styles_are_measured_between_the_first_and_last_sound(perfect: Examination) -> None:
+    found = style_effects.style_effects(perfect)
     assert value_of(found, "wish.speed.fast") > 1.3
     assert value_of(found, "wish.speed.slow") < 0.75
     assert value_of(found, "wish.pitch.high") == pytest.approx(1.0, abs=0.05)
@@ -90,10 +90,10 @@ def test_silence_around_speech_is_not_speech() -> None:
     tone = 0.3 * np.sin(2 * np.pi * 150 * np.arange(24_000) / 24_000).astype(np.float32)
     silence = np.zeros(12_000, np.float32)
     padded = np.concatenate([silence, tone, silence])
-    assert wishes.active_seconds(padded) == pytest.approx(1.0, abs=0.05)
-    assert wishes.voiced_share(padded) > 0.9
+    assert style_effects.active_seconds(padded) == pytest.approx(1.0, abs=0.05)
+    assert style_effects.voiced_share(padded) > 0.9
     hiss = 0.1 * np.random.default_rng(0).standard_normal(24_000).astype(np.float32)
-    assert wishes.voiced_share(np.concatenate([silence, hiss])) < 0.1
+    assert style_effects.voiced_share(np.concatenate([silence, hiss])) < 0.1
 
 
 def test_a_dialect_is_judged_by_its_sounds(perfect: Examination) -> None:

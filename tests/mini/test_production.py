@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import train
 
-from training.production import STAGES, Wishes, produce
+from training.production import STAGES, ProductionOptions, produce
 from training.shipping import model_card
 from training.shipping.model_card import write_card
 from training.trainers.options import TrainingFailed
 
 
-def wishes(folder: Path, minutes: float = 100.0) -> Wishes:
-    return Wishes(
+def options(folder: Path, minutes: float = 100.0) -> ProductionOptions:
+    return ProductionOptions(
         corpus=folder / "corpus",
         work=folder / "work",
         to=folder / "model",
@@ -52,7 +52,7 @@ def trained(work: Path, name: str, minutes: float) -> None:
 
 def test_everything_in_order(tmp_path: Path) -> None:
     run = Recorded()
-    assert produce(wishes(tmp_path), run) == 0
+    assert produce(options(tmp_path), run) == 0
     assert run.names == [
         "corpus", "speaker_encoder", "speaker_encoder", "f0", "tokenizer", "vocoder", "flow", "speech_lm",
         "ship", "evaluate", "card",
@@ -70,7 +70,7 @@ def test_what_was_trained_is_trained_no_longer_than_its_share(tmp_path: Path) ->
     trained(tmp_path / "work", "f0", 10.0)
     trained(tmp_path / "work", "flow", 5.0)
     run = Recorded()
-    produce(wishes(tmp_path), run)
+    produce(options(tmp_path), run)
     assert "f0" not in run.names
     flow = run.steps[run.names.index("flow")]
     assert float(flow[flow.index("--minutes") + 1]) == pytest.approx(15.0)
@@ -78,13 +78,13 @@ def test_what_was_trained_is_trained_no_longer_than_its_share(tmp_path: Path) ->
 
 def test_however_few_the_minutes_every_network_begins(tmp_path: Path) -> None:
     run = Recorded()
-    produce(wishes(tmp_path, minutes=1.0), run)
+    produce(options(tmp_path, minutes=1.0), run)
     assert {stage.arguments[0] for stage in STAGES} <= set(run.names)
 
 
 def test_a_step_that_fails_is_the_last(tmp_path: Path) -> None:
     run = Recorded(fails_at="vocoder")
-    assert produce(wishes(tmp_path), run) == 1
+    assert produce(options(tmp_path), run) == 1
     assert run.names[-1] == "vocoder"
 
 
@@ -92,7 +92,7 @@ def measured(path: Path) -> Path:
     measures = [
         {"says": "sentences identified", "value": 0.5, "asked": ">= 0.83", "is_met": False, "aside": "12 of 24"},
         {"says": "seconds to the first audio", "value": 0.4, "asked": "< 1", "is_met": True, "aside": ""},
-        {"says": "dB against unasked", "value": None, "asked": None, "is_met": None, "aside": ""},
+        {"says": "dB relative to the default", "value": None, "asked": None, "is_met": None, "aside": ""},
     ]
     content = {
         "measured": "2026-01-02",
@@ -110,7 +110,7 @@ def test_the_card_tells_what_holds_and_what_does_not(tmp_path: Path) -> None:
     (folder / "flow.pt").write_bytes(bytes(2_500_000))
     trained(tmp_path / "work", "flow", 75.0)
     card = write_card(folder, measured(tmp_path / "measured.json"), tmp_path / "work").read_text("utf-8")
-    assert "1 of 2 measures that something is asked of hold" in card
+    assert "1 of 2 required measures hold" in card
     assert "| sentences identified | 0.5 | >= 0.83 | 12 of 24; **does not hold** |" in card
     assert "Not measured: timbre. No judge." in card
     assert "| flow | 900 | 75 |" in card

@@ -1,4 +1,4 @@
-"""What ships is a folder like any other: the program opens it, speaks with it, and finds its wishes."""
+"""What ships is a folder like any other: the program opens it, speaks with it, and finds its instructions."""
 
 from __future__ import annotations
 
@@ -140,11 +140,11 @@ def test_numbers_that_sixteen_bits_cannot_store_are_refused(tmp_path: Path) -> N
         write_halved_tensors(tmp_path / "x.pt", {"weight": torch.tensor([float("nan")])})
 
 
-def test_every_style_of_the_corpus_can_be_wished_for() -> None:
+def test_every_style_of_the_corpus_has_an_instruction() -> None:
     assert set(read_instructions()) == set(DELIVERY_OF_STYLE) - {"normal"}
 
 
-def test_wishes_are_presets_of_the_app(tmp_path: Path) -> None:
+def test_instructions_are_presets_of_the_app(tmp_path: Path) -> None:
     write_presets(tmp_path, ["fast", "accent:scotland", "normal"])
     styles = load_styles("cosyvoice3", tmp_path)
     assert [preset.id for preset in styles.presets] == ["v3.speed.fast", "v3.dialect.scottish"]

@@ -198,7 +198,7 @@ def test_cross_lingual_has_no_prompt_and_the_neutral_voice(lines: list[Line], to
         assert any(speech[: len(tokens)] == tokens for tokens in neutral)
 
 
-def test_a_wish_comes_before_its_text_in_the_programs_form(lines: list[Line], tokenizer: TextTokenizer) -> None:
+def test_an_instruction_comes_before_its_text_in_the_programs_form(lines: list[Line], tokenizer: TextTokenizer) -> None:
     maker = maker_of(lines, tokenizer, ONLY_INSTRUCT)
     style_of = {tuple(asked_tokens(line.tokens, line.style).tolist()): line.style for line in lines}
     forms = {

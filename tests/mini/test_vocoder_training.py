@@ -113,7 +113,7 @@ def test_the_source_begins_as_the_phase_itself() -> None:
     network = small_network()
     f0_hz = torch.full((1, 60), 133.0)
     track = predicted_track(f0_hz, torch.tensor([[0.4]]))
-    phases = vocoder.nearest_upsample(vocoder.harmonic_phases(track, 9), 480)
+    phases = vocoder.harmonic_phases(track, 9).repeat_interleave(480, dim=-1)
     with torch.no_grad():
         source = network.m_source(f0_hz, phases, torch.zeros(60 * 480, 9))
     wrapped = torch.remainder(track.at_ends + math.pi, 2 * math.pi) - math.pi

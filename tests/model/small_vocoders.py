@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import torch
@@ -12,13 +13,22 @@ from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVo
 
 
 def small_config(kind: VocoderKind) -> VocoderConfig:
-    return VocoderConfig(kind=kind, sample_rate=24_000, base_channels=16, f0_channels=12, mel_bins=20)
+    config = VocoderConfig(kind=kind, sample_rate=24_000, base_channels=16, f0_channels=12, mel_bins=20)
+    if kind is not VocoderKind.SAMPLE_PHASE:
+        return config
+    return replace(
+        config,
+        sample_rate=22_050,
+        upsample_rates=(8, 8),
+        upsample_kernel_sizes=(16, 16),
+        source_resblock_kernel_sizes=(7, 11),
+    )
 
 
 def small_network(kind: VocoderKind, dtype: torch.dtype = torch.float64) -> HiFT:
     """Set random weights with which the pitch varies from unvoiced to some hundred hertz."""
     config = small_config(kind)
-    network = (NonCausalHiFT if kind is VocoderKind.NON_CAUSAL else CausalHiFT)(config)
+    network = (CausalHiFT if kind is VocoderKind.CAUSAL else NonCausalHiFT)(config)
     generator = torch.Generator().manual_seed(5)
     for name, parameter in network.named_parameters():
         draw = torch.randn(parameter.shape, generator=generator)

@@ -40,7 +40,7 @@ def test_loaded_flow_computes_the_official_mel(reference: Path, family: str) -> 
     decoder = CachedFlowDecoder.load(
         _flow_path(reference, family), flow_config(reference, family), Precision.FLOAT32, "cpu"
     )
-    assert (decoder.chunk_tokens, decoder.lookahead_tokens, decoder.frames_per_token) == (25, 3, 2)
+    assert (decoder.chunk_tokens, decoder.lookahead_tokens, decoder.frames_of_tokens(7)) == (25, 3, 14)
     mel = decoder.decode_whole(golden.prompt, golden.tokens)
     assert (mel - golden["full/mel"][0]).abs().max() <= golden.tolerance
     assert not mel.requires_grad
@@ -121,6 +121,7 @@ def test_released_pages_are_read_again(reference: Path) -> None:
     assert all(torch.equal(tensor, before[name]) for name, tensor in tensors.items())
 
 
+@pytest.mark.slow
 def test_building_the_networks_does_not_import_the_compiler() -> None:
     """That would take longer than the rest of the start."""
     code = (

@@ -40,7 +40,7 @@ def older_spelling(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def one_run(network: HiFT, num_frames: int = 12) -> torch.Tensor:
-    noise = torch.rand(num_frames * 480, 9, generator=torch.Generator().manual_seed(0))
+    noise = torch.rand(num_frames * network.samples_per_frame, 9, generator=torch.Generator().manual_seed(0))
     return network(random_mel(num_frames)[None].to(network.conv_pre.weight), noise)[0]
 
 
@@ -92,7 +92,7 @@ def test_only_residual_blocks_use_sixteen_bits(tmp_path: Path, kind: VocoderKind
 
 
 def test_file_of_the_other_generation_is_reported(tmp_path: Path, kind: VocoderKind) -> None:
-    other = VocoderKind.CAUSAL if kind is VocoderKind.NON_CAUSAL else VocoderKind.NON_CAUSAL
+    other = VocoderKind.NON_CAUSAL if kind is VocoderKind.CAUSAL else VocoderKind.CAUSAL
     torch.save(small_network(other).state_dict(), tmp_path / "hift.pt")
     with pytest.raises(WrongTensors, match=r"conv_pre.weight \(16, 20, \d\) instead of"):
         load_vocoder(tmp_path / "hift.pt", small_config(kind), Precision.FLOAT32, "cpu")
@@ -121,16 +121,20 @@ def test_gradients_reach_every_weight(kind: VocoderKind) -> None:
     network = with_weight_norm(small_network(kind).requires_grad_(True))
     with torch.inference_mode():
         one_run(network)
-    actual, f0 = network(random_mel(24).view(2, 20, 12), torch.rand(12 * 480, 9, dtype=torch.float64))
+    actual, f0 = network(
+        random_mel(24).view(2, 20, 12), torch.rand(12 * network.samples_per_frame, 9, dtype=torch.float64)
+    )
     (actual.pow(2).sum() + f0.sum()).backward()
-    assert actual.shape == (2, 12 * 480)
+    assert actual.shape == (2, 12 * network.samples_per_frame)
     silent = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     assert silent == []
 
 
 def test_rows_of_a_batch_equal_single_runs(kind: VocoderKind) -> None:
     network, mel = small_network(kind), random_mel(24).view(2, 20, 12)
-    noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    noise = torch.rand(
+        12 * network.samples_per_frame, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
     together, _ = network(mel, noise)
     for row in range(2):
         assert (network(mel[row : row + 1], noise)[0][0] - together[row]).abs().max() < 1e-12
@@ -146,7 +150,7 @@ def test_merged_taps_are_the_same_convolution() -> None:
 def test_training_merges_taps_again_in_every_step() -> None:
     plain, learning = (small_network(VocoderKind.CAUSAL).requires_grad_(True) for _ in range(2))
     learning.train()
-    noise = torch.rand(12 * 480, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    noise = torch.rand(12 * plain.samples_per_frame, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     actual = [network(random_mel(12)[None], noise)[0] for network in (plain, learning)]
     assert (actual[0] - actual[1]).abs().max() < 1e-12
     for sound in actual:

@@ -57,7 +57,7 @@ class Golden:
         return SECOND_RUN[self.family]
 
     def phase(self, f0: torch.Tensor) -> torch.Tensor:
-        return self.network.phase(cumulative_phase(f0, self.config), f0.dtype)
+        return self.network.phase(cumulative_phase(f0, self.config), None, f0.dtype)
 
     def noise_for(self, f0: torch.Tensor) -> torch.Tensor:
         return self.noise.columns(0, f0.shape[-1] * self.vocoder.samples_per_frame)
@@ -215,7 +215,7 @@ def test_a_continued_phase_gives_the_source_that_the_official_program_caches(gol
     num_frames = mel.shape[-1]
     early, late = golden2.network.f0_predictor(mel).split([num_frames - 8, 8], dim=-1)
     before = cumulative_phase(early, golden2.config)[:, :, -1]
-    phase = golden2.network.phase(cumulative_phase(late, golden2.config, before=before), late.dtype)
+    phase = golden2.network.phase(cumulative_phase(late, golden2.config, before=before), before, late.dtype)
     noise = golden2.noise.columns((num_frames - 8) * 480, num_frames * 480)
     actual = golden2.network.m_source(late, phase, noise)[0]
     # The first half frame glides from a frame that this window does not have.

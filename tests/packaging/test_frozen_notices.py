@@ -152,3 +152,10 @@ def test_texts_that_several_share_are_printed_once_and_strict_licences_are_said(
     assert "the same text as for a, LICENSE" in text
     assert "x are under the GNU General Public License" in text
     assert "\n  a 1: MIT\n  x 2: GPL-2.0-or-later\n" in text
+
+
+def test_the_vocabulary_of_whisper_is_told_with_its_licence() -> None:
+    source = HOUSE / "resources" / "tokenizers" / "whisper-multilingual.tiktoken"
+    told = Owners([]).components([{"name": f"studio/resources/tokenizers/{source.name}", "source": str(source)}])
+    assert [(one.name, one.licence) for one in told] == [("Whisper's multilingual vocabulary", "MIT")]
+    assert "OpenAI" in as_text(told, "1.0")

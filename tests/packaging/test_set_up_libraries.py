@@ -11,7 +11,7 @@ from set_up.libraries import (
     how_to_install,
     missing_libraries,
     provide_libraries,
-    provide_strace,
+    provide_test_programs,
     require_venv,
 )
 from set_up_fakes import QuietProgress, machine
@@ -89,11 +89,13 @@ def test_a_python_without_ensurepip_gets_its_package_or_a_sentence(monkeypatch: 
     assert "sudo apt-get install python3.11-venv" in failure.value.remedy
 
 
-def test_strace_is_installed_for_tests_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_for_tests_are_installed_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     debian = FakeDebian(monkeypatch)
-    provide_strace(machine(is_root=True), debian.apt_get, lambda _: True)
-    provide_strace(machine(), debian.apt_get, lambda _: False)
-    provide_strace(machine("Darwin", is_root=True), debian.apt_get, lambda _: False)
+    provide_test_programs(machine(is_root=True), debian.apt_get, lambda _: True)
+    provide_test_programs(machine(), debian.apt_get, lambda _: False)
+    provide_test_programs(machine("Darwin", is_root=True), debian.apt_get, lambda _: False)
     assert debian.commands == []
-    provide_strace(machine(is_root=True), debian.apt_get, lambda _: False)
-    assert debian.commands[-1].endswith(" strace")
+    provide_test_programs(machine(is_root=True), debian.apt_get, lambda _: False)
+    assert debian.commands[-1].endswith(" strace xvfb openbox xdotool")
+    provide_test_programs(machine(is_root=True), debian.apt_get, lambda name: name != "Xvfb")
+    assert debian.commands[-1].endswith(" xvfb")

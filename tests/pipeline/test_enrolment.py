@@ -77,7 +77,7 @@ def broken_features(tokens: int, frames: int, bins: int = 80, value: float = 0.0
 
 @pytest.mark.parametrize(
     "arrays",
-    [broken_features(5, 9), broken_features(0, 0), broken_features(5, 10, 79), broken_features(5, 10, value=np.nan)],
+    [broken_features(5, 9), broken_features(0, 4), broken_features(5, 10, 79), broken_features(5, 10, value=np.nan)],
 )
 def test_inconsistent_features_are_rejected(tmp_path: Path, arrays: dict[str, np.ndarray]) -> None:
     path = tmp_path / "voice.safetensors"

@@ -130,3 +130,17 @@ def test_the_limits_of_a_request_follow_from_model_and_mode(words: Respellings) 
 
     plain, slowly = SynthesisRequest("x", voice), SynthesisRequest("x", voice, instruct="slowly")
     assert longest(plain, words) < longest(slowly, words) < longest(plain, None)
+
+
+def test_limits_are_durations_at_any_token_rate() -> None:
+    """CosyVoice-300M has 50 tokens per second: twice as many are as plausible."""
+    text = spoken_length("The morning train was quiet, and nobody seemed to be in a hurry.")
+    usual, double = (LengthLimits.of(text, WIDE, num_text_tokens=200, token_rate=rate) for rate in (25, 50))
+    assert double.expected == 2 * usual.expected
+    assert abs(double.longest - 2 * usual.longest) <= 1
+    assert double.verdict(2 * round(usual.expected)) is None
+    assert double.verdict(round(usual.shortest * 2)) is LengthVerdict.TOO_SHORT
+    request = SynthesisRequest("", VoiceReference(Path("a.wav"), "The morning train was quiet."))
+    sentence = Sentence("", "Nobody seemed to be in a hurry.", (1,) * 200)
+    at_25, at_50 = (limits_of_sentences(request, None, rate * 2, rate)(sentence) for rate in (25, 50))
+    assert at_50.expected == 2 * at_25.expected, "the pace of the prompt is the same"

@@ -41,7 +41,7 @@ class FakeState:
 class FakeFlow:
     """Counts how often a voice is computed."""
 
-    chunk_tokens, lookahead_tokens, frames_per_token = 25, 3, 2
+    chunk_tokens, lookahead_tokens, streams_exactly = 25, 3, True
 
     def __init__(self, key: str = "flow") -> None:
         self.num_prepared = 0
@@ -55,6 +55,9 @@ class FakeFlow:
         if tensors["state"].shape != (STATE_VALUES,):
             raise ValueError("another layout")
         return FakeState(tensors)
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        return 2 * num_tokens
 
     def prompt_key(self) -> str:
         return self._key
@@ -97,6 +100,17 @@ def test_a_voice_is_prepared_once_and_then_read_from_memory_or_disk(tmp_path: Pa
     restored = prepare_and_close(store(tmp_path, flow), prompt(5))
     assert flow.num_prepared == 1
     assert torch.equal(restored.flow_state.tensors()["state"], torch.full((STATE_VALUES,), 5.0))
+
+
+def test_a_voice_says_whether_its_state_was_cached(tmp_path: Path) -> None:
+    flow = FakeFlow()
+    cache = store(tmp_path, flow)
+    assert not cache.on_demand(prompt(5)).was_cached
+    assert not cache.prepared(prompt(5)).was_cached
+    assert cache.prepared(prompt(5)).was_cached
+    assert cache.on_demand(prompt(5)).was_cached
+    cache.close()
+    assert store(tmp_path, flow).prepared(prompt(5)).was_cached, "it is on disk"
 
 
 def test_another_flow_uses_another_state(tmp_path: Path) -> None:

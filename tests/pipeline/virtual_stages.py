@@ -140,7 +140,8 @@ def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest
     flow = SimpleNamespace(
         chunk_tokens=25,
         lookahead_tokens=LOOK_AHEAD_TOKENS,
-        frames_per_token=_FRAMES_PER_TOKEN,
+        streams_exactly=True,
+        frames_of_tokens=lambda count: _FRAMES_PER_TOKEN * count,
         open_stream=machine.open_stream,
     )
     silence = SimpleNamespace(synthesize=lambda mel, is_last: torch.zeros(_SAMPLES_PER_FRAME * mel.shape[1]))

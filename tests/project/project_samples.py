@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from studio.model.config import SamplingOptions
 from studio.pipeline.request import LengthVerdict
 from studio.project.changes import (
+    AcceptTakes,
     AddTake,
     Change,
     ChooseTake,
@@ -23,6 +24,7 @@ from studio.project.changes import (
     RemoveTakes,
     RenameProject,
     ReorderLines,
+    SetTakeChecks,
     SetTakesKept,
 )
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -30,6 +32,7 @@ from studio.project.lines import Line, LineStyle, new_id
 from studio.project.project import Project
 from studio.project.script import Script
 from studio.project.takes import Take, TakeParameters
+from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict, WordTime
 
 RATE = 24_000
 
@@ -107,6 +110,28 @@ dictionaries = st.lists(
     unique=True,
 ).map(lambda entries: PronunciationDictionary(tuple(entries)))
 
+seconds = st.floats(0.0, 100.0)
+some_problems = st.builds(
+    lambda kind, start, length, text: Problem(kind, start, start + length, text, 0.5, 0, len(text)),
+    st.sampled_from(ProblemKind),
+    seconds,
+    seconds,
+    texts,
+)
+checks = st.builds(
+    TakeCheck,
+    verdict=st.sampled_from(Verdict),
+    problems=st.lists(some_problems, max_size=2).map(tuple),
+    similarity=st.none() | st.floats(-1.0, 1.0),
+    word_error_rate=st.none() | st.floats(0.0, 2.0),
+    words=st.lists(
+        st.builds(lambda text, start: WordTime(text, start, start + 0.5, 0, 1), texts, seconds), max_size=2
+    ).map(tuple),
+    recognizer=st.sampled_from(["", "embedded-en"]),
+    error_code=st.sampled_from(["", "recognizer-died"]),
+    is_accepted=st.booleans(),
+)
+
 
 def draw_take(draw: st.DrawFn, script: Script, line_id: str) -> Take:
     number = max((take.number for take in script.takes_of(line_id)), default=0) + 1
@@ -124,6 +149,8 @@ def draw_take(draw: st.DrawFn, script: Script, line_id: str) -> Take:
         is_complete=draw(st.booleans()),
         first_audio_seconds=draw(st.none() | st.floats(0.0, 9.0)),
         num_underruns=draw(st.none() | st.integers(0, 9)),
+        check=draw(st.none() | checks),
+        retry_of=draw(st.none() | st.just("first")),
     )
 
 
@@ -137,6 +164,8 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
         "choose take",
         "remove takes",
         "keep takes",
+        "check takes",
+        "accept takes",
     ] * bool(take_ids)
     kinds += ["composite"] * (depth == 0)
     match draw(st.sampled_from(kinds)):
@@ -162,6 +191,11 @@ def changes(draw: st.DrawFn, script: Script, depth: int = 0) -> Change:
             return ChooseTake(script.line_of_take[take_id], draw(st.sampled_from([take_id, None])))
         case "remove takes":
             return RemoveTakes(tuple(draw(subsets(take_ids))))
+        case "check takes":
+            return SetTakeChecks({take_id: draw(st.none() | checks) for take_id in draw(subsets(take_ids))})
+        case "accept takes":
+            ids = [take_id for take_id in take_ids if script.take(take_id).check is not None]
+            return AcceptTakes({take_id: draw(st.booleans()) for take_id in ids})
         case "keep takes":
             return SetTakesKept({take_id: draw(st.booleans()) for take_id in draw(subsets(take_ids))})
     parts: list[Change] = []

@@ -343,6 +343,7 @@ def test_the_first_column_is_text_without_column_names() -> None:
         ("粤语", LineStyle(preset="dialect.yue")),
         (" 广东话 ", LineStyle(preset="dialect.yue")),
         ("请用广东话表达。", LineStyle(preset="dialect.yue")),
+        ("Whisper", LineStyle(preset="voice.whisper")),  # a style of the bundled model only
         ("like a tired pirate", LineStyle(instruct="like a tired pirate")),
     ],
 )

@@ -19,8 +19,16 @@ from studio.project.drafts import recoverable_drafts
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle
 from studio.project.project import Project
 from studio.project.records import line_from, line_row
+from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict, WordTime
 
 TEXT = "What the user wrote."
+CHECKED = TakeCheck(
+    Verdict.BAD,
+    (Problem(ProblemKind.MISSING_WORDS, 0.2, 0.4, "the", 0.9, 5, 8),),
+    similarity=0.8,
+    word_error_rate=0.25,
+    words=(WordTime("What", 0.1, 0.2, 0, 4),),
+)
 
 
 @pytest.fixture
@@ -36,7 +44,7 @@ def saved(drafts: Path, tmp_path: Path) -> Path:
         project.apply(InsertLines(0, (Line(id="line", text=TEXT, voice="Ann", seed=7),)))
         recorder = project.begin_take("line", parameters(project.fingerprint_of("line")), RATE)
         recorder.append(sound(2.0))
-        project.apply(AddTake(recorder.finish()))
+        project.apply(AddTake(replace(recorder.finish(), check=CHECKED)))
         entry = DictionaryEntry("Ghent", "gent")
         project.apply(EditDictionary(PronunciationDictionary((entry,))))
         project.save(path)
@@ -57,6 +65,7 @@ def open_projects() -> Iterator[list[Project]]:
         project.close(keeps_draft=False)
 
 
+CHECK = "UPDATE takes SET check_result = json_set(check_result, '$.{}', {})"
 RECIPE = "UPDATE takes SET recipe = json_set(recipe, '$.{}', {})"
 
 
@@ -93,6 +102,17 @@ RECIPE = "UPDATE takes SET recipe = json_set(recipe, '$.{}', {})"
         (RECIPE.format("sampling", "'x'"), "takes.recipe.sampling"),
         (RECIPE.format("engine", "json('[1]')"), "takes.recipe.engine"),
         (RECIPE.format("versions", "json('{\"torch\": 2}')"), "takes.recipe.versions.torch"),
+        ("UPDATE takes SET check_result = 'x'", "takes.check_result"),
+        (CHECK.format("verdict", "'fine'"), "takes.check_result.verdict"),
+        (CHECK.format("problems", "3"), "takes.check_result.problems"),
+        (CHECK.format("problems[0]", "3"), "takes.check_result.problems"),
+        (CHECK.format("problems[0].kind", "'odd'"), "takes.check_result.problems.kind"),
+        (CHECK.format("problems[0].to_seconds", "-1"), "takes.check_result.problems.to_seconds"),
+        (CHECK.format("words[0].from_seconds", "'x'"), "takes.check_result.words.from_seconds"),
+        (CHECK.format("similarity", "7"), "takes.check_result.similarity"),
+        (CHECK.format("is_accepted", "'x'"), "takes.check_result.is_accepted"),
+        ('UPDATE project SET details = \'{"checks": {"mode": "x"}}\'', "project.details.checks.mode"),
+        ('UPDATE project SET details = \'{"checks": {"num_retries": 99}}\'', "project.details.checks.num_retries"),
         ("UPDATE dictionary SET alias = NULL", "dictionary.written"),
         ("UPDATE dictionary SET pronunciation = 'no phones'", "dictionary.pronunciation"),
     ],

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from studio.text.language import Language, detect_language, is_english_inset, unsupported_language
+from studio.text.language import (
+    Language,
+    detect_language,
+    is_english_inset,
+    languages_of_lines,
+    unsupported_language,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,14 @@ def test_languages(text: str, language: Language) -> None:
 def test_digits_alone_have_the_default_language() -> None:
     assert detect_language("123 !", Language.CHINESE) is Language.CHINESE
     assert detect_language("123 !") is Language.ENGLISH
+
+
+def test_lines_without_clear_signs_have_the_usual_language_of_the_script() -> None:
+    french = ("La mer est calme.", "Oui.", "1984", "我们走吧。", "Il ne vient pas.")
+    assert [each.value for each in languages_of_lines(french)] == ["fr", "fr", "fr", "zh", "fr"]
+    chinese = ("我们走吧。", "1984", "OK!", "好的。")
+    assert [each.value for each in languages_of_lines(chinese)] == ["zh", "zh", "en", "zh"]
+    assert languages_of_lines(()) == ()
 
 
 def test_an_english_clause_in_chinese_needs_three_words() -> None:

@@ -58,3 +58,16 @@ def test_respellings_of_a_folder_apply_to_speech_only(reference: Path, tmp_path:
     expected = plain.encode("HXLO ", allow_special=False)
     expected += (plain.special_ids["[HH]"], *plain.encode(" HXLO", allow_special=False))
     assert text_tokens(spoken, spelled) == expected
+
+
+def test_each_position_of_a_respelled_text_has_its_origin() -> None:
+    text = "Hello, a hut"
+    respelled, origins = RESPELLINGS.respelled_with_origins(text)
+    assert respelled == RESPELLINGS.respelled(text) == "HXLO, X hut"
+    assert len(origins) == len(respelled) + 1
+    assert [text[origins[start] : origins[end]] for start, end in ((0, 4), (4, 6), (6, 7), (8, 11))] == [
+        "Hello",
+        ", ",
+        "a",
+        "hut",
+    ]

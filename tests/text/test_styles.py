@@ -10,7 +10,7 @@ import pytest
 
 from studio import paths
 from studio.errors import DamagedModelFile, MissingModelFile, UnknownPreset
-from studio.text.prompt_form import PromptForm
+from studio.text.prompt_form import COSYVOICE1_TEXT, PromptForm
 from studio.text.styles import load_styles
 
 # The official list of Fun-CosyVoice3 (specification B7), byte for byte.
@@ -109,3 +109,13 @@ def test_a_note_must_be_text(tmp_path: Path) -> None:
 def test_missing_list_of_a_generation_is_reported() -> None:
     with pytest.raises(MissingModelFile, match="cosyvoice9"):
         load_styles("cosyvoice9")
+
+
+def test_only_the_instruct_model_of_the_first_generation_has_styles(tmp_path: Path) -> None:
+    instruct = load_styles("cosyvoice1", tmp_path / "CosyVoice-300M-Instruct")
+    assert {preset.id for preset in instruct.presets} >= {"v1.persona.rebel", "v1.emotion.happy"}
+    assert {label.tag for label in instruct.tags} == {tag.text for tag in COSYVOICE1_TEXT.tags.inline}
+    assert all("<|" not in preset.instruction for preset in instruct.presets)
+    for name in ("CosyVoice-300M", "CosyVoice-300M-SFT"):
+        styles = load_styles("cosyvoice1", tmp_path / name)
+        assert (styles.presets, styles.tags) == ((), ())

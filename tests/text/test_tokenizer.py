@@ -116,3 +116,18 @@ def test_a_special_token_of_the_base_vocabulary_keeps_its_id(own_folder: Path) -
 
     assert tokenizer.special_ids["[breath]"] == vocabulary["[breath]"]
     assert tokenizer.special_ids["<strong>"] == tokenizer.special_ids["<|endofprompt|>"] + 1
+
+
+@pytest.mark.parametrize(
+    "text", ["The harbour, 42 boats.", "今天天气很好。😀 ok", "Well [breath] yes", "", " and so on"]
+)
+def test_pieces_are_parts_of_the_text(tokenizer: TextTokenizer, text: str) -> None:
+    for allow_special in (True, False):
+        ids = tokenizer.encode(text, allow_special=allow_special)
+        pieces = tokenizer.pieces(text, ids)
+        assert len(pieces) == len(ids)
+        assert "".join(pieces) == text
+
+
+def test_pieces_of_other_ids_are_unknown(tokenizer: TextTokenizer) -> None:
+    assert tokenizer.pieces("The harbour", tokenizer.encode("The tower", allow_special=False)) == ()

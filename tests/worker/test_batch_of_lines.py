@@ -60,7 +60,7 @@ class OneEngineManager:
 
     def cancel(self) -> None: ...
 
-    def forget(self, keys: Collection[str] | None = None) -> int:
+    def clear(self, keys: Collection[str] | None = None) -> int:
         return 0
 
 

@@ -93,6 +93,7 @@ class FakeManager:
         self.again: list[Collection[str]] = []
         self.is_slow = is_slow
         self.may_open = threading.Event()
+        self.disturbed: set[str] = set()
         self.store = FakeStore(has_manifests=knows)
 
     def overview(self) -> EngineStatus:
@@ -109,6 +110,9 @@ class FakeManager:
         self._hear(self.overview())
         self.has_improved.set()
         return self.overview()
+
+    def disturbed_keys(self) -> frozenset[str]:
+        return frozenset(self.disturbed)
 
     def open_choice(self, stage: Stage) -> OpenedStage | None:
         self.opened.append(stage)
@@ -135,7 +139,7 @@ class FakeManager:
 
     def close(self) -> None: ...
 
-    def forget(self, keys: Collection[str] | None = None) -> int:
+    def clear(self, keys: Collection[str] | None = None) -> int:
         self.knows = False
         return 7
 
@@ -234,6 +238,30 @@ def test_nothing_is_measured_on_a_busy_machine(
     is_busy.clear()
     assert manager.has_improved.wait(30)
     wait_for(lambda: not model.engines().notes)
+
+
+def test_measurements_on_a_busy_machine_are_repeated_later(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.worker.model_host._REPEAT_SECONDS", 0.05)
+    model, manager = open_model(quiet_seconds=600.0)
+    manager.disturbed = {"mute"}
+    model.manage_engines(EngineAction.IMPROVE, ())
+    model._quiet_seconds = 0.0
+    wait_for(lambda: len(manager.again) == 3)
+    assert manager.again == [{"mute"}] * 3
+    assert not model._keys_to_repeat(), "not more often until the next start"
+
+
+def test_only_disturbed_measurements_are_repeated(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.worker.model_host._REPEAT_SECONDS", 0.05)
+    model, manager = open_model(quiet_seconds=600.0)
+    model.manage_engines(EngineAction.IMPROVE, ())
+    wait_for(lambda: len(manager.again) == 1)
+    assert not model._should_improve
+    assert manager.again == [set()]
 
 
 def test_benchmarks_start_at_once_on_request(open_model: Callable[..., tuple[ModelHost, FakeManager]]) -> None:

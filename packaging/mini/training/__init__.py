@@ -1,1 +1,1 @@
-"""How the bundled voice is made: synthetic speech, the trainers of every stage, the shipped folder, and its judges."""
+"""Training of the bundled voice: synthetic speech, trainers of all stages, the model folder, and its evaluation."""

@@ -1,7 +1,7 @@
 """``train.py all``: creates the bundled voice from scratch: corpus, networks, model folder, measures, card.
 
-It may be interrupted: the same command continues. A stage that has used its share of the minutes is skipped; one that
-has used a part of it gets the rest. Every step is a separate process, so that its memory is released.
+It can be interrupted; the same command resumes it. A stage that has used its share of the minutes is skipped; a stage
+that has used part of its share gets the rest. Every step is a separate process, so that its memory is released.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Stage:
     arguments: tuple[str, ...]
 
 
-# A stage follows those it depends on: the vocoder needs the pitch predictor, and the flow the speaker encoder.
+# Each stage follows its dependencies: the vocoder needs the pitch predictor, and the flow the speaker encoder.
 STAGES = (
     Stage("speaker_encoder", 0.05, ("speaker_encoder",)),
     Stage(
@@ -44,12 +44,12 @@ STAGES = (
     Stage("flow", 0.20, ("flow",)),
     Stage("speech_lm", 0.23, ("speech_lm",)),
 )
-# Makes the judge independent of the encoder in the model.
+# A different seed and other speakers make this encoder independent of the model's.
 _SEED_OF_JUDGE = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ProductionOptions:
     corpus: Path
     work: Path
     to: Path
@@ -64,26 +64,26 @@ class Wishes:
 Run = Callable[[Sequence[str]], int]
 
 
-def produce(wishes: Wishes, run: Run) -> int:
+def produce(options: ProductionOptions, run: Run) -> int:
     """Return the status of the first failed step, or 0. ``run`` receives a script of this folder and its arguments."""
     train = str(_SCRIPTS / "train.py")
-    corpus = [train, "corpus", "--corpus", str(wishes.corpus), "--hours", f"{wishes.hours:g}"]
-    corpus += ["--word-hours", f"{wishes.word_hours:g}", "--processes", str(wishes.processes)]
-    if status := run([*corpus, "--seed", str(wishes.seed)]):
+    corpus = [train, "corpus", "--corpus", str(options.corpus), "--hours", f"{options.hours:g}"]
+    corpus += ["--word-hours", f"{options.word_hours:g}", "--processes", str(options.processes)]
+    if status := run([*corpus, "--seed", str(options.seed)]):
         return status
     for stage in STAGES:
-        trained = minutes_trained(wishes.work, stage.name)
-        minutes = stage.share * wishes.minutes - trained
+        trained = minutes_trained(options.work, stage.name)
+        minutes = stage.share * options.minutes - trained
         if trained > 0.0 and minutes < _WORTH_STARTING_MINUTES:
             continue
-        seed = wishes.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
-        learn = [train, *stage.arguments, "--corpus", str(wishes.corpus), "--work", str(wishes.work)]
-        learn += ["--minutes", f"{minutes:.2f}", "--seed", str(seed), "--device", wishes.device]
+        seed = options.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
+        learn = [train, *stage.arguments, "--corpus", str(options.corpus), "--work", str(options.work)]
+        learn += ["--minutes", f"{minutes:.2f}", "--seed", str(seed), "--device", options.device]
         if status := run(learn):
             return status
-    measured = str(wishes.work / "measured.json")
-    folders = ["--work", str(wishes.work), "--to", str(wishes.to)]
-    evaluate = [str(_SCRIPTS / "evaluate.py"), "--model", str(wishes.to), "--work", str(wishes.work)]
+    measured = str(options.work / "measured.json")
+    folders = ["--work", str(options.work), "--to", str(options.to)]
+    evaluate = [str(_SCRIPTS / "evaluate.py"), "--model", str(options.to), "--work", str(options.work)]
     for step in (
         [train, "ship", *folders],
         [*evaluate, "--json", measured],
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--processes", type=int, default=2, help="number of processes that synthesize speech")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, or cuda")
-    return produce(Wishes(**vars(parser.parse_args(arguments))), _run)
+    return produce(ProductionOptions(**vars(parser.parse_args(arguments))), _run)
 
 
 def _run(step: Sequence[str]) -> int:

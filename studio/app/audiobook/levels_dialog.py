@@ -97,7 +97,7 @@ class LevelsDialog(QDialog):
     def check(self) -> None:
         """Measure all files."""
         self.problem.clear()
-        self._control.cancel()  # a check of another standard that is still running
+        self._control.cancel()  # a check against another standard may still be running
         self._control = RequestControl()
         self.destroyed.connect(self._control.cancel)
         self._checked = []
@@ -161,7 +161,7 @@ class LevelsDialog(QDialog):
                 self.table.setItem(row, column, self._cell(audio, criterion))
 
     def _cell(self, audio: CheckedAudio, criterion: Criterion) -> QTableWidgetItem:
-        """Return a value with its verdict as a sign, a colour and words for screen readers."""
+        """Return a value with its verdict: as a symbol, as a colour, and in words for screen readers."""
         value, finding = _value(audio, criterion), audio.finding(criterion)
         digits = 0 if criterion is Criterion.SAMPLE_RATE else 1
         words = self.tr("silence") if value is None else f"{value:.{digits}f}"
@@ -233,7 +233,7 @@ def _value(audio: CheckedAudio, criterion: Criterion) -> float | None:
 def _check(
     path: Path, standard: AudioStandard, control: RequestControl, *, is_fixing: bool
 ) -> tuple[CheckedAudio, ...] | None:
-    """Check a file, after mastering it if wanted. Return None if cancelled."""
+    """Check a file, after mastering it on request. Return None if cancelled."""
     try:
         if is_fixing:
             fix_file(path, standard, check=control.raise_if_cancelled)

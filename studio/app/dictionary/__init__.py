@@ -1,1 +1,1 @@
-"""Editing of the project's pronunciation dictionary and of the one that all projects share."""
+"""Editing of the project's pronunciation dictionary and of the shared one."""

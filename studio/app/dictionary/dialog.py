@@ -1,4 +1,4 @@
-"""Dialog for the pronunciation dictionaries, with one page for each of them."""
+"""Dialog for the pronunciation dictionaries, with one page for each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from studio.project.dictionary import DictionaryEntry, lines_using
 
 
 class PronunciationPage(QWidget):
-    """One dictionary: a table of its words, buttons, and how the current word is sent to the model."""
+    """Page of one dictionary: a table of its words, buttons, and the current word as sent to the model."""
 
     hear_clicked = Signal(object)  # the DictionaryEntry of the current row
 
@@ -68,17 +68,17 @@ class PronunciationPage(QWidget):
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._update_row())
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._update_row())
         self.model.modelReset.connect(self._update_row)
-        # Buttons and keys.
+        # Buttons and shortcuts.
         self.add_button.clicked.connect(self.add_word)
         self.remove_button.clicked.connect(self.remove_selected)
-        self.hear_button.clicked.connect(self._hear)
+        self.hear_button.clicked.connect(self._play_current)
         keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Delete), self.table)
         keys.setContext(Qt.ShortcutContext.WidgetShortcut)
         keys.activated.connect(self.remove_selected)
         self._update_row()
 
     def add_word(self) -> None:
-        """Start to edit the blank row at the end, and append one if there is none."""
+        """Edit the blank row at the end; append one if there is none."""
         number = self.model.rowCount() - 1
         if number < 0 or not self.model.row(number).is_blank:
             number = self.model.append()
@@ -137,7 +137,7 @@ class PronunciationPage(QWidget):
             "Sent to the model as {words}. Used in %n line(s) of this script.", "", self._count_lines(entry)
         ).format(words=" / ".join(dict.fromkeys(sent)))
 
-    def _hear(self) -> None:
+    def _play_current(self) -> None:
         entry = self.current_entry()
         if entry is not None:
             self.hear_clicked.emit(entry)

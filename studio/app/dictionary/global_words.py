@@ -1,4 +1,4 @@
-"""The pronunciation dictionary that all projects share. Each opened project receives it."""
+"""The pronunciation dictionary shared by all projects. Each project receives it when opened."""
 
 from __future__ import annotations
 

@@ -61,14 +61,14 @@ class Pronunciation(QObject):
                 )
             )
             return
-        self._playback = self._session.bridge.run(self._hear(entry, name))
+        self._playback = self._session.bridge.run(self._play_entry(entry, name))
 
     def _stop(self) -> None:
         if self._playback is not None:
             self._playback.cancel()
             self._playback = None
 
-    async def _hear(self, entry: DictionaryEntry, voice_name: str) -> None:
+    async def _play_entry(self, entry: DictionaryEntry, voice_name: str) -> None:
         try:
             audio = await self._synthesize(entry, voice_name)
         except StudioError as error:
@@ -77,7 +77,7 @@ class Pronunciation(QObject):
             self._session.transport.play(NowPlaying("", "", audio))
 
     async def _synthesize(self, entry: DictionaryEntry, voice_name: str) -> StreamingAudio:
-        """Return the complete audio. A word is so short that playing it while it arrives would only risk gaps."""
+        """Return the complete audio. A word is short: playing it while it arrives would only risk gaps."""
         description = await self._session.bridge.ready()
         voice = await in_background(self._session.find_voice, voice_name)
         request = synthesis_request(

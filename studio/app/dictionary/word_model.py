@@ -1,4 +1,4 @@
-"""Table model of a pronunciation dictionary. Rows with an invalid pronunciation stay in it and are marked."""
+"""Table model of a pronunciation dictionary. Rows with an invalid pronunciation are kept and marked."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Dubbing: fitting of takes to their slots, the time line of a script with slots, and its guide track."""
+"""Dubbing: fits takes to their slots, and shows the time line of the slots with a guide track."""

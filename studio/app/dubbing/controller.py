@@ -42,7 +42,6 @@ class DubbingController(QObject):
         self.panel = TimelinePanel(window)
         self.guide = GuideTrack(session, self)
         inspector.add_line_part(self.slot_fields)
-        actions.call_before(self.slot_fields.commit, "file", "edit", "speak")
         actions["speak.fit"].triggered.connect(self.fit_selected)
         actions["speak.fit_all"].triggered.connect(self.open_fit_dialog)
         self.slot_fields.slot_changed.connect(self.set_slot)
@@ -75,7 +74,7 @@ class DubbingController(QObject):
             editor.push(EditDetails(replace(details, guide_track=path)), title)
 
     def play_with_guide(self) -> None:
-        """Play the takes at their times and the guide track from the playhead, or stop."""
+        """Play the takes at their times with the guide track, from the playhead; or stop."""
         if self.guide.is_playing:
             self._session.stop()
             return
@@ -131,7 +130,7 @@ class DubbingController(QObject):
         self._session.failed.emit(error)
 
     def _on_moved(self, seconds: float) -> None:
-        """Show where the playing take, or the mix with the guide track, is on the time line."""
+        """Show the position of the playing take, or of the mix with the guide track, on the time line."""
         playing = self._session.transport.now_playing
         if self.guide.is_playing:
             self.panel.show_time(self.guide.start_seconds + seconds)

@@ -1,4 +1,4 @@
-"""Dialog that fits all lines to their slots: the longest overruns first, the limits, and the result."""
+"""Dialog that fits all lines to their slots. It shows the longest overruns first, the limits, and the result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LINE_ID = Qt.ItemDataRole.UserRole
 class FitDialog(QDialog):
     """Non-modal dialog for the lines of ``line_ids``, or for all lines if it is None."""
 
-    line_wanted = Signal(str)  # the user wants to see this line
+    line_wanted = Signal(str)  # show this line in the script
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class FitDialog(QDialog):
         )
 
     def refresh(self) -> None:
-        """Plan again and show the plan, except while lines are being spoken."""
+        """Plan again and show the plan, unless lines are being spoken."""
         if self._fitter.is_busy:
             return
         script = self._editor.script
@@ -119,7 +119,7 @@ class FitDialog(QDialog):
         self._fitter.start(self._plan, self.options)
 
     def done(self, result: int) -> None:
-        """Close the dialog. Lines that are being spoken keep their takes, stretched."""
+        """Close the dialog. Lines being spoken keep their present takes, which are stretched."""
         self._fitter.cancel()
         super().done(result)
 
@@ -196,7 +196,7 @@ class FitDialog(QDialog):
         self.table.clear()
         items: list[QTreeWidgetItem] = []
         for fit in self._plan:
-            overrun = fit.overrun_seconds
+            overrun = round(fit.overrun_seconds, 2) + 0.0  # not -0.00
             item = QTreeWidgetItem(
                 [
                     str(script.index_of[fit.line.id] + 1),

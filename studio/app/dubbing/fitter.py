@@ -1,4 +1,4 @@
-"""Fitting of takes to their slots: stretches at once, and new takes through the synthesis queue."""
+"""Fits takes to their slots: stretches them at once, or requests new takes from the synthesis queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FitResult:
     """Result of fitting.
 
     Attributes:
-        num_fitted: The number of lines that were too long (or too short) and are not any more.
+        num_fitted: The number of lines that were too long (or too short) and now fit.
         num_retaken: The number of lines that got a new take.
         remaining: The lines that are still too long, the longest overrun first.
     """
@@ -33,11 +33,11 @@ class FitResult:
 class Fitter(QObject):
     """Carries out plans of ``plan_fit``.
 
-    Stretches are one undo step. Lines that are spoken again are a second one, added when all their takes are done. Until
-    then they have the faster style, a change that cannot be undone by itself.
+    All stretches are one undo step. The lines spoken again are a second undo step, added when all their takes are done.
+    Until then they have the faster style; this change alone cannot be undone.
     """
 
-    progressed = Signal(int, int)  # number of new takes that are done, and of all
+    progressed = Signal(int, int)  # number of finished new takes, number of all new takes
     finished = Signal(object)  # FitResult
 
     def __init__(self, editor: ProjectEditor, queue: SynthesisQueue, parent: QObject | None = None) -> None:
@@ -130,6 +130,6 @@ class Fitter(QObject):
 
 
 def _is_ours(script: Script, fit: LineFit) -> bool:
-    """Return whether the user has not changed text or style of the line meanwhile."""
+    """Return whether the line still has the text and style that were requested."""
     line = script.line(fit.line.id)
     return line.text == fit.line.text and line.style.preset is not None

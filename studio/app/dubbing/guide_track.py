@@ -19,9 +19,9 @@ from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.project.project import Project
 
-RATE = 24_000  # a guide is for timing, and an hour in memory takes 350 MB
+RATE = 24_000  # enough to judge timing; an hour takes 350 MB of memory
 _BLOCK_SECONDS = 2.0
-_AHEAD_SECONDS = 4.0  # how far the mix is ahead of playback; a new volume is heard after that time
+_AHEAD_SECONDS = 4.0  # duration mixed ahead of playback, which is also the delay of a volume change
 _POLL_SECONDS = 0.1
 
 
@@ -43,7 +43,7 @@ def load_guide(path: Path) -> LoadedGuide:
 
 
 def mix_block(project: Project, guide: Waveform | None, start: int, num_samples: int, guide_gain: float) -> Samples:
-    """Return the takes at their times, and the guide track, from sample ``start`` at ``RATE``. Takes files to be read."""
+    """Yield the mix of takes at their times and guide track from sample ``start`` at ``RATE``. Reads files."""
     block = np.zeros(num_samples, np.float32)
     if guide is not None:
         part = guide.samples[start : start + num_samples]
@@ -75,7 +75,7 @@ class GuideTrack(QObject):
         self._path: str | None = None
         self.guide: LoadedGuide | None = None
         self.gain = 0.5
-        self.start_seconds = 0.0  # of the mix that is playing
+        self.start_seconds = 0.0  # start of the mix that is playing
         self._audio: StreamingAudio | None = None
         session.transport.ended.connect(self._on_ended)
 

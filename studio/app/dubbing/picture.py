@@ -1,4 +1,4 @@
-"""Picture of the guide track beside the time line, where Qt Multimedia is installed. It is not a dependency."""
+"""Picture of the guide track beside the time line. Needs Qt Multimedia, which is optional."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from studio.audio.media import MEDIA_SUFFIXES
 
 _WIDTH_PIXELS = 200
-_LARGEST_DRIFT_SECONDS = 0.08  # two frames; a larger difference from the sound is corrected
+_LARGEST_DRIFT_SECONDS = 0.08  # two frames; a picture further from the sound is moved
 
 
 class GuidePicture(QWidget):
-    """Shows a video without its sound at the times that ``seek`` sets."""
+    """Shows a video without its sound. ``seek`` sets the time."""
 
     def __init__(self, multimedia: Any, multimedia_widgets: Any, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class GuidePicture(QWidget):
             self._player.pause()
 
     def seek(self, seconds: float) -> None:
-        """Show the picture at this time, unless it is close to it already."""
+        """Show the picture at this time, unless the present one is close enough."""
         if abs(self._player.position() / 1000 - seconds) > _LARGEST_DRIFT_SECONDS:
             self._player.setPosition(round(seconds * 1000))
 

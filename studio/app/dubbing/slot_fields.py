@@ -1,4 +1,4 @@
-"""Fields of the inspector for the slot of a line: its start and end in the video."""
+"""Inspector fields for a line's slot: its start and end in the video."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SlotFields(QWidget):
         self.end.commit()
 
     def _report(self) -> None:
-        """Report the new slot. A start after the end moves the end, and the other way round."""
+        """Report the new slot. A start after the end moves the end, and vice versa."""
         if self._line is None or self._line.slot is None:
             return
         before = self._line.slot

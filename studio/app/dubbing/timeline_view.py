@@ -55,7 +55,7 @@ class TimelineView(QAbstractScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._script = Script()
-        self._lines: tuple[Line, ...] = ()  # those with a slot, in order of time
+        self._lines: tuple[Line, ...] = ()  # lines with a slot, in order of time
         self._current: str | None = None
         self._guide: Peaks | None = None
         self._drag: _Drag | None = None
@@ -70,7 +70,7 @@ class TimelineView(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.setToolTip(self.tr("Drag a slot or its edges. Left and Right shift it by 10 ms, with Shift by 100 ms."))
 
-    # What is shown.
+    # Contents.
 
     def show_script(self, script: Script) -> None:
         self._script = script
@@ -123,13 +123,13 @@ class TimelineView(QAbstractScrollArea):
 
     @property
     def _seconds(self) -> float:
-        """The length of the time line."""
+        """The length of the time line, in seconds."""
         ends = [line.slot.end_seconds for line in self._lines if line.slot is not None]
         guide = self._guide.seconds if self._guide is not None else 0.0
         return max([*ends, guide, _LEAST_SECONDS_SHOWN]) + 2.0
 
     def rect_of(self, line_id: str) -> QRectF | None:
-        """Return the place of a slot in the viewport."""
+        """Return the rectangle of a slot in the viewport."""
         slot = self._slot_of(line_id)
         return None if slot is None else self._bar(slot.start_seconds, slot.end_seconds, self._lanes_top)
 
@@ -230,10 +230,10 @@ class TimelineView(QAbstractScrollArea):
             painter.setBrush(QColor(colors.bad))
             painter.drawRoundedRect(self._bar(slot.end_seconds, slot.start_seconds + seconds, top), 3, 3)
 
-    # Mouse and keys.
+    # Mouse and keyboard.
 
     def _hit(self, x: float, y: float) -> tuple[str, DragMode] | None:
-        """Return the line at this place and what a drag from there changes. The current line goes first."""
+        """Return the line at this position, and what a drag from there changes. The current line takes precedence."""
         if y < self._lanes_top:
             return None
         in_order = sorted(self._lines, key=lambda line: line.id != self._current)

@@ -1,1 +1,1 @@
-"""Engines page and tuning panel, which show the engine of each stage and why faster engines are not used."""
+"""Engines page and tuning panel: the engine of each stage, and why faster engines are not used."""

@@ -57,7 +57,7 @@ _PHASES = {
     RECORDING: _T("Engines", "Recording the float32 reference"),
     VERIFYING: _T("Engines", "Comparing with float32"),
     TIMING: _T("Engines", "Measuring speed"),
-    # Phases of a build, by the text that the candidate reports.
+    # Phases of a build, by the text reported by the candidate.
     "Exporting the network": _T("Engines", "Exporting the network"),
     "Building the plan": _T("Engines", "Building the engine"),
     "Calibrating on speech": _T("Engines", "Calibrating on speech"),
@@ -135,8 +135,13 @@ def kept_text(view: CandidateView) -> str:
     made = datetime.fromisoformat(view.made_at)
     ago = _ago((datetime.now(UTC) - made).total_seconds())
     if not view.num_bytes:
-        return _tr(_T("Engines", "no build needed, measured {ago}")).format(ago=ago)
-    return _tr(_T("Engines", "{size} on disk, built {ago}")).format(size=_size(view.num_bytes), ago=ago)
+        words = _tr(_T("Engines", "no build needed, measured {ago}")).format(ago=ago)
+    else:
+        words = _tr(_T("Engines", "{size} on disk, built {ago}")).format(size=_size(view.num_bytes), ago=ago)
+    if view.was_disturbed:
+        disturbed = _tr(_T("Engines", "other programs kept the computer busy; measured again later"))
+        words = join_phrases([words, disturbed])
+    return words
 
 
 def reason_text(view: CandidateView, stage: StageView) -> str:
@@ -173,7 +178,7 @@ def panel_title(overview: EngineStatus) -> str:
 
 
 def progress_text(overview: EngineStatus) -> str:
-    """Return the progress of tuning in few words."""
+    """Return a short text about the progress of tuning."""
     work = overview.work
     assert work is not None, "called only during a trial"
     if overview.is_paused:

@@ -151,7 +151,7 @@ class StageCard(QFrame):
         return tuple(candidate.key for candidate in self._view.candidates if candidate.status in failed)
 
     def _fill(self, others: list[CandidateView]) -> None:
-        """Fill the table, which is updated several times a second during a build. Existing labels are used again."""
+        """Fill the table. It is updated several times a second during a build, so existing labels are reused."""
         colors = theme_colors(self.palette())
         for row, view in enumerate(others):
             name, tone = status_icon(view.status)
@@ -322,8 +322,8 @@ class EnginesPage(QDialog):
 class EnginesController(QObject):
     """Shows the engine status that the worker sends, and sends the user's actions to the worker.
 
-    ``progress_changed`` carries a short text and a longer one about the tuning that is going on, and its finished share.
-    The texts are empty if there is none.
+    ``progress_changed`` carries a short text and a longer one about the current tuning, and its finished share. The
+    texts are empty when there is no tuning.
     """
 
     progress_changed = Signal(str, str, object)
@@ -366,7 +366,7 @@ class EnginesController(QObject):
             self.page.show_overview(overview)
 
     def _choose_engine(self, stage: Stage, name: str) -> None:
-        """Store the choice. The model is then loaded again with it."""
+        """Store the choice, which reloads the model."""
         entries: tuple[str, ...] = self._settings[WANTED_ENGINES]
         wanted = wanted_by_stage(entries)
         wanted.pop(stage.value, None)

@@ -20,7 +20,7 @@ _MARGIN_PIXELS = 8
 _HEADING_PIXELS = 22
 _LEGEND_PIXELS = 22
 _RADIUS = 2.0
-# The stages that run once for each voice are left out.
+# Without the stages that run once for each voice.
 _SHOWN = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
 
 
@@ -30,7 +30,7 @@ class StageChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._timings: tuple[tuple[Stage, Timing | None], ...] = ()  # of the current engines; None if not measured
+        self._timings: tuple[tuple[Stage, Timing | None], ...] = ()  # current engines; None if not measured
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Time per stage"))
 

@@ -43,10 +43,10 @@ class TrialYielding(QObject):
             self._send(is_aside=False)
 
     def _send(self, *, is_aside: bool) -> None:
-        """Send the state if it changed. A model is not loaded for it."""
+        """Send the state if it changed. Does not load a model."""
         bridge = self._session.bridge
         if bridge.engine.state is not EngineState.READY:
-            self._is_aside = False  # a new model knows nothing of it
+            self._is_aside = False  # a newly loaded model has not received the state
         elif is_aside != self._is_aside:
             self._is_aside = is_aside
             if asyncio._get_running_loop() is None:  # the program is ending

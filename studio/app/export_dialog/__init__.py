@@ -1,4 +1,4 @@
-"""Export dialog with options, a preview of the file names, progress and result.
+"""Export dialog: options, preview of the file names, progress and result.
 
-The window opens it with ``opening.open_export_dialog``.
+Opened by ``opening.open_export_dialog``.
 """

@@ -214,6 +214,7 @@ class ExportDetails(QDialog):
         for page in (self.progress, self.outcome):
             self.pages.addWidget(page)
         QVBoxLayout(self).addWidget(self.pages)
+        self.progress.hide_button.setFocus()
         self.progress.pause.clicked.connect(self._toggle_pause)
         self.progress.cancel.clicked.connect(task.cancel)
         self.progress.hide_button.clicked.connect(self.accept)

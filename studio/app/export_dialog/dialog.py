@@ -1,10 +1,11 @@
-"""Export dialog: a form with a preview of the file names, and what a check finds before the export begins."""
+"""Export dialog: a form, a preview of the file names, and the findings of a check before the export begins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -16,12 +17,13 @@ from studio.app.export_dialog.export_options import (
     ExportCheck,
     ExportLine,
     ExportOrder,
+    FormChoices,
     KnownVoicesAndStyles,
     check_export,
     default_folder,
-    export_settings,
     lines_of_script,
     preview_names,
+    settings_of,
     with_folder,
 )
 from studio.app.export_dialog.findings_list import FindingsList
@@ -29,9 +31,7 @@ from studio.app.export_dialog.form import ExportForm
 from studio.app.export_dialog.pages import NamePreview, ReplaceQuestion
 from studio.app.widgets.screen_fit import ScrolledPage, fit_to_screen
 from studio.errors import StudioError
-from studio.export.book import BookDetails
 from studio.export.plan import ExportSettings
-from studio.export.project_lines import origin_of_project
 from studio.export.provenance import Provenance
 from studio.project.dubbing import has_slots
 from studio.project.project import Project
@@ -42,7 +42,7 @@ _DEFAULT_SIZE = (1040, 640)
 
 
 class ExportDialog(QDialog):
-    """A non-modal dialog. It closes when the export begins, which then runs in the background."""
+    """A non-modal dialog. It closes when the export begins; the export runs in the background."""
 
     export_wanted = Signal(object)  # ExportOrder
     lines_wanted = Signal(list)  # ids of lines to show in the script
@@ -55,6 +55,7 @@ class ExportDialog(QDialog):
         selected_ids: Iterable[str] = (),
         provenance: Provenance | None = None,
         known: KnownVoicesAndStyles | None = None,
+        style_names: Mapping[str, str] = MappingProxyType({}),
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -62,9 +63,10 @@ class ExportDialog(QDialog):
         self._settings = settings
         self._selected_ids = tuple(selected_ids)
         self._provenance = provenance or Provenance()
+        self._style_names = style_names
         self._lines: tuple[ExportLine, ...] | None = None  # None if the project has changed
         self._known = known or KnownVoicesAndStyles()
-        self._failing: frozenset[int] = frozenset()  # numbers of the lines that would fail
+        self._failing: frozenset[int] = frozenset()  # numbers of lines that would fail
         self._check_number = 0
         self._is_blocked = False  # whether the latest check found that nothing can be exported
         self._starts_when_checked = False
@@ -129,27 +131,24 @@ class ExportDialog(QDialog):
         return [line for line in self._script() if is_for_all or line.id in self._selected_ids]
 
     def _lines_to_export(self) -> list[ExportLine]:
-        """Return the chosen lines, without new ones that are left out and without failing ones that are skipped."""
+        """Return the chosen lines, without new lines if they are left out and failing lines if they are skipped."""
         leaves_out = self.form.leave_out.isChecked()
         skipped = self._failing if self.findings.skips_lines else frozenset()
         return [
             line for line in self._chosen() if not (leaves_out and not line.is_fresh) and line.item.index not in skipped
         ]
 
-    def _export_settings(self) -> ExportSettings:
+    def _choices(self) -> FormChoices:
         is_part = self.form.selected_lines.isChecked()
-        part = ",".join(str(line.item.index) for line in self._chosen()) if is_part else ""
-        origin = origin_of_project(self._project, part=part)
-        return export_settings(
+        return FormChoices(
             self.form.values,
-            joined_name=self.form.joined_name.text().strip(),
-            project_name=self._project.name,
-            provenance=self._provenance,
-            origin=origin,
+            self.form.joined_name.text().strip(),
+            ",".join(str(line.item.index) for line in self._chosen()) if is_part else "",
             replaces_files=self.form.replace_files.isChecked(),
-            book=BookDetails.of(self._project.script.details),
-            has_times=has_slots(self._project.script),
         )
+
+    def _export_settings(self) -> ExportSettings:
+        return settings_of(self._project, self._choices(), provenance=self._provenance, style_names=self._style_names)
 
     def _assemble(self) -> None:
         rows = QVBoxLayout(self)
@@ -181,10 +180,10 @@ class ExportDialog(QDialog):
         wanted = set(numbers)
         self.lines_wanted.emit([line.id for line in self._script() if line.item.index in wanted])
 
-    # The check, then the export.
+    # Check and export.
 
     def _begin_check(self) -> None:
-        """Check the lines, the folder and the disk in the background. The latest check counts."""
+        """Check the lines, the folder and the disk in the background. Only the result of the latest check is used."""
         self._check_number += 1
         leaves_out = self.form.leave_out.isChecked()
         order = ExportOrder(
@@ -193,6 +192,7 @@ class ExportDialog(QDialog):
             self._project.dictionary_in_force,
             self.form.folder,
             self._export_settings(),
+            choices=self._choices(),
         )
         run_in_background(
             self,
@@ -251,5 +251,5 @@ class ExportDialog(QDialog):
         values[declared.EXPORT_FOLDERS] = folders
         try:
             self._settings.change(values)
-        except StudioError as error:  # the export is still possible
+        except StudioError as error:  # an export without remembered options is still possible
             self.preview.show_problem(error)

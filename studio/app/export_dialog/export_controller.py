@@ -82,7 +82,7 @@ class ExportController(QObject):
     def _on_ended(self, task: ExportTask) -> None:
         self._show_chip()
         if self.details is not None and self.details.task is task and self.details.isVisible():
-            return  # it shows the result
+            return  # the open dialog shows the result
         match task.state:
             case ExportState.DONE if task.result is not None:
                 words = [self.tr("%n file(s) exported.", "", len(task.result.files))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from studio import settings as declared
@@ -15,17 +16,20 @@ from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.checks import Finding, FindingKind, LineToCheck, check_lines, check_names, check_space
 from studio.export.exporter import check_target
 from studio.export.forecast import Forecast, forecast, orphan_findings
+from studio.export.joined_files import FilePer
 from studio.export.mastering import LoudnessTarget
 from studio.export.names import DEFAULT_CHAPTER_PATTERN, sanitize_filename
 from studio.export.plan import ExportPlan, ExportSettings, columns_of
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, key_of_take, origin_of_project
 from studio.export.provenance import Provenance
 from studio.export.speech_source import ExportItem
+from studio.export.standard_mastering import read_room_tone
 from studio.export.standards import standard_named
 from studio.export.subtitles import SubtitleFormat
 from studio.export.target_folder import Journal, Origin
 from studio.messages import wording
 from studio.project.dictionary import PronunciationDictionary
+from studio.project.dubbing import has_slots
 from studio.project.lines import Line, LineState, LineStyle
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
@@ -33,7 +37,9 @@ from studio.setting_kinds import Setting
 from studio.system.installation import how_to_read_media
 
 _MAX_PREVIEWED = 200
-_WITHOUT_CHAPTERS = ("lines", "joined", "both")  # values of EXPORT_FILES that original times apply to
+_WITHOUT_CHAPTERS = ("lines", "joined", "both")  # values of EXPORT_FILES for which original times are possible
+
+_JOINED_PER = {"characters": FilePer.CHARACTER, "languages": FilePer.LANGUAGE}  # by values of EXPORT_PLACEMENT
 
 # Settings shown in the form and stored when an export starts.
 REMEMBERED: tuple[Setting[Any], ...] = (
@@ -46,6 +52,7 @@ REMEMBERED: tuple[Setting[Any], ...] = (
     declared.EXPORT_HAS_ONE_PAUSE,
     declared.EXPORT_PAUSE_SECONDS,
     declared.EXPORT_STANDARD,
+    declared.EXPORT_ROOM_TONE,
     declared.EXPORT_MATCHES_LOUDNESS,
     declared.EXPORT_LUFS,
     declared.EXPORT_TRUE_PEAK,
@@ -65,10 +72,11 @@ def export_settings(
     replaces_files: bool,
     book: BookDetails = BookDetails(),  # noqa: B008 - frozen
     has_times: bool = False,
+    style_names: Mapping[str, str] = MappingProxyType({}),
 ) -> ExportSettings:
     """Return the settings of an export with the ``values`` of the form. Raise ``UnusableSetting``.
 
-    ``has_times`` tells whether lines have times in a video.
+    ``has_times`` is whether lines have times in a video.
     """
     files, pattern = values[declared.EXPORT_FILES], values[declared.EXPORT_PATTERN]
     placement = values[declared.EXPORT_PLACEMENT] if has_times and files in _WITHOUT_CHAPTERS else "pauses"
@@ -78,6 +86,10 @@ def export_settings(
         "srt": [SubtitleFormat.SRT],
         "vtt": [SubtitleFormat.VTT],
         "both": [SubtitleFormat.SRT, SubtitleFormat.VTT],
+        "srt-words": [SubtitleFormat.SRT],
+        "vtt-words": [SubtitleFormat.VTT],
+        "lrc": [SubtitleFormat.LRC],
+        "json": [SubtitleFormat.JSON],
     }
     return ExportSettings(
         encoding=encoding_named(values[declared.EXPORT_ENCODING]),
@@ -87,8 +99,11 @@ def export_settings(
         has_audiobook=files == "audiobook",
         joined_name=joined_name if files in ("joined", "both") else None,
         at_times=placement != "pauses",
-        per_character=placement == "characters",
+        joined_per=_JOINED_PER.get(placement, FilePer.SCRIPT),
         standard=standard_named(values[declared.EXPORT_STANDARD]) if has_standard else None,
+        room_tone=Path(values[declared.EXPORT_ROOM_TONE])
+        if has_standard and values[declared.EXPORT_ROOM_TONE]
+        else None,
         pattern=pattern,
         chapter_pattern=pattern if "{chapter" in pattern else DEFAULT_CHAPTER_PATTERN,
         pause_seconds=values[declared.EXPORT_PAUSE_SECONDS] if values[declared.EXPORT_HAS_ONE_PAUSE] else None,
@@ -97,8 +112,10 @@ def export_settings(
         else None,
         is_trimmed=values[declared.EXPORT_IS_TRIMMED],
         subtitles=frozenset(subtitles[values[declared.EXPORT_SUBTITLES]]),
+        subtitles_have_words=values[declared.EXPORT_SUBTITLES] in ("srt-words", "vtt-words", "lrc", "json"),
         has_manifest=values[declared.EXPORT_HAS_MANIFEST],
         project=joined_name or project_name,
+        style_names=style_names,
         book=book,
         provenance=provenance,
         replaces_files=replaces_files,
@@ -107,8 +124,40 @@ def export_settings(
 
 
 @dataclass(frozen=True, slots=True)
+class FormChoices:
+    """What the user chose in the form.
+
+    Attributes:
+        values: The values of the settings in ``REMEMBERED``.
+        part: The numbers of the chosen lines, or empty for all lines.
+    """
+
+    values: Mapping[Setting[Any], Any]
+    joined_name: str
+    part: str = ""
+    replaces_files: bool = False
+
+
+def settings_of(
+    project: Project, choices: FormChoices, *, provenance: Provenance, style_names: Mapping[str, str]
+) -> ExportSettings:
+    """Return the settings of an export of ``project``. Raise ``UnusableSetting``."""
+    return export_settings(
+        choices.values,
+        joined_name=choices.joined_name,
+        project_name=project.name,
+        provenance=provenance,
+        origin=origin_of_project(project, part=choices.part),
+        replaces_files=choices.replaces_files,
+        book=BookDetails.of(project.script.details),
+        has_times=has_slots(project.script),
+        style_names=style_names,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A line of the script as it is when the export begins.
+    """A line of the script at the start of the export.
 
     Attributes:
         take: Its chosen take if an export can use it, else None.
@@ -133,7 +182,7 @@ class ExportLine:
 
 
 def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
-    """Return the lines that are spoken and not empty, in order. This is too slow for every keystroke."""
+    """Return the lines that are spoken and not empty, in order. Too slow to be called on every keystroke."""
     found: list[ExportLine] = []
     for index, (line, chapter) in enumerate(lines_with_chapters(project.lines), 1):
         if line.text.strip() and line.is_spoken:
@@ -144,7 +193,7 @@ def lines_of_script(project: Project) -> tuple[ExportLine, ...]:
 
 
 def takes_to_export(lines: Iterable[ExportLine]) -> ProjectLines:
-    """Return the takes of ``lines``, with their present edits."""
+    """Return the takes of ``lines`` with their current edits."""
     spoken = [(each.item, each.take, each.line) for each in lines if each.take is not None]
     return ProjectLines(
         tuple(item for item, _, _ in spoken),
@@ -155,10 +204,11 @@ def takes_to_export(lines: Iterable[ExportLine]) -> ProjectLines:
 
 @dataclass(frozen=True, slots=True)
 class ExportOrder:
-    """Everything that an export needs. Later edits of the script do not change it.
+    """All input of an export. Later edits of the script do not affect it.
 
     Attributes:
         replaceable: The files of other scripts that the user allowed to replace.
+        choices: What the user chose, or None if the export cannot be repeated from that.
     """
 
     project: Project
@@ -167,6 +217,7 @@ class ExportOrder:
     folder: Path
     settings: ExportSettings
     replaceable: frozenset[PurePosixPath] = frozenset()
+    choices: FormChoices | None = None
 
     @property
     def name(self) -> str:
@@ -181,7 +232,7 @@ class ExportOrder:
 
 @dataclass(frozen=True, slots=True)
 class ExportCheck:
-    """What was found before an export.
+    """Findings before an export.
 
     Attributes:
         foreign: The files of other scripts and programs that would be replaced.
@@ -205,7 +256,7 @@ class ExportCheck:
 
 @dataclass(frozen=True, slots=True)
 class KnownVoicesAndStyles:
-    """What can be spoken. All functions are called on a background thread.
+    """Access to voices, styles and languages. All functions are called on a background thread.
 
     Attributes:
         find_voice: Raises ``StudioError`` for an unknown voice.
@@ -218,7 +269,7 @@ class KnownVoicesAndStyles:
 
 
 def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_failing: bool = False) -> ExportCheck:
-    """Check everything that is known before the export. Reads files, so call it on a background thread.
+    """Check everything that can be known before the export. Reads files, so call it on a background thread.
 
     With ``skips_failing``, lines that would fail are found, but their files are not.
     """
@@ -237,6 +288,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
             is_outdated=each.line.is_locked
             and project.has_line(each.id)
             and project.state_of(each.id) is LineState.OUTDATED,
+            needs_review=each.take is not None and each.take.needs_review,
         )
         for each in order.lines
     ]
@@ -256,6 +308,8 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
                 remedy="{how} Or export WAV, FLAC or MP3.",
                 how=how_to_read_media(),
             )
+        if plan.settings.room_tone is not None:
+            read_room_tone(plan.settings.room_tone, plan.settings.sample_rate)
         found = forecast(plan)
         findings += [*check_names(plan), *orphan_findings(found)]
         foreign = check_target(plan)
@@ -270,8 +324,8 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
 class PreviewedNames:
     """File names that an export creates."""
 
-    line_files: tuple[PurePosixPath, ...]  # of the first lines
-    num_more: int  # number of lines after these
+    line_files: tuple[PurePosixPath, ...]  # files of the first lines
+    num_more: int  # number of further lines
     script_files: tuple[PurePosixPath, ...]  # created once per export
 
     @property
@@ -299,7 +353,7 @@ def folder_of_script(project: Project, folders: tuple[str, ...]) -> Path | None:
 
 
 def with_folder(project: Project, folders: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Return ``folders`` with ``folder`` as the one of the script."""
+    """Return ``folders`` with ``folder`` for the script."""
     names = origin_of_project(project).scripts
     others = [entry for entry in folders if entry.partition("\t")[0] not in names]
     return (*others, f"{names[0]}\t{folder}")[-declared.EXPORT_FOLDERS.most :]
@@ -308,8 +362,8 @@ def with_folder(project: Project, folders: tuple[str, ...], folder: Path) -> tup
 def default_folder(project: Project, remembered: str, name: str, folders: tuple[str, ...] = ()) -> Path:
     """Return the folder of the script's last export, else ``remembered``, or a folder beside the project file.
 
-    A script does not get a folder into which another script was exported. An unsaved script gets one named after
-    ``name`` and the time when the script was created.
+    The folder is never one into which another script was exported. For an unsaved script it is named after ``name`` and
+    the time when the script was created.
     """
     own = folder_of_script(project, folders)
     if own is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 from functools import partial
@@ -19,17 +20,17 @@ from studio.errors import StudioError
 from studio.export.exporter import Exporter, ExportResult
 from studio.export.plan import ExportPlan
 from studio.export.progress import ExportProgress, Pace
-from studio.export.project_lines import TakeSource, fresh_take
+from studio.export.project_lines import TakeSource, check_in_project, fresh_take
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.project.lines import Line
 from studio.project.takes import Take
 
-_WRITING_SHARE = 0.05  # of the progress bar, if lines are spoken, too
-_LEAST_SECONDS = 1.0  # figures are unknown before this much time has passed
+_WRITING_SHARE = 0.05  # share of the progress bar, if lines have to be spoken first
+_LEAST_SECONDS = 1.0  # no estimate before this much time has passed
 
 
 class SpeechQueue(Protocol):
-    """What an export needs of the synthesis queue."""
+    """Interface of the synthesis queue for an export."""
 
     job_finished: SignalInstance
 
@@ -42,7 +43,7 @@ class SpeechQueue(Protocol):
 
 
 class ExportState(Enum):
-    WAITING = "waiting"  # for another export
+    WAITING = "waiting"  # waiting for another export
     SPEAKING = "speaking"
     PAUSED = "paused"
     UNDECIDED = "undecided"  # lines failed, and nothing has been written
@@ -70,11 +71,21 @@ class ExportTask(QObject):
     """
 
     changed = Signal()
-    ended = Signal()  # no longer running: over, or undecided
+    ended = Signal()  # no longer running: finished, or waiting for a decision
     _progressed = Signal(object)  # ExportProgress, emitted on the thread of the export
 
-    def __init__(self, order: ExportOrder, queue: SpeechQueue, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        order: ExportOrder,
+        queue: SpeechQueue,
+        parent: QObject | None = None,
+        *,
+        waits_for: Callable[[int], bool] = lambda _: False,
+    ) -> None:
+        """``waits_for`` returns whether the takes of a batch of jobs are still being checked: see ``take_settled``."""
         super().__init__(parent)
+        self._waits_for = waits_for
+        self._in_check: dict[int, tuple[ExportLine, Take]] = {}  # by batch of the jobs
         self.order = order
         self.state = ExportState.WAITING
         self.failures: dict[str, tuple[ExportLine, StudioError]] = {}
@@ -140,7 +151,7 @@ class ExportTask(QObject):
         self._speak([line for line in self.order.lines if line.id not in self._takes])
 
     def pause(self) -> None:
-        """Speak no more lines until ``resume``. Lines that are being spoken are finished."""
+        """Speak no more lines until ``resume``. Lines being spoken are finished."""
         if self.state is ExportState.SPEAKING:
             self._set_state(ExportState.PAUSED)
 
@@ -158,6 +169,7 @@ class ExportTask(QObject):
             self._control.cancel()
             return
         jobs, self._jobs = list(self._jobs), {}
+        self._in_check.clear()
         self._unspoken.clear()
         for job in jobs:
             self._queue.cancel(job)
@@ -176,14 +188,14 @@ class ExportTask(QObject):
             self._write()
 
     def replace_files(self) -> None:
-        """Write the files again after they were refused because of files of other scripts."""
+        """Write the files again, replacing the files of other scripts that prevented it."""
         if self.files_in_the_way:
             self.order = replace(self.order, replaceable=self.order.replaceable | frozenset(self.files_in_the_way))
             self._write()
 
     @property
     def files_in_the_way(self) -> tuple[PurePosixPath, ...]:
-        """The files of other scripts because of which nothing was written."""
+        """The files of other scripts that prevented the export."""
         return self._exporter.files_in_the_way if self._exporter and self.state is ExportState.FAILED else ()
 
     def wait_until_written(self) -> None:
@@ -201,7 +213,7 @@ class ExportTask(QObject):
         self._feed()
 
     def _feed(self) -> None:
-        """Give the queue the next lines, but not all: the user's own requests do not wait behind the export."""
+        """Queue the next few lines, but not all, so that requests of the user need not wait for the export."""
         while self.state is ExportState.SPEAKING and self._unspoken and len(self._jobs) < self._queue.num_ahead:
             line = self._unspoken.popleft()
             take = self._take_spoken_meanwhile(line)
@@ -213,8 +225,8 @@ class ExportTask(QObject):
         self._continue()
 
     def _continue(self) -> None:
-        """Go on to write, once all lines are spoken."""
-        if self.state is not ExportState.SPEAKING or self._unspoken or self._jobs:
+        """Write the files once all lines are spoken."""
+        if self.state is not ExportState.SPEAKING or self._unspoken or self._jobs or self._in_check:
             self.changed.emit()
         elif self.failures:
             self._end(ExportState.UNDECIDED)
@@ -230,16 +242,27 @@ class ExportTask(QObject):
         line = self._jobs.pop(job, None)
         if line is None:
             return
-        if job.state is JobState.DONE and job.take is not None:
+        if job.state is JobState.DONE and job.take is not None and self._waits_for(job.batch):
+            self._in_check[job.batch] = (line, job.take)
+        elif job.state is JobState.DONE and job.take is not None:
             self._keep(line, job.take)
         elif job.error is not None:
             self.failures[line.id] = (line, job.error)
             self._num_spoken += 1
             self._pace.skipped(letters=len(line.line.text))
-        else:  # removed from the queue, or stopped by another model
+        else:  # removed from the queue, or stopped by a change of model
             self._unspoken.appendleft(line)
             self.pause()
         # Not at once: the queue is about to start the next job.
+        QTimer.singleShot(0, self, self._feed)
+
+    def take_settled(self, batch: int, take_id: str) -> None:
+        """Use the best take of a batch, whose checks and automatic retries have ended."""
+        line, take = self._in_check.pop(batch, (None, None))
+        if line is None or take is None:
+            return
+        script = self.order.project.script
+        self._keep(line, script.take(take_id) if take_id in script.line_of_take else take)
         QTimer.singleShot(0, self, self._feed)
 
     def _keep(self, line: ExportLine, take: Take) -> None:
@@ -265,11 +288,13 @@ class ExportTask(QObject):
         def on_progress(progress: ExportProgress) -> None:
             try:
                 self._progressed.emit(progress)
-            except RuntimeError:  # this object was deleted
+            except RuntimeError:  # this object has been deleted
                 control.cancel()
 
-        source = TakeSource(self.order.project, takes_to_export(spoken))
-        self._exporter = Exporter(plan, source, control=control, on_progress=on_progress)
+        lines = takes_to_export(spoken)
+        check_of = partial(check_in_project, lines)
+        source = TakeSource(self.order.project, lines)
+        self._exporter = Exporter(plan, source, control=control, on_progress=on_progress, check_of=check_of)
         self._written.clear()
         self._set_state(ExportState.WRITING)
         run_in_background(
@@ -313,7 +338,7 @@ class ExportTask(QObject):
 
 
 def _speech_of(line: Line) -> Line:
-    """Return a line without what does not affect its speech."""
+    """Return a line without the values that do not affect its speech."""
     return replace(line, chosen_take=None, file_name=None, note="")
 
 

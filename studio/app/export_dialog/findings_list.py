@@ -1,4 +1,4 @@
-"""List of what the check before an export found."""
+"""List of the findings of the check before an export."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FindingsList(QWidget):
 
     @property
     def skips_lines(self) -> bool:
-        """Whether to leave out the lines that would fail."""
+        """Whether to skip the lines that would fail."""
         return self.skip.isChecked() and bool(self._check.failing_numbers)
 
     @property

@@ -57,7 +57,7 @@ class ExportForm(QWidget):
         self.preset.addItem(self.tr("Custom"), None)
         for preset in PRESETS:
             self.preset.addItem(QCoreApplication.translate(CONTEXT, preset.title), preset)
-        self.folder_row = QWidget()  # shown above the form, where it is wide enough for a long path
+        self.folder_row = QWidget()  # shown above the form, where there is space for a long path
         folder_rows = QFormLayout(self.folder_row)
         folder_rows.setContentsMargins(0, 0, 0, 0)
         preset_label = QLabel(self.tr("Preset"))
@@ -71,6 +71,7 @@ class ExportForm(QWidget):
             declared.EXPORT_ENCODING,
             declared.EXPORT_SAMPLE_RATE,
             declared.EXPORT_STANDARD,
+            declared.EXPORT_ROOM_TONE,
             declared.EXPORT_MATCHES_LOUDNESS,
             declared.EXPORT_LUFS,
             declared.EXPORT_TRUE_PEAK,
@@ -101,7 +102,7 @@ class ExportForm(QWidget):
         self.joined_name.setText(joined_name)
 
     def show_times(self, has_times: bool) -> None:
-        """Show the choice for lines with times in a video."""
+        """Show the option for lines with times in a video."""
         self._files_rows.setRowVisible(self._editors[declared.EXPORT_PLACEMENT].control, has_times)
 
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
@@ -169,7 +170,7 @@ class ExportForm(QWidget):
     def _add(self, rows: QFormLayout, setting: Setting[Any]) -> None:
         control = self._editors[setting].control
         control.setToolTip(translated(setting.help))
-        if isinstance(control, QCheckBox):  # a check box contains its label
+        if isinstance(control, QCheckBox):  # a check box has its own label
             rows.addRow(control)
         else:
             rows.addRow(self._label(setting), control)
@@ -249,6 +250,8 @@ class ExportForm(QWidget):
         self._editors[declared.EXPORT_PATTERN].control.setEnabled(files in ("lines", "both", "chapters"))
         self._editors[declared.EXPORT_ENCODING].control.setEnabled(files != "audiobook")
         self._editors[declared.EXPORT_STANDARD].control.setEnabled(is_joined)
+        has_standard = is_joined and self._value(declared.EXPORT_STANDARD) != "none"
+        self._editors[declared.EXPORT_ROOM_TONE].control.setEnabled(has_standard)
         follows_joined = is_joined or self._value(declared.EXPORT_SUBTITLES) != "none"
         for setting in (declared.EXPORT_HAS_ONE_PAUSE, declared.EXPORT_PAUSE_SECONDS):
             self._editors[setting].control.setEnabled(follows_joined)

@@ -1,9 +1,10 @@
-"""Opens the export dialog and connects it with the session."""
+"""Opens the export dialog and connects it to the session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -15,6 +16,11 @@ from studio.catalog.language_check import unlearned_language
 from studio.export.provenance import Provenance, licence_of_model
 
 
+def provenance_of_model(folder: Path) -> Provenance:
+    """Return the facts about the model in ``folder`` for the metadata of exported files."""
+    return Provenance(folder.name, licence_of_model(folder))
+
+
 def open_export_dialog(
     parent: QWidget,
     session: Session,
@@ -22,7 +28,7 @@ def open_export_dialog(
     selected_ids: Iterable[str] = (),
     show_lines: Callable[[list[str]], object] = lambda _: None,
 ) -> ExportDialog:
-    """Show the dialog and return it at once. It deletes itself when it is closed.
+    """Show the dialog and return it at once. The dialog deletes itself when closed.
 
     The name and licence of the model are written into the metadata of the files. ``show_lines`` selects lines in the
     script.
@@ -32,10 +38,11 @@ def open_export_dialog(
         session.editor.project,
         session.settings,
         selected_ids=selected_ids,
-        provenance=Provenance(model_folder.name, licence_of_model(model_folder)),
+        provenance=provenance_of_model(model_folder),
         known=KnownVoicesAndStyles(
             session.find_voice, session.styles.supports, partial(unlearned_language, model_folder.name)
         ),
+        style_names=session.styles.names,
         parent=parent,
     )
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -1,4 +1,4 @@
-"""Parts of the export dialog besides the form: the name preview, and the question about other files."""
+"""Further parts of the export dialog: the preview of file names, and the question about other files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MAX_NAMES = 5
 @dataclass(frozen=True, slots=True)
 class _Row:
     name: str
-    change: FileChange | None = None  # None if it is not known yet
+    change: FileChange | None = None  # None if not yet known
     is_unused: bool = False
 
 
 @paints_safely
 class _Files(QAbstractListModel):
-    """File names with what happens to them. The tool tips repeat the names, because long ones are cut."""
+    """File names and what happens to each file. The tool tips repeat the names, because long names are cut off."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class _Files(QAbstractListModel):
 
 
 class NamePreview(QWidget):
-    """List of the files that an export makes, replaces and keeps, or the reason why there are none."""
+    """List of the files that an export makes, replaces and keeps, or the reason why there are no files."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

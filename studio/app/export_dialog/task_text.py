@@ -29,7 +29,7 @@ def phase_text(task: ExportTask) -> str:
 
 
 def figures_text(task: ExportTask) -> str:
-    """Return speed and remaining time, as far as they are known."""
+    """Return the speed and the remaining time, if known."""
     figures = []
     per_minute = task.lines_per_minute
     if per_minute is not None:

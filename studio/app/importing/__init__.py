@@ -1,1 +1,1 @@
-"""Import of script files: reading with cancel, the page with choices and a preview, and casting."""
+"""Import of script files: cancellable reading, a page with choices and a preview, and casting."""

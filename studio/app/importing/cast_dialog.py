@@ -199,7 +199,7 @@ class CastDialog(QDialog):
         return table
 
     def eventFilter(self, watched: QWidget, event: QEvent) -> bool:  # type: ignore[override]  # noqa: N802
-        """Keep the row of the focused control visible, and scroll the table over lists without the focus."""
+        """Keep the row of the focused control visible. Over lists without the focus, the wheel scrolls the table."""
         if event.type() == QEvent.Type.FocusIn and (row := self._focused_row()) is not None:
             self.table.scrollTo(self.table.model().index(row, _NAME))
         if event.type() == QEvent.Type.Wheel and not watched.hasFocus():
@@ -256,7 +256,7 @@ def _model(entries: Sequence[tuple[str, object]]) -> QStandardItemModel:
 
 
 def _style_entries(styles: StyleList, others: Sequence[LineStyle], default: str) -> list[tuple[str, object]]:
-    """Return the default style, those of the model, and ``others``."""
+    """Return the default style, the styles of the model, and ``others``."""
     entries: dict[LineStyle, str] = {LineStyle(): default}
     for style in styles.styles:
         entries[LineStyle(preset=style.family)] = f"{styles.category_name(style.category)}: {style.name}"

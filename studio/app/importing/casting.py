@@ -1,4 +1,4 @@
-"""Casting in the window: opens the table of characters and applies it, and selects the lines of a character or voice."""
+"""Casting: opens the table of characters, applies its choices, and selects the lines of a character or voice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preview of a table with a list above each column, which says what the column means."""
+"""Preview of a table, with a list above each column to choose its meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIELDS = {
 
 @paints_safely
 class ColumnTable(QTableWidget):
-    """The first row contains the lists, the others the first rows of the table."""
+    """The first row contains the lists, the other rows the start of the table."""
 
     mapping_changed = Signal()
 
@@ -46,7 +46,7 @@ class ColumnTable(QTableWidget):
 
     @property
     def mapping(self) -> dict[Field, int]:
-        """The chosen columns by their meaning."""
+        """The chosen columns by meaning."""
         fields = ((box.currentData(), at) for at, box in enumerate(self.boxes))
         return {field: at for field, at in fields if field is not None}
 
@@ -83,7 +83,7 @@ class ColumnTable(QTableWidget):
         return box
 
     def _on_chosen(self, changed: QComboBox) -> None:
-        """Free the column that had this meaning before: each meaning has one column."""
+        """Clear the meaning of the column that had it before: each meaning has one column."""
         field = changed.currentData()
         for box in self.boxes:
             if box is not changed and field is not None and box.currentData() == field:
@@ -94,7 +94,7 @@ class ColumnTable(QTableWidget):
         self.mapping_changed.emit()
 
     def _mark_unused(self) -> None:
-        """Show the cells of columns without meaning in a quiet colour."""
+        """Dim the cells of columns without a meaning."""
         for at, box in enumerate(self.boxes):
             brush = self.palette().text() if box.currentData() is not None else self.palette().placeholderText()
             for row in range(1, self.rowCount()):

@@ -1,4 +1,4 @@
-"""Page that shows what was understood of a script file, with the choices of its format."""
+"""Page that shows how a script file was read, with the choices for its format."""
 
 from __future__ import annotations
 
@@ -45,22 +45,25 @@ _ALWAYS_SHOWN = (".epub", ".pdf")
 
 
 def has_choices(file: ScriptFile, imported: ImportedScript) -> bool:
-    """Return whether there is something to decide: columns, speakers, or what of a book is spoken."""
+    """Return whether there is something to decide: columns, speakers, or which parts of a book are spoken."""
     if file.kind is ScriptKind.TABLE or file.name.lower().endswith(_ALWAYS_SHOWN):
         return True
     return any(line.character or not line.is_spoken for line in imported.lines)
 
 
 class ImportPage(QDialog):
-    """After ``accept``, ``imported`` is the script to import. It is made in the background after each choice."""
+    """After ``accept``, ``imported`` is the script to import.
+
+    Each changed choice recreates the script in the background.
+    """
 
     def __init__(self, file: ScriptFile, options: ImportOptions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.imported: ImportedScript | None = None  # None while it is made, or if that fails
+        self.imported: ImportedScript | None = None  # None while it is being made, or if that fails
         self._file = file
         self._options = options
         self._num_requests = 0
-        self._is_waiting = False  # for the script that is being made, to accept it
+        self._is_waiting = False  # accept the script when it is ready
         self.setWindowTitle(self.tr("Import {name}").format(name=file.name))
         self.resize(fit_to_screen(*_SIZE))
         self.sheets = QComboBox()
@@ -155,7 +158,7 @@ class ImportPage(QDialog):
             self._problem.show_error(error)
             self.import_button.setEnabled(False)
 
-    # What was understood.
+    # Result of reading.
 
     def _summary(self, imported: ImportedScript) -> str:
         lines = imported.lines

@@ -26,9 +26,9 @@ _PATIENCE_MILLISECONDS = 600
 
 
 class ScriptImporter(QObject):
-    """Reads script files and hands their lines to the script."""
+    """Reads script files and adds their lines to the script."""
 
-    script_read = Signal(list, list)  # the lines, and the changes that belong to the same undo step
+    script_read = Signal(list, list)  # the lines, and other changes for the same undo step
     noticed = Signal(str)
     cast_wanted = Signal(object)  # keys of imported characters without a voice
 
@@ -57,9 +57,9 @@ class ScriptImporter(QObject):
         return page.imported if await answer_of(page) == QDialog.DialogCode.Accepted else None
 
     async def insert(self, imported: ImportedScript, *, name: str | None) -> None:
-        """Insert the lines as one undo step, known characters with their voices.
+        """Insert the lines as one undo step, and give known characters their voices.
 
-        If ``name`` is given, the project takes it.
+        ``name`` becomes the name of the project.
         """
         voices = VoiceNames(voice.name for voice in await in_background(self._session.library.voices))
         script = self._session.editor.script

@@ -33,7 +33,7 @@ _LETTER_WIDTH = 76
 
 
 class CompareDialog(QDialog):
-    """Shows the takes of ``comparison``; in a blind test their names are hidden until the user chooses one.
+    """Shows the takes of ``comparison``. In a blind test, take numbers are hidden until the user chooses one.
 
     ``chosen_take`` and ``num_takes`` return the current state of the line, which may change while the dialog is open.
     """
@@ -155,11 +155,11 @@ class CompareDialog(QDialog):
 
     @property
     def words(self) -> str:
-        """The level matching and the choice, as shown."""
+        """The displayed texts about level matching and choice."""
         return f"{self._levels.text()} {self._outcome.text()}".strip()
 
     def show_takes(self) -> None:
-        """Show which take is chosen now, and how many of the takes are compared."""
+        """Show which take is chosen, and how many takes are compared."""
         num_shown, num_takes = len(self._comparison.entries), self._num_takes()
         words = self.tr("Comparing {shown} of {count} takes of this line")
         self._count.setText(words.format(shown=num_shown, count=num_takes))

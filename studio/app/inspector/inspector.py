@@ -79,8 +79,8 @@ class Inspector(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused field anyway
-        # As there is no horizontal scrolling, controls that are cut off at the side could not be reached.
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the scroll area already scrolls to the focused field
+        # Without horizontal scrolling, controls beyond the edge could not be reached.
         scroll.setMinimumWidth(page.minimumSizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         return scroll
 

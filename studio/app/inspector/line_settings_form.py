@@ -1,4 +1,4 @@
-"""Form for the settings of one or several lines: how they are spoken, how they sound, and what they are called."""
+"""Form for the settings of one or several lines: voice, style, sound and name."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class LineSettingsForm(QWidget):
 
     # ids of the lines, field, value, title of the undo step, whether further steps merge
     field_changed = Signal(list, str, object, str, bool)
-    speak_requested = Signal()  # another reading of the selected lines
+    speak_requested = Signal()  # speak the selected lines again
 
     def __init__(self, styles: StyleList, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._styles = styles
         self._line: Line | None = None
-        self._lines: tuple[Line, ...] = ()  # the lines that edits change: the selected ones that are not locked
+        self._lines: tuple[Line, ...] = ()  # the lines that edits change: selected and not locked
         self._has_transcript = False
         self._is_showing = False
         self._scope = QLabel(wordWrap=True)
@@ -122,7 +122,7 @@ class LineSettingsForm(QWidget):
     def show_lines(self, line: Line | None, selected: Sequence[Line], *, has_transcript: bool = False) -> None:
         """Show the current ``line``, if any; edits apply to the ``selected`` lines.
 
-        ``has_transcript`` tells whether the line's voice has a transcript; the displayed mode depends on it.
+        The displayed mode depends on ``has_transcript``: whether the line's voice has a transcript.
         """
         ids_before = self._shown_ids
         self._line = line
@@ -149,7 +149,7 @@ class LineSettingsForm(QWidget):
         self._is_showing = False
 
     def show_speed_note(self, note: str) -> None:
-        """Show why the chosen take of the line does not have its speed; an empty note hides it."""
+        """Show why the chosen take does not have the line's speed; an empty note hides the field."""
         self._speed_note.setText(note)
         self._speed_note.setVisible(bool(note))
 
@@ -161,7 +161,7 @@ class LineSettingsForm(QWidget):
 
     @property
     def _numbers(self) -> dict[str, NumberField]:
-        """The fields of numbers, except the speed, by the line's field."""
+        """The numeric fields, except speed, by attribute of the line."""
         return {
             "pause_after_seconds": self._pause,
             "gain_db": self._volume,
@@ -178,7 +178,7 @@ class LineSettingsForm(QWidget):
         form.setContentsMargins(10, 8, 10, 4)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow(self._scope)
-        rows: tuple[tuple[str, dict[QWidget, str]], ...] = (  # label, and accessible names of the controls
+        rows: tuple[tuple[str, dict[QWidget, str]], ...] = (  # label, accessible names of the controls
             (self.tr("Voice"), {self._voice: self.tr("Voice")}),
             (self.tr("Style"), {self._style: self.tr("Style")}),
             ("", {self._instruction: self.tr("Style instruction")}),
@@ -329,7 +329,7 @@ class LineSettingsForm(QWidget):
         self._report_edit(field, value, title, merges=True)
 
     def _on_words(self, field: str, title: str, words: str) -> None:
-        """A note is a text; a missing name is None."""
+        """An empty note is an empty string; an empty name is None."""
         self._report_edit(field, words if field == "note" else words or None, title, merges=True)
 
     def _mode_text(self, line: Line, has_transcript: bool) -> str:

@@ -12,7 +12,7 @@ _INDENT_PIXELS = 20
 
 
 class SamplingOptionsBox(QWidget):
-    """Custom sampling options of lines. While the box is not checked, the defaults of the released models apply."""
+    """Custom sampling options of lines. Unless the box is checked, the defaults of the released models apply."""
 
     changed = Signal(object)  # SamplingOptions or None
 

@@ -1,4 +1,4 @@
-"""Dialog that trims a take, and speaks a part of it again."""
+"""Dialog to trim a take or speak part of it again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from studio.project.takes import Take
 
 _SIZE = (720, 420)
 _TEXT_ROWS = 4
-_BEFORE_SECONDS = 1.0  # heard before a new part
+_BEFORE_SECONDS = 1.0  # length of the lead-in that is played before a new part
 
 
 class TakeEditor(QDialog):
@@ -55,6 +55,7 @@ class TakeEditor(QDialog):
         self._play = QPushButton(icon("play"), self.tr("Play selection"))
         self._trim = QPushButton(icon("split"), self.tr("Trim to selection"))
         self._untrim = QPushButton(self.tr("Remove trim"))
+        self._cut = QPushButton(self.tr("Cut silence…"))
         self._say = QPushButton(icon("retry"), self.tr("Say again"))
         self._message = QLabel(wordWrap=True)
         self._problem = ErrorLine()
@@ -72,6 +73,7 @@ class TakeEditor(QDialog):
         self._message.setProperty("role", "quiet")
         self._trim.setToolTip(self.tr("Omit what is before and after the selection (can be undone)"))
         self._untrim.setToolTip(self.tr("Use the whole recording again (can be undone)"))
+        self._cut.setToolTip(self.tr("Shorten long pauses. The result is a new take; this one stays."))
         self._say.setToolTip(
             self.tr(
                 "Speak the selected words again, with neighbouring words if they are few. The new speech is joined to a "
@@ -80,7 +82,7 @@ class TakeEditor(QDialog):
             )
         )
         buttons = QHBoxLayout()
-        for button in (self._play, self._say, self._trim, self._untrim):
+        for button in (self._play, self._say, self._trim, self._untrim, self._cut):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
@@ -103,6 +105,7 @@ class TakeEditor(QDialog):
         self._play.clicked.connect(self._listen)
         self._trim.clicked.connect(self._on_trim)
         self._untrim.clicked.connect(self._on_untrim)
+        self._cut.clicked.connect(self._on_cut)
         self._say.clicked.connect(self._on_say_again)
         self._player.moved.connect(self._waveform.set_cursor)
         self._player.ended.connect(lambda _: self._on_playback_ended())
@@ -113,7 +116,7 @@ class TakeEditor(QDialog):
     # Display.
 
     def show_take(self, take: Take, selection: tuple[float, float] | None = None) -> None:
-        """Show another take, and select a span of its recording, by default what is not trimmed."""
+        """Show another take and select a span of its recording, by default the part that is not trimmed."""
         self._take, self._samples = take, None
         project, line = self._session.editor.project, self._session.editor.script.line(take.line_id)
         has_line_text = match_of(project, take) is not TakeMatch.OLDER_TEXT
@@ -149,6 +152,7 @@ class TakeEditor(QDialog):
         self._play.setEnabled(self._samples is not None)
         self._trim.setEnabled(is_free)
         self._untrim.setEnabled(is_free and take.trim_start_seconds + take.trim_end_seconds > 0)
+        self._cut.setEnabled(is_free)
         self._say.setEnabled(is_free and self._selected_part is not None)
         if is_locked:
             self._message.setText(self.tr("The line is locked, so its takes cannot be changed."))
@@ -226,6 +230,20 @@ class TakeEditor(QDialog):
         seconds = self._take.audio_seconds - start - end
         self._message.setText(self.tr("The take is {seconds:.2f} s long now.").format(seconds=seconds))
         self._update_buttons()
+
+    def _on_cut(self) -> None:
+        from studio.app.inspector.silence_dialog import SilenceDialog  # noqa: PLC0415 - on demand
+
+        self._player.stop()
+        dialog = SilenceDialog(self._session, [self._take], self)
+        dialog.cut.connect(self._on_silence_cut)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _on_silence_cut(self, made: list[Take]) -> None:
+        words = self.tr("{take} has shorter pauses. The former take is kept.")
+        self._message.setText(words.format(take=take_name(made[0])))
+        self.show_take(made[0])
 
     def _on_say_again(self) -> None:
         part = self._selected_part

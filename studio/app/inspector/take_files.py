@@ -1,4 +1,4 @@
-"""Takes as files: export of a single take, and dragging it into another program."""
+"""Export of a single take to a file, and dragging it into another program."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TakeFiles(QObject):
         )
 
     def file_name(self, take: Take) -> str:
-        """Return a name of line number, text and take number."""
+        """Return a file name made of line number, text and take number."""
         script = self._editor.script
         line, number = script.line(take.line_id), script.index_of[take.line_id] + 1
         text = " ".join(line.text.split())[:_TEXT_LETTERS]
@@ -94,8 +94,8 @@ class TakeFiles(QObject):
             drag.exec(Qt.DropAction.CopyAction)
 
     def _temporary_folder(self) -> Path:
-        """Return an empty folder for one file, so that its name can be used again."""
+        """Return an empty folder for one file, so that equal file names do not collide."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="timbre-takes-"))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # at the latest, at exit
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # deleted at exit at the latest
         return Path(tempfile.mkdtemp(dir=self._folder))

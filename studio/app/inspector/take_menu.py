@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt
@@ -20,9 +21,15 @@ _MOST_REMOVED_SHOWN = 20
 
 
 def take_menu(
-    takes: TakesController, take_id: str | None, dialogs: Dialogs, actions: Actions, window: QWidget
+    takes: TakesController,
+    take_id: str | None,
+    dialogs: Dialogs,
+    actions: Actions,
+    window: QWidget,
+    *,
+    selected: Sequence[str] = (),
 ) -> QMenu:
-    """Return the menu of the take, if any, and of the removed takes of the current line."""
+    """Return the menu of the take, if any, of the ``selected`` takes and of the removed takes of the current line."""
     translate = QCoreApplication.translate
     menu = QMenu(window)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -30,7 +37,14 @@ def take_menu(
     if take is not None:
         _add_take(menu, takes, take, dialogs)
         menu.addSeparator()
+    menu.addAction(actions["play.accept"])
+    menu.addAction(actions["play.best"])
     menu.addAction(actions["play.compare_takes"])
+    join = menu.addAction(icon("merge"), translate("Takes", "Join two takes…"))
+    join.setToolTip(translate("Takes", "Select two takes to join the start of one to the end of the other"))
+    pair = _pair_to_join(takes, selected)
+    join.setEnabled(len(pair) == 2)
+    join.triggered.connect(lambda: dialogs.join_takes(takes, pair))
     removed = menu.addMenu(icon("undo"), translate("Takes", "Restore removed take"))
     removed.setEnabled(bool(takes.removed_takes))
     for each in takes.removed_takes[:_MOST_REMOVED_SHOWN]:
@@ -38,6 +52,11 @@ def take_menu(
         text = words.format(number=each.number, seconds=each.audio_seconds)
         removed.addAction(text).triggered.connect(lambda _=False, wanted=each: takes.restore(wanted))
     return menu
+
+
+def _pair_to_join(takes: TakesController, selected: Sequence[str]) -> list[str]:
+    """Return the two selected takes, or the only two takes of the line; otherwise fewer or more."""
+    return list(selected) if len(selected) > 1 else [take.id for take in takes.takes]
 
 
 def _add_take(menu: QMenu, takes: TakesController, take: Take, dialogs: Dialogs) -> None:
@@ -56,6 +75,7 @@ def _add_take(menu: QMenu, takes: TakesController, take: Take, dialogs: Dialogs)
     menu.addAction(icon("split"), translate("Takes", "Edit take…")).triggered.connect(
         lambda: dialogs.edit_take(takes, take.id)
     )
+    menu.addAction(translate("Takes", "Cut silence…")).triggered.connect(lambda: dialogs.cut_silence(takes, [take.id]))
     menu.addSeparator()
     menu.addAction(icon("export"), translate("Takes", "Export this take…")).triggered.connect(
         lambda: dialogs.take_files.choose_file(take)

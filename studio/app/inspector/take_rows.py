@@ -1,4 +1,4 @@
-"""What the list of takes shows of each take, as texts in the interface language."""
+"""Texts of the rows in the list of takes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
+from studio.app.checking.verdicts import VerdictMark, mark_of
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.translation import join_phrases
@@ -14,11 +15,13 @@ from studio.pipeline.request import LengthVerdict
 from studio.project.project import Project
 from studio.project.take_match import TakeMatch, match_of
 from studio.project.takes import Take, can_stretch
+from studio.take_checks.policy import quality_key
+from studio.take_checks.records import Verdict
 
 translate = QCoreApplication.translate
 
-_TEXT_LETTERS = 200  # of the text in the tool tip
-_SEED_DIGITS = 6  # of the seed in the row
+_TEXT_LETTERS = 200  # number of characters of the text in the tool tip
+_SEED_DIGITS = 6  # number of digits of the seed in the row
 _MATCH_NAMES = {
     TakeMatch.OLDER_TEXT: _T("Takes", "Older text"),
     TakeMatch.OTHER_SETTINGS: _T("Takes", "Other settings"),
@@ -31,8 +34,9 @@ class TakeRow:
     """A take, and how it is played in its line.
 
     Attributes:
-        seconds: The length with its edits.
+        seconds: The length after edits.
         speed: The speaking rate at which it is played.
+        rank: The place of the take among the checked takes of its line, from 1, or None with fewer than two of them.
         has_line_speed: False if it cannot be stretched to the speed of the line.
     """
 
@@ -41,11 +45,15 @@ class TakeRow:
     speed: float
     has_line_speed: bool
     match: TakeMatch
+    verdict: VerdictMark | None = None
+    rank: int | None = None
 
 
 def take_rows(project: Project, line_id: str) -> tuple[TakeRow, ...]:
     """Return the takes of a line in order of number."""
-    line = project.line(line_id)
+    line, takes = project.line(line_id), project.takes_of(line_id)
+    checked = sorted((take for take in takes if is_ranked(take)), key=lambda take: quality_key(take.check))
+    ranks = {take.id: place for place, take in enumerate(checked, 1)} if len(checked) > 1 else {}
     return tuple(
         TakeRow(
             take,
@@ -53,9 +61,41 @@ def take_rows(project: Project, line_id: str) -> tuple[TakeRow, ...]:
             take.parameters.speed * project.edits_of(take).speed,
             can_stretch(take, line),
             match_of(project, take),
+            mark_of(take),
+            ranks.get(take.id),
         )
-        for take in project.takes_of(line_id)
+        for take in takes
     )
+
+
+def is_ranked(take: Take) -> bool:
+    return take.check is not None and take.check.verdict is not Verdict.NOT_CHECKED
+
+
+def verdict_text(row: TakeRow) -> str:
+    """Return the verdict and the rank of a take, or an empty text if it was not checked."""
+    if row.verdict is None:
+        return ""
+    if row.rank is None:
+        return row.verdict.name
+    return translate("Takes", "{verdict}, no. {rank}").format(verdict=row.verdict.name, rank=row.rank)
+
+
+def ranking_reasons(row: TakeRow) -> list[str]:
+    """Return why a take has its verdict and rank."""
+    check, mark = row.take.check, row.verdict
+    if check is None or mark is None:
+        return []
+    reasons = [translate("Takes", "Check: {verdict}. {reason}").format(verdict=verdict_text(row), reason=mark.reason)]
+    if check.word_error_rate is not None:
+        words = translate("Takes", "Wrong words: {share:.0%}")
+        reasons.append(words.format(share=check.word_error_rate))
+    if check.similarity is not None:
+        words = translate("Takes", "Similarity of the voice: {similarity:.2f}")
+        reasons.append(words.format(similarity=check.similarity))
+    if row.take.retry_of is not None:
+        reasons.append(translate("Takes", "Spoken again automatically, because a take had problems."))
+    return reasons
 
 
 def take_name(take: Take) -> str:
@@ -75,13 +115,13 @@ def age_text(created: datetime, now: datetime | None = None) -> str:
 
 
 def mark_texts(row: TakeRow) -> list[str]:
-    """Return what is unusual about a take, the most important first."""
+    """Return the unusual properties of a take, the most important first."""
     marks = []
     if row.match in _MATCH_NAMES:
         marks.append(translate("Takes", _MATCH_NAMES[row.match]))
     if not row.take.is_complete:
         marks.append(translate("Takes", "Stopped"))
-    elif row.take.parameters.odd_length is not None:
+    elif row.take.parameters.odd_length is not None and row.verdict is None:
         marks.append(translate("Takes", _VERDICT_NAMES[row.take.parameters.odd_length]))
     if row.take.parameters.omitted_style is not None:
         marks.append(translate("Takes", "Without style"))
@@ -91,7 +131,7 @@ def mark_texts(row: TakeRow) -> list[str]:
 
 
 def details_text(row: TakeRow) -> str:
-    """Return the second line of a row: speed, age and the end of the seed, if it is long."""
+    """Return the second line of a row: speed, age and seed, of which only the end is shown if it is long."""
     seed = str(row.take.seed)
     shown = seed if len(seed) <= _SEED_DIGITS else f"…{seed[-_SEED_DIGITS:]}"
     return " · ".join(
@@ -106,6 +146,7 @@ def accessible_text(row: TakeRow, *, is_chosen: bool) -> str:
             take_name(take),
             *([translate("Takes", "chosen")] if is_chosen else []),
             *([translate("Takes", "kept")] if take.is_kept else []),
+            *([f"{verdict_text(row)}: {row.verdict.reason}"] if row.verdict is not None else []),
             *mark_texts(row),
             f"{row.seconds:.1f} s",
             details_text(row),
@@ -133,8 +174,9 @@ def tool_tip(row: TakeRow) -> str:
     if parameters.omitted_style is not None:
         words = translate("Takes", "Spoken without the style of the line, which {model} does not have.")
         rows.append(words.format(model=parameters.model_name))
-    if parameters.odd_length is not None:
+    if parameters.odd_length is not None and take.check is None:
         rows.append(odd_length_warning(take))
+    rows += ranking_reasons(row)
     if take.first_audio_seconds is not None:
         rows.append(translate("Takes", "Latency: {seconds:.2f} s").format(seconds=take.first_audio_seconds))
     if take.real_time_factor is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from studio.app.playback.audio_player import NowPlaying
-from studio.app.playback.comparison import MOST_TAKES
 from studio.app.session import Session
 from studio.audio.edits import AudioEdits
 from studio.audio.streaming_audio import StreamingAudio
@@ -40,7 +39,7 @@ class TakesController(QObject):
 
     @property
     def removed_takes(self) -> tuple[Take, ...]:
-        """Takes of the current line removed since the script was opened, the latest first."""
+        """Takes removed from the current line since the script was opened, the latest first."""
         return self._trash.takes_of(self._line.id) if self._line else ()
 
     @property
@@ -52,6 +51,14 @@ class TakesController(QObject):
     def chosen(self) -> Take | None:
         wanted = self._line.chosen_take if self._line else None
         return next((take for take in self.takes if take.id == wanted), None)
+
+    @property
+    def shown(self) -> tuple[Take | None, AudioEdits]:
+        """The take in the transport bar, and the edits of the audio that is shown there."""
+        script = self._session.editor.script
+        take_id = self._shown_take
+        take = script.take(take_id) if take_id is not None and take_id in script.line_of_take else None
+        return take, self._shown_edits or AudioEdits()
 
     def take(self, take_id: str) -> Take | None:
         """Return a take of the current line."""
@@ -87,7 +94,7 @@ class TakesController(QObject):
         self._shown_take, self._shown_edits = playing.take_id, playing.edits
 
     def _on_ended(self) -> None:
-        """Show the chosen take again, unless the shown take is still being generated."""
+        """Show the chosen take again, unless the displayed take is still being generated."""
         is_being_generated = any(
             job.synthesis is not None and job.synthesis.take_id == self._shown_take
             for job in self._session.queue.running
@@ -151,6 +158,8 @@ class TakesController(QObject):
 
     def takes_to_compare(self, selected: list[str]) -> list[Take]:
         """Return the ``selected`` takes if there are several, otherwise all; at most the ``MOST_TAKES`` newest."""
+        from studio.app.playback.comparison import MOST_TAKES  # noqa: PLC0415 - after the first paint
+
         chosen = [take for take in self.takes if take.id in selected]
         return list(chosen if len(chosen) > 1 else self.takes)[-MOST_TAKES:]
 
@@ -185,7 +194,7 @@ class TakesController(QObject):
             )
 
     def restore_last(self) -> None:
-        """Restore the take of the current line that was removed last."""
+        """Restore the take last removed from the current line."""
         for take in self.removed_takes[:1]:
             self.restore(take)
 
@@ -204,7 +213,7 @@ class TakesController(QObject):
         return line.is_locked
 
     def play_from(self, seconds: float) -> None:
-        """Play the shown take from ``seconds``; no effect while it is being generated."""
+        """Play the displayed take from ``seconds``; no effect while it is being generated."""
         playing = self._session.transport.now_playing
         if playing is not None and playing.take_id == self._shown_take:
             if playing.audio.is_complete:

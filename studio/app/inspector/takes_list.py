@@ -27,7 +27,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.inspector.take_rows import TakeRow, accessible_text, details_text, mark_texts, take_name, tool_tip
+from studio.app.inspector.take_rows import (
+    TakeRow,
+    accessible_text,
+    details_text,
+    mark_texts,
+    take_name,
+    tool_tip,
+    verdict_text,
+)
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.icons import icon
@@ -54,7 +62,7 @@ class TakesList(QListWidget):
     take_chosen = Signal(str)
     play_requested = Signal(str)
     play_toggled = Signal(str)  # Space: play the take, or stop
-    menu_requested = Signal(QPoint)  # screen position; for the selected and the removed takes
+    menu_requested = Signal(QPoint)  # screen position of the menu for the selected and removed takes
     drag_requested = Signal(str)  # the user starts to drag a take out of the window
 
     def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QWidget | None = None) -> None:
@@ -121,7 +129,7 @@ class TakesList(QListWidget):
         row: TakeRow = item.data(_ROW_ROLE)
         return row.take.id
 
-    # Keys and mouse.
+    # Keyboard and mouse.
 
     def event(self, event: QEvent) -> bool:
         """Keep Space for the selected take; in the window it plays the chosen one."""
@@ -149,7 +157,7 @@ class TakesList(QListWidget):
                 self.play_requested.emit(row.take.id)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
-        self._is_double_click = True  # its release is not another click
+        self._is_double_click = True  # the second release is not another click
         item = self.itemAt(event.position().toPoint())
         if item is not None and event.button() == Qt.MouseButton.LeftButton:
             self.take_chosen.emit(self._take_of(item))
@@ -173,7 +181,7 @@ class TakesList(QListWidget):
             self.drag_requested.emit(self.current_take)
 
     def _on_menu(self, position: QPoint) -> None:
-        """Open the menu, even if no take is below the mouse, because it also restores removed takes."""
+        """Open the menu even if no take is below the mouse, because the menu also restores removed takes."""
         item = self.itemAt(position)
         if item is not None and not item.isSelected():
             self.setCurrentItem(item)
@@ -186,7 +194,7 @@ def _is_space(event: QKeyEvent) -> bool:
 
 @paints_safely
 class _TakeDelegate(QStyledItemDelegate):
-    """Paints the mark of the chosen take, name, marks and length, and below them the waveform and details."""
+    """Paints the mark of the chosen take, the name, notes and length; below them, the waveform and details."""
 
     def __init__(self, outline_of: Callable[[str], WaveformPeaks | None], parent: QListWidget) -> None:
         super().__init__(parent)
@@ -231,8 +239,16 @@ class _TakeDelegate(QStyledItemDelegate):
         if row.take.is_kept:
             icon("kept", colors.quiet).paint(painter, QRect(rest.left(), rest.top(), rest.height(), rest.height()))
             rest.setLeft(rest.left() + rest.height() + GRID // 2)
-        marks = " · ".join(mark_texts(row))
         painter.setFont(meta)
+        if row.verdict is not None:
+            colour, words = row.verdict.colour(colors), verdict_text(row)
+            icon(row.verdict.icon, colour).paint(painter, QRect(rest.left(), rest.top(), rest.height(), rest.height()))
+            rest.setLeft(rest.left() + rest.height() + GRID // 2)
+            painter.setPen(QColor(colour))
+            shown = QFontMetrics(meta).elidedText(words, Qt.TextElideMode.ElideRight, rest.width())
+            painter.drawText(rest, _LEFT, shown)
+            rest.setLeft(rest.left() + QFontMetrics(meta).horizontalAdvance(shown) + GRID)
+        marks = " · ".join(mark_texts(row))
         painter.setPen(QColor(colors.warn))
         painter.drawText(rest, _LEFT, QFontMetrics(meta).elidedText(marks, Qt.TextElideMode.ElideRight, rest.width()))
 

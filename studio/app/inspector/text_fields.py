@@ -1,4 +1,4 @@
-"""Text fields of the inspector, which can show that several lines differ and do not change words being typed."""
+"""Text fields of the inspector. They can show that the selected lines differ, and keep words being typed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOTE_MARGIN = 12
 class WordsField(QLineEdit):
     """A field for a name. ``empty_text`` is shown while the name is empty."""
 
-    words_edited = Signal(str)  # without spaces at the ends
+    words_edited = Signal(str)  # text without leading and trailing spaces
 
     def __init__(self, *, empty_text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,7 +29,7 @@ class WordsField(QLineEdit):
 
 
 class NoteField(QPlainTextEdit):
-    """A field for a remark of several lines."""
+    """A field for a remark that may have several lines."""
 
     words_edited = Signal(str)
 

@@ -21,7 +21,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 
 class WaveformThumbnails(QObject):
-    """Thumbnails by take. ``outline`` computes a missing one on another thread, and ``ready`` reports it.
+    """Thumbnails by take. ``outline`` starts computing a missing one on another thread; ``ready`` reports it.
 
     When the edits of a take change, its former thumbnail is shown until the new one is ready.
     """
@@ -34,7 +34,7 @@ class WaveformThumbnails(QObject):
         self._run = run
         self._editor = editor
         self._outlines: dict[str, WaveformPeaks] = {}
-        self._edits: dict[str, AudioEdits] = {}  # of the outlines, including those that are being computed
+        self._edits: dict[str, AudioEdits] = {}  # keys of the outlines, including those being computed
         self._pending: set[str] = set()
         editor.project_replaced.connect(self._forget)
 

@@ -37,7 +37,7 @@ from studio.settings import FIRST_RUN_IS_OVER
 
 
 class FirstRun(QObject):
-    """Shows the steps in ``panel``. ``model_chosen`` carries the name of the model to load."""
+    """Shows its steps in ``panel``. ``model_chosen`` carries the name of the model to load."""
 
     model_chosen = Signal(str)
     models_wanted = Signal()
@@ -60,6 +60,7 @@ class FirstRun(QObject):
         self._machine: MachineFacts | None = None
         self._is_active = False
         self._shows_advice = False
+        self._is_put_off = False
         self._beginning: asyncio.Task[None] | None = None
         self._comparison: asyncio.Task[None] | None = None
         panel.closed.connect(self._end)
@@ -79,10 +80,15 @@ class FirstRun(QObject):
         self._advice = recommended_model(facts, known_models().values())
         if self._advice is None:
             return
-        installed = {status.name for status in self._tasks.statuses if status.state is ModelState.INSTALLED}
+        installed = {
+            status.name
+            for status in self._tasks.statuses
+            if status.state is ModelState.INSTALLED and not status.is_recognizer
+        }
         if not installed:
             self._is_active = True
-            self._show_advice()
+            if not self._is_put_off:
+                self._show_advice()
             self._on_task_changed()  # an earlier window may have started a download
         elif self._name in installed and self._session.model_folder().name not in installed:
             self._is_active = True
@@ -101,7 +107,7 @@ class FirstRun(QObject):
         self._stop_comparison()
 
     def _end(self) -> None:
-        """Close the panel for good. The Models page offers the same actions."""
+        """Close the panel permanently. The Models page offers the same actions."""
         self._is_active = False
         self._stop_comparison()
         self.panel.hide()
@@ -134,9 +140,16 @@ class FirstRun(QObject):
         self._shows_advice = True
 
     def _on_statuses_changed(self) -> None:
-        """Update the size to download: a cancelled download is deleted after the advice is shown again."""
+        """Update the download size: a cancelled download is deleted only after the advice is shown again."""
         if self._is_active and self._shows_advice:
             self._show_advice()
+
+    def put_off_advice(self) -> None:
+        """Hide the advice until the next start, because a notice offers a download that the lines need."""
+        self._is_put_off = True
+        if self._is_active and self._shows_advice:
+            self._shows_advice = False
+            self.panel.hide()
 
     def _install(self) -> None:
         self._tasks.install(self._name)
@@ -286,7 +299,7 @@ class FirstRun(QObject):
     # Texts.
 
     def _difference_text(self, before: ModelPreview, after: ModelPreview) -> str:
-        """Return what became better and what became worse. Differences too small to notice are left out."""
+        """Return the improvements and the disadvantages. Differences too small to notice are left out."""
         words_of = {
             "makes_noise": (self.tr("speech instead of noise"), self.tr("noise instead of speech")),
             "highest_hertz": (self.tr("fuller sound"), self.tr("duller sound")),
@@ -303,13 +316,13 @@ class FirstRun(QObject):
         return join_sentences(sentences) or self.tr("No noticeable difference.")
 
     def _advice_title(self, advice: Advice) -> str:
-        """Return one line: what the model in use can do, and which one is better."""
+        """Return one line: the name of a better model, and the abilities of the current one, cut off if too long."""
         used = known_models().get(self._session.model_folder().name)
         if used is None:
             return self.tr("Install a better model")
         better = self.tr("Better voice: {name}").format(name=advice.model.name)
         can = self.tr("{name} speaks {languages}.").format(name=used.name, languages=language_text(used))
-        return join_sentences((can, better))
+        return f"{better} · {can}"
 
     def _machine_text(self) -> str:
         machine = self._machine

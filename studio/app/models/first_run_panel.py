@@ -1,4 +1,4 @@
-"""Line above the script that shows the steps of the first-run assistant; all of a step is shown in a dialog."""
+"""Line above the script that shows the steps of the first-run assistant. A dialog shows the whole step."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FirstRunPanel(CollapsiblePanel):
         return self._page
 
     def show_page(self, page: PanelPage) -> None:
-        """Show ``page``. Buttons with the same texts are kept, so that they do not lose the focus."""
+        """Show ``page``. Buttons with the same texts are kept, so that they keep the focus."""
         has_same_buttons = [button.text for button in page.buttons] == [button.text for button in self._page.buttons]
         has_same_table = list(page.table) == list(self._page.table)
         self._page = page

@@ -1,4 +1,4 @@
-"""Card of one model: abilities, state, progress, and the actions available in this state."""
+"""Card of one model: abilities, state, progress, and the available actions."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ class ModelCard(QFrame):
     install_wanted = Signal(frozenset)
     stop_wanted = Signal()
     discard_wanted = Signal()
-    retry_wanted = Signal()  # without waiting any longer
+    retry_wanted = Signal()  # retry now instead of waiting
     other_source_wanted = Signal()
     check_wanted = Signal()
     export_wanted = Signal()
     remove_wanted = Signal()
     use_wanted = Signal()
+    measure_wanted = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +68,11 @@ class ModelCard(QFrame):
         self._advice.setProperty("role", "good")
         self._advice.hide()
         self._abilities = QLabel(wordWrap=True)
+        self.speed = QLabel(wordWrap=True)
+        self.measure = QPushButton(self.tr("Measure"))
+        self.measure.setAccessibleName(self.tr("Measure the speed of {name}").format(name=name))
+        self.measure.setAutoDefault(False)
+        self.measure.clicked.connect(self.measure_wanted)
         self._origin = QLabel(wordWrap=True)
         self._origin.setProperty("role", "quiet")
         self._origin.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -114,7 +120,13 @@ class ModelCard(QFrame):
         column.setContentsMargins(12, 8, 10, 10)
         column.setSpacing(4)
         column.addLayout(head)
-        for widget in (self._advice, self._abilities, self._origin, self._variant, self._task, self._bar, self._file):
+        speed = QHBoxLayout()
+        speed.addWidget(self.speed, 1)
+        speed.addWidget(self.measure)
+        for label in (self._advice, self._abilities, self._origin):
+            column.addWidget(label)
+        column.addLayout(speed)
+        for widget in (self._variant, self._task, self._bar, self._file):
             column.addWidget(widget)
 
     def show_status(self, status: ModelStatus, *, is_used: bool) -> None:
@@ -131,8 +143,17 @@ class ModelCard(QFrame):
         self._show_buttons(status, is_used=is_used)
         self.show_task(None)
 
+    def show_speed(self, words: str, *, can_measure: bool) -> None:
+        """Show the measured speed. ``can_measure`` tells whether the button is enabled; it needs an installed model."""
+        status = self._status
+        is_here = status is not None and status.state in (ModelState.INSTALLED, ModelState.BUNDLED)
+        self.speed.setText(words)
+        self.speed.setVisible(status is not None and status.state is not ModelState.UNSUPPORTED)
+        self.measure.setVisible(is_here)
+        self.measure.setEnabled(can_measure)
+
     def show_advice(self, words: str) -> None:
-        """Show why this model is recommended; empty if another one is."""
+        """Show why this model is recommended; ``reason`` is empty if another one is."""
         self._advice.setText(words)
         self._advice.setVisible(bool(words))
 
@@ -207,7 +228,7 @@ class ModelCard(QFrame):
                     self._offer(self._main, self.tr("Repair"), self._install)
                 self._menu.addAction(self.tr("Remove…"), self.remove_wanted.emit)
             case ModelState.INSTALLED | ModelState.BUNDLED:
-                if not is_used:
+                if not is_used and not status.is_recognizer:
                     self._offer(self._main, self.tr("Use"), self.use_wanted.emit)
                 self._fill_menu(status, is_used=is_used)
             case _:

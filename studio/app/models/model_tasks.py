@@ -79,7 +79,7 @@ class ModelTasks(QObject):
         self._enqueue(ModelTask(name, ModelTaskKind.INSTALL, variants))
 
     def resume_unfinished(self) -> None:
-        """Continue the downloads that the end of the program interrupted."""
+        """Continue downloads interrupted by the end of the program."""
         known = known_models()
         for name in self._settings[UNFINISHED_DOWNLOADS]:
             if name in known and self.task_of(name) is None:
@@ -184,7 +184,7 @@ class ModelTasks(QObject):
             self._run(self._process_queue())
 
     def _keep_downloads(self) -> None:
-        """Store which downloads to continue if the program ends now."""
+        """Store which downloads to continue at the next start."""
         if self._is_closed:
             return
         names = [t.name for t in self._tasks if t.kind is ModelTaskKind.INSTALL and not t.stop.is_cancelled]

@@ -48,6 +48,7 @@ _ABILITIES = {
     Ability.STORED_VOICES: _T("Models", "Built-in voices"),
     Ability.INSTRUCT: _T("Models", "follows style instructions"),
     Ability.STREAM: _T("Models", "streams"),
+    Ability.RECOGNIZE: _T("Models", "Recognises speech, to check takes"),
 }
 _LANGUAGES = {
     "zh": _T("Models", "Chinese"),
@@ -96,7 +97,10 @@ def state_icon(status: ModelStatus) -> tuple[str, str]:
 
 
 def language_text(known: KnownModel) -> str:
-    return _tr(_T("Models", ", ")).join(_tr(_LANGUAGES[code]) for code in known.languages)
+    named = [_tr(words) for code, words in _LANGUAGES.items() if code in known.languages]
+    if others := len(known.languages) - len(named):
+        named.append(_tr(_T("Models", "{count} other languages")).format(count=others))
+    return _tr(_T("Models", ", ")).join(named)
 
 
 def ability_text(known: KnownModel) -> str:
@@ -128,7 +132,7 @@ def advice_text(advice: Advice, machine: MachineFacts) -> str:
         )
         sentences = [words]
     if advice.lacks_memory:
-        words = _tr(_T("Models", "The {size} of memory are less than it needs."))
+        words = _tr(_T("Models", "It needs more memory than the {size} of this computer."))
         sentences.append(words.format(size=memory_text(machine.memory_bytes)))
     if advice.lacks_disk:
         sentences.append(_tr(_T("Models", "There is not enough free disk space for it.")))

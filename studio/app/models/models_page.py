@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -27,6 +28,7 @@ from studio.app.error_text import format_error
 from studio.app.models.first_run import FirstRun
 from studio.app.models.first_run_panel import FirstRunPanel
 from studio.app.models.model_card import ModelCard
+from studio.app.models.model_speed import ModelSpeeds
 from studio.app.models.model_tasks import ModelTasks
 from studio.app.models.model_text import advice_text, recommended_model, size_text, task_text
 from studio.app.notifications import NotificationBar
@@ -53,10 +55,13 @@ class ModelsPage(QDialog):
     model_chosen = Signal(str)
     source_wanted = Signal()
 
-    def __init__(self, tasks: ModelTasks, model_in_use: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, tasks: ModelTasks, speeds: ModelSpeeds, model_in_use: str, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Models"))
         self._tasks = tasks
+        self._speeds = speeds
         self._model_in_use = model_in_use
         self._advice = ("", "")
         self.cards: dict[str, ModelCard] = {}
@@ -68,7 +73,7 @@ class ModelsPage(QDialog):
         self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._message.hide()
         self._copy = CopyReportButton()
-        self._other_task = QLabel(wordWrap=True)  # current task of a model that has no card
+        self._other_task = QLabel(wordWrap=True)  # task of a model that has no card
         self._list = QWidget()
         self._column = QVBoxLayout(self._list)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -113,6 +118,7 @@ class ModelsPage(QDialog):
     def _connect_signals(self) -> None:
         self._tasks.statuses_changed.connect(self._show_statuses)
         self._tasks.task_changed.connect(self._show_tasks)
+        self._speeds.changed.connect(self._show_speeds)
         self._tasks.failed.connect(self._show_error)
         self._tasks.checked.connect(self._show_check)
         self._change_source.clicked.connect(self.source_wanted)
@@ -169,6 +175,7 @@ class ModelsPage(QDialog):
                 card.show_task(task)
             elif (status := self._tasks.status_of(name)) is not None:
                 card.show_status(status, is_used=name == self._model_in_use)
+        self._show_speeds()
         current = self._tasks.current
         has_no_card = current is not None and current.name not in self.cards
         self._other_task.setText(task_text(current) if current is not None and has_no_card else "")
@@ -209,6 +216,11 @@ class ModelsPage(QDialog):
         self._message.style().polish(self._message)
         self._message.show()
 
+    def _show_speeds(self) -> None:
+        for name, card in self.cards.items():
+            can_measure = not self._speeds.measuring and self._tasks.task_of(name) is None
+            card.show_speed(self._speeds.text(name), can_measure=can_measure)
+
     # Actions.
 
     def _new_card(self, name: str) -> ModelCard:
@@ -222,6 +234,7 @@ class ModelsPage(QDialog):
         card.check_wanted.connect(lambda: self._begin(lambda: self._tasks.check(name)))
         card.export_wanted.connect(lambda: self._ask_for_export(name))
         card.remove_wanted.connect(lambda: self._ask_to_remove(name))
+        card.measure_wanted.connect(lambda: self._speeds.measure(name))
         card.use_wanted.connect(lambda: self.model_chosen.emit(name))
         return card
 
@@ -296,6 +309,7 @@ class ModelsController(QObject):
         self._tasks = tasks
         self._window = window
         self._probe = probe_machine
+        self.speeds = ModelSpeeds(session, self)
         self.page: ModelsPage | None = None  # created when it is first opened
         self.panel = FirstRunPanel()
         self.first_run = FirstRun(session, self.panel, self)
@@ -317,7 +331,8 @@ class ModelsController(QObject):
     def open_page(self) -> None:
         """Open the page, or bring it to the front."""
         if self.page is None:
-            self.page = ModelsPage(self._session.models, self._session.model_folder().name, self._window)
+            self.page = ModelsPage(self._session.models, self.speeds, self._session.model_folder().name, self._window)
+            self.speeds.failed.connect(self._notices.show_error)
             self.page.model_chosen.connect(self._choose)
             self.page.source_wanted.connect(lambda: self._pages.open_settings_at(Page.MODELS))
             self._session.bridge.run(self._advise(self.page))
@@ -333,8 +348,8 @@ class ModelsController(QObject):
         if advice is not None:
             page.show_advice(advice.model.name, advice_text(advice, machine))
 
-    def open_engine_menu(self, below: QWidget) -> None:
-        """Open the menu of installed models above the widget ``below``."""
+    def open_engine_menu(self, below: QWidget, *more: QAction) -> None:
+        """Open the menu of installed models, followed by ``more``, above the widget ``below``."""
         menu = QMenu(self._window)
         current = self._session.model_folder()
         for name, folder in self._session.services.find_models().items():
@@ -345,6 +360,8 @@ class ModelsController(QObject):
         menu.addSeparator()
         menu.addAction(self.tr("Load model"), self._session.bridge.load)
         menu.addAction(self.tr("More models…"), self.open_page)
+        menu.addSeparator()
+        menu.addActions(more)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(below.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 

@@ -1,7 +1,7 @@
 """Audio source that switches between takes of one line at the same position, without a gap.
 
-Decision: positions correspond if they are at the same fraction of the speech. Reason: takes of one text differ in
-pace. Alternative: equal times, at which one take may be a word ahead.
+Decision: positions correspond if they are at the same fraction of the speech. Reason: takes of one text differ in pace.
+Alternative: equal times; one take may then be a word ahead.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ABSource:
         self._pause_samples = 0
         # The requested track, and whether to play it from its beginning.
         self._requested: tuple[int, bool] | None = None
-        # Used on the device's thread only.
+        # Used only on the device's thread.
         self._index = 0
         self._position = 0
         self._level = 0.0
@@ -63,7 +63,7 @@ class ABSource:
 
     def load(self, tracks: tuple[ABTrack, ...], sample_rate: int) -> None:
         """Set the tracks for a newly opened device. A pending request stays valid."""
-        self._tracks = ()  # the device's thread must not read while the fields below change
+        self._tracks = ()  # the device's thread must not read the fields below while they change
         self._fade_samples = max(1, round(_FADE_SECONDS * sample_rate))
         self._pause_samples = round(_PAUSE_SECONDS * sample_rate)
         self._requested = self._requested or (self._index, True)

@@ -30,9 +30,10 @@ _LEVEL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class NowPlaying:
-    """The audio being played, which may still be growing. The ids are empty if it is not a take.
+    """The audio being played, which may still be growing.
 
-    ``edits`` are those in ``audio``: a take that is played while it is generated has none.
+    The ids are empty if it is not a take. ``edits`` are already applied to ``audio``; a take that is being generated
+    has no edits.
     """
 
     line_id: str
@@ -43,24 +44,24 @@ class NowPlaying:
 
 @dataclass(frozen=True, slots=True)
 class PlaybackStats:
-    """Figures for the status bar. Those of the current take are None until they are measured."""
+    """Figures for the transport bar. Figures of the current take are None until they are measured."""
 
     first_audio_seconds: float | None = None
     real_time_factor: float | None = None
     buffered_seconds: float | None = None
-    num_underruns: int = 0  # in this session
-    num_takes: int = 0  # in this session
+    num_underruns: int = 0  # total of this session
+    num_takes: int = 0  # total of this session
     level: float = 0.0
 
 
 class AudioPlayer(QObject):
-    """Plays one take or clip at a time, also a take that is being generated.
+    """Plays one take or clip at a time, even while the take is being generated.
 
-    It belongs to the GUI thread, while ``Player`` plays the audio on another thread. ``device`` returns the name of the
+    It belongs to the GUI thread; ``Player`` plays the audio on another thread. ``device`` returns the name of the
     selected output device, or None for the system default.
     """
 
-    started = Signal(object)  # NowPlaying: playback was requested, but may have to wait before it starts
+    started = Signal(object)  # NowPlaying: playback was requested, but may start later
     moved = Signal(float)  # position in seconds
     ended = Signal(object)  # PlaybackEnd
     failed = Signal(object)  # StudioError: playback ends because no output device can be opened
@@ -108,12 +109,12 @@ class AudioPlayer(QObject):
 
     @property
     def now_playing(self) -> NowPlaying | None:
-        """The audio that is being played, or that was played last."""
+        """The audio being played, or the audio played last."""
         return self._now_playing
 
     @property
     def is_playing(self) -> bool:
-        """Whether audio is being played or waits to start."""
+        """Whether audio is being played or about to start."""
         return self._player is not None
 
     @property
@@ -122,7 +123,7 @@ class AudioPlayer(QObject):
 
     @property
     def buffered_seconds(self) -> float | None:
-        """Duration of the audio not yet played while the take is being generated, otherwise None."""
+        """Duration of the audio not yet played. None unless the take is being generated."""
         if self._player is None or self._player.audio.is_complete:
             return None
         return self._player.buffered_seconds
@@ -164,7 +165,7 @@ class AudioPlayer(QObject):
         self.play(NowPlaying("", "", audio), start_seconds=start_seconds)
 
     def follow(self, synthesis: TakeSynthesis) -> None:
-        """Play a take while it is generated, from the time it can play without a gap."""
+        """Play a take while it is generated. Playback starts as soon as it can continue without a gap."""
         self.stop()
         self._synthesis = synthesis
         synthesis.prepared.connect(partial(self._on_prepared, synthesis))
@@ -228,7 +229,7 @@ class AudioPlayer(QObject):
         if self._player is not None:
             self._player.allow_start()
 
-    # A take that is being generated.
+    # Takes that are being generated.
 
     def _on_prepared(self, synthesis: TakeSynthesis) -> None:
         """Open the device while the first chunk is being generated."""
@@ -250,7 +251,7 @@ class AudioPlayer(QObject):
             self._start_at = start.loop_time
             self._start_timer.start(round(1000 * (self.starts_in_seconds or 0.0)))
 
-    # Events of the current player.
+    # Events of ``Player``.
 
     def _on_tick(self) -> None:
         self._check_buffer()
@@ -292,7 +293,7 @@ def _emit_unless_deleted(signal: SignalInstance, player: Player, event: object) 
 
 
 class AudioDeviceNotifier(QObject):
-    """Shows each problem of the output device once, as a hint."""
+    """Shows each problem with the output device once, as a hint."""
 
     def __init__(self, player: AudioPlayer, notices: NotificationBar, parent: QObject | None = None) -> None:
         super().__init__(parent)

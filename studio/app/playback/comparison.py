@@ -21,7 +21,7 @@ from studio.project.takes import Take
 # Each take has one letter, which is also its key.
 LETTERS = "ABCDEFGHI"
 MOST_TAKES = len(LETTERS)
-# If a take is more than this much quieter than another, it has failed, and the others are not attenuated to its level.
+# A take that is quieter than another by more than this has failed; the others are not attenuated to its level.
 _MOST_ATTENUATION_DB = 12.0
 _TICK_MILLISECONDS = 40
 _LONGEST_FADE_SECONDS = 0.3
@@ -36,7 +36,7 @@ class ComparisonEntry:
 
     letter: str
     take: Take
-    gain_db: float  # at most 0: lowers the take to the loudness of the quietest one
+    gain_db: float  # attenuation to the loudness of the quietest take, at most 0
 
 
 def matching_gains(loudnesses: list[float | None]) -> list[float]:
@@ -124,7 +124,7 @@ class Comparison(QObject):
 
     @property
     def largest_attenuation_db(self) -> float:
-        """Attenuation of the loudest take."""
+        """Attenuation of the loudest take, in dB."""
         return -min(self._gains.values(), default=0.0)
 
     # Commands.
@@ -276,7 +276,7 @@ def _gains_of(waveforms: list[Waveform]) -> list[float]:
 
 
 async def _fade_out(output: OutputStream | None, source: ABSource, before: asyncio.Task[None] | None) -> None:
-    """Fade out and close ``output``, after the earlier fade ``before``: a device in use cannot be opened again."""
+    """Fade out and close ``output``, after the earlier fade ``before``, because a device in use cannot be reopened."""
     source.pause()
     if before is not None:
         await before
@@ -286,6 +286,6 @@ async def _fade_out(output: OutputStream | None, source: ABSource, before: async
     end = loop.time() + _LONGEST_FADE_SECONDS
     while output.is_running and not source.is_silent and loop.time() < end:
         await asyncio.sleep(0.005)
-    # The fade is queued in the device; closing it before the fade is played makes a click.
+    # The fade is queued in the device; closing the device before the fade has been played causes a click.
     await asyncio.sleep(min(output.latency_seconds, _LONGEST_FADE_SECONDS))
     await in_background(output.close)

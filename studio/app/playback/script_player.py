@@ -39,7 +39,7 @@ class ScriptPlayer(QObject):
         self._transport = transport
         self._line_id: str | None = None
         self._is_waiting = False
-        # The job whose audio is played while it runs. It may be retried after the worker ended or ran out of memory.
+        # The running job whose audio is played. It may be retried if the worker ends or runs out of memory.
         self._job: SynthesisJob | None = None
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -57,7 +57,7 @@ class ScriptPlayer(QObject):
         self._play_line(line_id)
 
     def continue_after(self, line_id: str) -> None:
-        """Play the next line when the audio of ``line_id``, which the caller plays, has ended."""
+        """Play the next line after the audio of ``line_id``, which the caller plays."""
         self.stop()
         self._line_id = line_id
 
@@ -116,7 +116,7 @@ class ScriptPlayer(QObject):
             return
         playing = self._transport.now_playing
         if end is PlaybackEnd.FINISHED and playing is not None and playing.line_id == self._line_id:
-            # A job that is not over may be retried, so wait for its end.
+            # An unfinished job may be retried, so wait for its end.
             if self._job is None or self._job.state.is_over:
                 self._start_pause()
         elif end is PlaybackEnd.NO_DEVICE:

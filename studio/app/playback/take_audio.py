@@ -1,4 +1,4 @@
-"""Audio of takes for playback, with the present edits, also while these change."""
+"""Audio of takes for playback with their current edits, including edits made during playback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]]
 
 
 async def read_take(project: Project, take_id: str) -> NowPlaying:
-    """Return a take with its present edits. Raises ``TakeNotFound``."""
+    """Return the audio of a take with its current edits. Raises ``TakeNotFound``."""
     take, edits = project.take(take_id), present_edits(project, take_id)
     samples = await in_background(lambda: edits.apply(project.recording_of(take_id), take.sample_rate))
     return NowPlaying(take.line_id, take_id, StreamingAudio.of(samples, take.sample_rate), edits)
@@ -32,7 +32,7 @@ def present_edits(project: Project, take_id: str) -> AudioEdits:
 
 
 class EditedPlayback(QObject):
-    """Lets edits of volume, speed, trim and fades be heard at once: playback goes on at the same place with them."""
+    """Makes edits of volume, speed, trim and fades audible at once: playback continues at the same position."""
 
     def __init__(self, editor: ProjectEditor, player: AudioPlayer, run: Run, parent: QObject | None = None) -> None:
         """``run`` starts a coroutine (``WorkerBridge.run``)."""
@@ -49,7 +49,7 @@ class EditedPlayback(QObject):
 
     @property
     def _outdated(self) -> NowPlaying | None:
-        """What is playing, if it does not have the present edits of its take."""
+        """The take that is playing, unless it has the current edits."""
         playing, project = self._player.now_playing, self._editor.project
         if playing is None or not self._player.is_playing or not playing.audio.is_complete:
             return None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from studio.app.actions import Actions
 from studio.app.playback.audio_player import PlaybackStats
+from studio.app.playback.word_strip import WordStrip
 from studio.app.theme.fonts import TextSize, text_font
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import GRID
@@ -18,8 +20,9 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.waveform_painting import time_text
 from studio.app.widgets.waveform_view import WaveformView
 from studio.audio.streaming_audio import StreamingAudio
+from studio.take_checks.records import WordTime
 
-# Audio arrives in chunks of half a second and more.
+# Audio arrives in chunks of half a second or more.
 _GROW_MILLISECONDS = 120
 _WAVEFORM_HEIGHT = 44
 _LEAST_WAVEFORM_WIDTH = 88
@@ -32,7 +35,7 @@ _SPEAK_MENU = ("speak.stale", "speak.takes")
 class TransportBar(QWidget):
     """Shows one take. ``seek_requested`` carries the clicked position in seconds.
 
-    The figures and the level meter are hidden where the window is too narrow for them.
+    Figures and level meter are hidden if the window is too narrow for them.
     """
 
     seek_requested = Signal(float)
@@ -54,6 +57,8 @@ class TransportBar(QWidget):
         self.waveform = WaveformView(empty_text=self.tr("This line has not been spoken yet"), is_compact=True)
         self.waveform.setFixedHeight(_WAVEFORM_HEIGHT)
         self.waveform.seek_requested.connect(self.seek_requested)
+        self.words = WordStrip(self.waveform)
+        self.words.seek_requested.connect(self.seek_requested)
         self._time = self._make_time()
         self._level = LevelMeter(is_compact=True)
         self._level.setFixedWidth(_METER_WIDTH)
@@ -68,7 +73,11 @@ class TransportBar(QWidget):
         for button in self._buttons:
             self._row.addWidget(button)
         self._row.addWidget(self._time)
-        self._row.addWidget(self.waveform, 1)
+        audio = QVBoxLayout()
+        audio.setSpacing(0)
+        audio.addWidget(self.waveform)
+        audio.addWidget(self.words)
+        self._row.addLayout(audio, 1)
         for widget in (self._level, self._figures, self.speak_button):
             self._row.addWidget(widget)
         actions["speak.line"].changed.connect(self._on_speak_changed)
@@ -78,12 +87,12 @@ class TransportBar(QWidget):
 
     @property
     def sound(self) -> StreamingAudio | None:
-        """The audio that the bar shows."""
+        """The displayed audio."""
         return self._audio
 
     @property
     def title(self) -> str:
-        """Number and text of the line whose audio is shown."""
+        """Number and text of the line of the displayed audio."""
         if self._number is None:
             return ""
         words = self.tr("Line {number}: {text}") if self._text else self.tr("Line {number}")
@@ -96,7 +105,7 @@ class TransportBar(QWidget):
     # Contents.
 
     def show_sound(self, audio: StreamingAudio | None, number: int | None = None, text: str = "") -> None:
-        """Show the audio of the line with this ``number``, even while it grows. None clears the bar."""
+        """Show the audio of the line with this ``number``, even while it is being generated. None clears the bar."""
         self._number, self._text = number, " ".join(text.split())
         keys = self.tr("+ and - zoom, 0 shows all, Left and Right move the position.")
         self.waveform.setToolTip("\n".join(filter(None, (self.title, keys))))
@@ -116,8 +125,17 @@ class TransportBar(QWidget):
             self._growth.start()
         self._show_time(0.0)
 
+    def show_check(self, words: Sequence[WordTime], problems: Sequence[tuple[float, float]]) -> None:
+        """Show the words of the audio, and mark the places of its problems, as start and end in seconds."""
+        if tuple(words) != self.words.words:
+            self.words.show_words(words)
+            # The height of the bar stays the same.
+            self.waveform.setFixedHeight(_WAVEFORM_HEIGHT - (self.words.height() if words else 0))
+        self.waveform.set_marks(problems)
+
     def show_position(self, seconds: float | None) -> None:
         self.waveform.set_cursor(seconds)
+        self.words.show_position(seconds)
         self._show_time(seconds or 0.0)
 
     def show_level(self, level: float) -> None:
@@ -125,7 +143,7 @@ class TransportBar(QWidget):
         self._level.set_level(20 * math.log10(level) if level > 1e-6 else -120.0)
 
     def show_playing(self, is_playing: bool) -> None:
-        """Show the button that pauses, or the one that plays."""
+        """Show the button as Pause or as Play."""
         self._actions["play.toggle"].setIcon(icon("pause" if is_playing else "play"))
 
     def show_meters(self, stats: PlaybackStats) -> None:
@@ -150,8 +168,8 @@ class TransportBar(QWidget):
         self._time.setText(f"{time_text(seconds)} / {time_text(length)}")
 
     def _grow(self) -> None:
-        assert self._audio is not None, "the timer runs while there is audio"
-        is_complete = self._audio.is_complete  # read first: the last samples are appended before this is set
+        assert self._audio is not None, "the timer runs only while there is audio"
+        is_complete = self._audio.is_complete  # read this first, because it is set after the last samples are appended
         end = self._audio.num_samples
         if end > self._num_shown:
             self.waveform.append(self._audio.between(self._num_shown, end))
@@ -179,7 +197,7 @@ class TransportBar(QWidget):
         return label
 
     def _make_speak_button(self) -> QToolButton:
-        """Return the primary button of the window. Its arrow opens the other ways to speak."""
+        """Return the primary button of the window. Its arrow opens a menu of other ways to speak."""
         button = QToolButton()
         button.setProperty("role", "primary")
         button.setText(self.tr("Speak"))
@@ -211,7 +229,7 @@ class TransportBar(QWidget):
 
     @property
     def _needed_width(self) -> int:
-        """Width of the parts that are never hidden."""
+        """Total width of the parts that are never hidden."""
         parts = [part.sizeHint().width() for part in (*self._buttons, self._time, self.speak_button)]
         return sum(parts) + _LEAST_WAVEFORM_WIDTH + (len(parts) + 2) * GRID
 

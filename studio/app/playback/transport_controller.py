@@ -1,10 +1,10 @@
-"""Playback commands of the window: play, pause, stop, previous and next line; and what the transport bar shows."""
+"""Playback commands of the window: play, pause, stop, previous and next line. Updates the transport bar."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -15,12 +15,15 @@ from studio.app.playback.audio_player import AudioPlayer, NowPlaying
 from studio.app.playback.transport_bar import TransportBar
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
+from studio.audio.edits import AudioEdits
 from studio.audio.streaming_audio import StreamingAudio
+from studio.project.text_places import LinePlaces
+from studio.take_checks.records import WordTime
 
 
 @dataclass(frozen=True, slots=True)
 class _Paused:
-    """Playback that can be continued. ``is_script`` means that the next lines follow."""
+    """Paused playback. ``is_script`` means that the next lines follow."""
 
     playing: NowPlaying
     seconds: float
@@ -39,6 +42,7 @@ class TransportController(QObject):
         self._takes = takes
         self._bar = bar
         self._paused: _Paused | None = None
+        self._places: tuple[tuple[str, str], LinePlaces] | None = None  # for the texts of the shown take and its line
         session.audio_shown.connect(self._show_audio)
         session.transport.started.connect(self._on_started)
         session.transport.moved.connect(self._on_moved)
@@ -50,11 +54,11 @@ class TransportController(QObject):
     # Commands.
 
     def toggle(self) -> None:
-        """Pause what is played, continue what was paused, or play the current line."""
+        """Pause or continue playback, or play the current line."""
         session, line = self._session, self._script.current_line
         if session.transport.is_playing:
             self._pause()
-        elif session.stop():  # a take that is about to be heard, or the pause between two lines
+        elif session.stop():  # a take that is about to start, or the pause between two lines
             return
         elif self._paused is not None and line is not None and self._paused.playing.line_id == line.id:
             paused, self._paused = self._paused, None
@@ -103,9 +107,9 @@ class TransportController(QObject):
         return self._paused is not None
 
     def _pause(self) -> None:
-        """Stop playback and keep the position. A take that is being generated is still generated."""
+        """Stop playback and remember the position. Generation of a take continues."""
         session, playing = self._session, self._session.transport.now_playing
-        assert playing is not None, "something is being played"
+        assert playing is not None, "playback has not ended"
         seconds, is_script = session.transport.position_seconds, session.script_player.is_active
         self._paused = _Paused(playing, seconds, is_script)
         session.script_player.stop()
@@ -125,8 +129,23 @@ class TransportController(QObject):
         row = script.index_of.get(line_id)
         is_other = sound is not self._bar.sound
         self._bar.show_sound(sound, *(() if row is None else (row + 1, script.lines[row].text)))
+        self._show_check(sound)
         if is_other and self._paused is not None and self._paused.playing.audio is sound:
             self._bar.show_position(self._paused.seconds)
+
+    def _show_check(self, sound: StreamingAudio | None) -> None:
+        """Show the words and problems of the shown take, at their times in the audio with its edits."""
+        take, edits = self._takes.shown
+        if sound is None or take is None or take.check is None:
+            self._bar.show_check((), ())
+            return
+        words = moved_words(take.check.words, edits)
+        problems = [
+            (edits.edited_seconds(problem.from_seconds), edits.edited_seconds(problem.to_seconds))
+            for problem in take.check.problems
+            if take.needs_review
+        ]
+        self._bar.show_check(words, problems)
 
     def _on_started(self) -> None:
         self._paused = None
@@ -134,24 +153,54 @@ class TransportController(QObject):
 
     def _on_moved(self, seconds: float) -> None:
         heard = self._session.transport.now_playing
-        if heard is not None and heard.audio is self._bar.sound:  # not the take of another line
+        if heard is not None and heard.audio is self._bar.sound:  # otherwise the bar shows another take
             self._bar.show_position(seconds)
+            self._mark_spoken_word()
         self._bar.show_level(self._session.transport.level)
 
     def _on_ended(self) -> None:
         self._bar.show_playing(False)
         if self._paused is None:
             self._bar.show_position(None)
+        self._mark_spoken_word()
+
+    def _mark_spoken_word(self) -> None:
+        """Mark the spoken word in the text of its line."""
+        word, (take, _) = self._bar.words.spoken_word, self._takes.shown
+        script = self._session.editor.script
+        if word is None or take is None or take.line_id not in script.index_of:
+            self._script.view.mark_spoken_word("", None)
+            return
+        texts = (take.parameters.text, script.line(take.line_id).text)
+        if self._places is None or self._places[0] != texts:
+            self._places = (texts, LinePlaces(*texts))
+        place = self._places[1].range_of(word.text_start, word.text_end)
+        self._script.view.mark_spoken_word(take.line_id, place)
+
+
+def moved_words(words: Sequence[WordTime], edits: AudioEdits) -> list[WordTime]:
+    """Return ``words`` at their times in the audio with ``edits``."""
+    return [
+        replace(
+            word,
+            from_seconds=edits.edited_seconds(word.from_seconds),
+            to_seconds=edits.edited_seconds(word.to_seconds),
+        )
+        for word in words
+    ]
 
 
 class EscapeStopsPlayback(QObject):
-    """Makes Esc stop what is heard before any widget uses the key, for example to close a text field.
+    """Makes Esc stop playback before any widget uses the key, for example to close a text field.
 
-    It filters the events of the focused widget only: a filter of the application would receive every event.
+    Filters only the events of the focused widget: a filter on the application would receive every event.
     """
 
     def __init__(self, session: Session, stop: Callable[[], object], window: QWidget) -> None:
-        """``stop`` stops takes. Other players are children of ``window``, for example that of the voice cards."""
+        """``stop`` stops playback of takes.
+
+        Other players, such as that of the voice cards, are children of ``window``.
+        """
         super().__init__(window)
         self._session = session
         self._stop = stop
@@ -167,7 +216,7 @@ class EscapeStopsPlayback(QObject):
             return False
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape or not self._is_heard:
             return False
-        event.accept()  # the override: the key press follows, instead of a shortcut
+        event.accept()  # accepting the override turns the shortcut into a key press
         if event.type() == QEvent.Type.KeyPress:
             for player in self._other_players:
                 player.stop()

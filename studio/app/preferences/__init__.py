@@ -1,1 +1,1 @@
-"""The settings dialog: made from the declarations in ``studio/settings.py``, one page for each subject."""
+"""The settings dialog, built from the declarations in ``studio/settings.py``, with one page for each subject."""

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from studio.catalog.machine import GpuMemory
 from studio.setting_kinds import (
+    AudioFile,
     BoolSetting,
     Choice,
     Device,
@@ -132,6 +133,21 @@ def _text_editor(setting: StringSetting) -> SettingEditor:
 
 def _folder_editor(setting: Folder) -> SettingEditor:
     """Create a field for a path, with a button that opens a folder dialog."""
+    title = translated(setting.title)
+    return _path_editor(setting, lambda parent, path: QFileDialog.getExistingDirectory(parent, title, path))
+
+
+def _audio_file_editor(setting: AudioFile) -> SettingEditor:
+    """Create a field for the path of an audio file, with a button that opens a file dialog."""
+    from studio.app.voices.voice_importer import AUDIO_SUFFIXES  # noqa: PLC0415 - after the first paint
+
+    kinds = " ".join(f"*{suffix}" for suffix in sorted(AUDIO_SUFFIXES))
+    title = translated(setting.title)
+    return _path_editor(setting, lambda parent, path: QFileDialog.getOpenFileName(parent, title, path, kinds)[0])
+
+
+def _path_editor(setting: Folder | AudioFile, ask: Callable[[QWidget, str], str]) -> SettingEditor:
+    """Create a field for a path, with a button that calls ``ask`` for another one."""
     control = QWidget()
     field = QLineEdit(maxLength=setting.longest, clearButtonEnabled=True)
     field.setPlaceholderText(translated(setting.name_of_empty))
@@ -143,9 +159,9 @@ def _folder_editor(setting: Folder) -> SettingEditor:
     control.setFocusProxy(field)
 
     def choose() -> None:
-        folder = QFileDialog.getExistingDirectory(control, translated(setting.title), field.text())
-        if folder:
-            field.setText(folder)
+        path = ask(control, field.text())
+        if path:
+            field.setText(path)
 
     def value() -> str:
         return field.text().strip()
@@ -185,7 +201,7 @@ class DeviceEditor(SettingEditor):
 
 
 class ProcessorEditor(SettingEditor):
-    """List of the devices that can run the model. A value that was typed in an earlier version is kept."""
+    """List of the devices that can run the model. A value typed in an earlier version is kept."""
 
     def __init__(self, setting: Processor) -> None:
         self._box = _ignore_wheel(QComboBox())
@@ -208,7 +224,7 @@ class ProcessorEditor(SettingEditor):
         for index, gpu in enumerate(self._gpus):
             words = QCoreApplication.translate("Preferences", "{name} ({free} of {all} free)")
             free, total = (_memory(size) for size in (gpu.free_bytes, gpu.memory_bytes))
-            # A name is the same after a restart; the numbers of several equal GPUs are too.
+            # A name is still valid after a restart, and so is the number among GPUs of the same name.
             value = gpu.name if names.count(gpu.name) == 1 else f"cuda:{index}"
             self._box.addItem(words.format(name=gpu.name, free=free, all=total), value)
         self._box.addItem(QCoreApplication.translate("Preferences", "CPU"), "cpu")
@@ -228,6 +244,7 @@ _EDITORS: dict[type[Setting[Any]], Callable[[Any], SettingEditor]] = {
     Choice: _choice_editor,
     Device: DeviceEditor,
     Processor: ProcessorEditor,
+    AudioFile: _audio_file_editor,
     Folder: _folder_editor,
     StringSetting: _text_editor,
 }
@@ -238,7 +255,7 @@ def _suffix(unit: str) -> str:
 
 
 def _ignore_wheel(control: _Control) -> _Control:
-    """Return ``control``, which now passes wheel events to the page unless it has the focus."""
+    """Make ``control`` pass wheel events to the page unless it has the focus; return it."""
     control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     control.installEventFilter(_WheelGuard(control))
     return control

@@ -19,7 +19,7 @@ from studio.storage.json_input import parse_json
 
 _LINES_FORMAT = "application/x-timbre-script-lines+json"
 _TSV_FORMAT = "text/tab-separated-values"
-# Column names that the import of tables knows.
+# Column names that the table importer recognises.
 _COLUMNS = ("Character", "Voice", "Style", "Text", "File")
 _OWN_MAPPING = {Field.CHARACTER: 0, Field.VOICE: 1, Field.STYLE: 2, Field.TEXT: 3, Field.FILE_NAME: 4}
 
@@ -57,7 +57,7 @@ def lines_from(mime: QMimeData) -> list[Line] | None:
             return None
         table = read_csv(text, "", delimiter="\t")
         return list(lines_of_table(table, _mapping_of(table), "").lines) or None
-    except (csv.Error, StudioError):  # for example an invalid number: insert it as text
+    except (csv.Error, StudioError):  # for example an invalid number: the clipboard is inserted as text
         return None
 
 
@@ -75,7 +75,10 @@ def _lines_of_records(content: bytes) -> list[Line]:
 
 
 def _mapping_of(table: Table) -> ColumnMapping:
-    """Return known columns; without names, the columns of copied lines, or else the longest one as the text."""
+    """Return the recognised columns.
+
+    Without names, assume those of copied lines, or that the longest column is the text.
+    """
     if table.has_names:
         return guess_mapping(table.columns)
     if len(table.columns) == len(_COLUMNS):

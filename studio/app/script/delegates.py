@@ -1,4 +1,4 @@
-"""Item delegates of the compact table: number, state, voice and style."""
+"""Item delegates of the compact table: number, state, verdict, voice and style."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, Index
+from studio.app.checking.verdicts import VerdictMark
+from studio.app.script.line_model import LINE_ROLE, PROGRESS_ROLE, STATE_ROLE, VERDICT_ROLE, Index
 from studio.app.script.style_list import StyleList
 from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
@@ -75,7 +76,7 @@ class CellDelegate(QStyledItemDelegate):
 
 @paints_safely
 class NumberDelegate(CellDelegate):
-    """Line number, with a lock icon for locked lines, and the bar of a selected row."""
+    """Line number, with a lock icon for locked lines and a bar for a selected row."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
@@ -108,6 +109,28 @@ class StateDelegate(CellDelegate):
         share = index.data(PROGRESS_ROLE) if state is LineState.SPEAKING else 0.0
         if share:
             painter.fillRect(QRectF(rect.left(), rect.bottom() - 2, rect.width() * share, 3), QColor(colour))
+        painter.restore()
+
+
+@paints_safely
+class VerdictDelegate(CellDelegate):
+    """Icon and name of the verdict on the chosen take."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self.paint_background(painter, option, index)
+        mark: VerdictMark | None = index.data(VERDICT_ROLE)
+        line: Line = index.data(LINE_ROLE)
+        if mark is None or not line.is_spoken:
+            return
+        rect: QRect = option.rect
+        colour = mark.colour(theme_colors(option.palette))
+        place = QRect(rect.left() + _MARGIN, rect.center().y() - _ICON_SIDE // 2, _ICON_SIDE, _ICON_SIDE)
+        icon(mark.icon, colour).paint(painter, place)
+        words = rect.adjusted(_MARGIN + _ICON_SIDE + 5, 0, -2, 0)
+        shown = option.fontMetrics.elidedText(mark.name, Qt.TextElideMode.ElideRight, words.width())
+        painter.save()
+        painter.setPen(QColor(colour))
+        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
         painter.restore()
 
 

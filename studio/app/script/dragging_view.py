@@ -36,11 +36,11 @@ class DraggingView(QTableView):
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDragDropOverwriteMode(False)
-        self.setDropIndicatorShown(False)  # replaced by a more visible one, see paintEvent
+        self.setDropIndicatorShown(False)  # paintEvent draws a more visible indicator
 
     @property
     def dragged_line_ids(self) -> list[str]:
-        """Lines that a drag that begins now would move."""
+        """Lines that would move if a drag began now."""
         raise NotImplementedError
 
     def startDrag(self, supported: Qt.DropAction) -> None:  # noqa: N802
@@ -98,7 +98,7 @@ class DraggingView(QTableView):
         return QRect(0, max(0, below - _GAP_PIXELS // 2), self.viewport().width(), _GAP_PIXELS)
 
     def _row_below(self, place: QPoint) -> int:
-        """Return the row below the gap between lines that is nearest to ``place``."""
+        """Return the row below the gap nearest to ``place``."""
         index = self.indexAt(place)
         if not index.isValid():
             return self._lines.rowCount()

@@ -88,7 +88,7 @@ def move(script: Script, line_ids: Sequence[str], step: int) -> MoveLines | None
 
 
 def move_to(script: Script, line_ids: Sequence[str], index: int) -> MoveLines | None:
-    """Move lines before the line that is now at ``index``; return None if they are already there."""
+    """Move lines before the line at ``index``; return None if they are already there."""
     rows = sorted(script.index_of[line_id] for line_id in line_ids)
     is_together = bool(rows) and rows[-1] - rows[0] == len(rows) - 1
     if not rows or (is_together and rows[0] <= index <= rows[-1] + 1):
@@ -127,7 +127,7 @@ def _differs(line_id: str, before: Script, after: Script) -> bool:
 
 
 class Match(NamedTuple):
-    """A match in the text of a line. It is a tuple because there may be tens of thousands of matches."""
+    """A match in the text of a line. A tuple, because there may be tens of thousands of matches."""
 
     line_id: str
     start: int
@@ -143,7 +143,7 @@ def find_matches(
 ) -> list[Match]:
     """Return all matches in the order of the script; none for an empty text.
 
-    A line of which only ``details_of`` match gets an empty match at its start.
+    If only the ``details_of`` a line match, the match is empty and at the start of the line.
     """
     if not wanted:
         return []

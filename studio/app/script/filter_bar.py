@@ -46,6 +46,8 @@ class FilterBar(QWidget):
         self._state = self._box(self.tr("State of the shown lines"))
         self._style = self._box(self.tr("Style of the shown lines"))
         self._has_note = QCheckBox(self.tr("Has note"))
+        self._needs_review = QCheckBox(self.tr("Needs review"))
+        self._needs_review.setToolTip(self.tr("Lines whose take has problems that you have not accepted"))
         self._speaks_shown = QCheckBox(self.tr("Speak only these"))
         self._speaks_shown.setToolTip(self.tr("“Speak all changed lines” leaves out the lines that are not shown"))
         self._found = QLabel()
@@ -61,7 +63,7 @@ class FilterBar(QWidget):
         layout.setContentsMargins(8, 6, 8, 6)
         rows: tuple[tuple[QWidget, ...], ...] = (
             (self._text, self._who, self._state, self._style, self._close),
-            (self._has_note, self._speaks_shown, self._found),
+            (self._needs_review, self._has_note, self._speaks_shown, self._found),
         )
         for widgets in rows:
             row = QHBoxLayout()
@@ -77,6 +79,7 @@ class FilterBar(QWidget):
         for box in (self._who, self._state, self._style):
             box.activated.connect(self._update)
         self._has_note.toggled.connect(self._update)
+        self._needs_review.toggled.connect(self._update)
         self._close.clicked.connect(self.close_bar)
         self._editor.script_changed.connect(self._update_later)
         self._editor.project_replaced.connect(self.close_bar)
@@ -84,7 +87,7 @@ class FilterBar(QWidget):
 
     @property
     def speakable_ids(self) -> frozenset[str] | None:
-        """Lines to which speaking of all changed lines is limited; None for all lines."""
+        """Ids of the lines that “Speak all changed lines” is limited to; None for all lines."""
         return self._view.hidden_rows.shown if self._speaks_shown.isChecked() and not self.isHidden() else None
 
     def toggle(self) -> None:
@@ -102,13 +105,25 @@ class FilterBar(QWidget):
         """Show only lines with ``words``."""
         self._text.setText(words)
 
+    def toggle_review(self) -> None:
+        """Show only the lines to review, or all lines again."""
+        if not self.isHidden() and self._needs_review.isChecked():
+            self.close_bar()
+            return
+        self._fill_boxes()
+        self.show()
+        self._needs_review.setChecked(True)
+        self._view.setFocus()
+        self._update()
+
     def close_bar(self) -> None:
         if self.isHidden():
             return
         self.hide()
-        with QSignalBlocker(self._text), QSignalBlocker(self._has_note):
+        with QSignalBlocker(self._text), QSignalBlocker(self._has_note), QSignalBlocker(self._needs_review):
             self._text.clear()
             self._has_note.setChecked(False)
+            self._needs_review.setChecked(False)
         for box in (self._who, self._state, self._style):
             box.setCurrentIndex(0)
         self._view.hidden_rows.filter(None)
@@ -124,7 +139,7 @@ class FilterBar(QWidget):
         return box
 
     def _fill_boxes(self) -> None:
-        """Offer what the script uses."""
+        """List the voices, characters and styles that the script uses."""
         lines = self._editor.script.lines
         voices = _distinct(line.voice for line in lines)
         characters = _distinct(line.character for line in lines)
@@ -150,6 +165,7 @@ class FilterBar(QWidget):
             state=self._state.currentData(),
             style=self._style.currentData(),
             has_note=self._has_note.isChecked(),
+            needs_review=self._needs_review.isChecked(),
         )
 
     def _update_later(self, *_: object) -> None:
@@ -162,7 +178,7 @@ class FilterBar(QWidget):
         lines, wanted = self._editor.script.lines, self._filter
         shown = None
         if not wanted.is_empty:
-            # The line that is being edited stays, even if it no longer matches.
+            # The line being edited stays visible, even if it no longer matches.
             edited = self._view.current_line_id if self._view.text_field is not None else None
             shown = frozenset(
                 line.id for line in lines if line.id == edited or wanted.matches(line, self._lines.state_of(line))
@@ -204,6 +220,6 @@ def _fill(box: QComboBox, entries: list[tuple[str, object]]) -> None:
 
 
 def _distinct(names: Iterable[str | None]) -> list[str]:
-    """Return the names in alphabetical order, those that differ in case only once."""
+    """Return the names in alphabetical order, without those that differ only in case."""
     found = {name_key(name): name for name in names if name}
     return [found[key] for key in sorted(found)]

@@ -1,4 +1,4 @@
-"""Which lines of a script a filter shows."""
+"""Filter of the lines of a script."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from studio.voices.voice import name_key
 
 @dataclass(frozen=True, slots=True)
 class LineFilter:
-    """Conditions on lines. A line is shown if it fulfils all of them; None and empty texts are no conditions."""
+    """Conditions on lines. A line is shown if it meets all of them; None and empty texts are ignored."""
 
-    text: str = ""  # in the text, note, character or file name
+    text: str = ""  # words in the text, note, character or file name
     voice: str | None = None
     character: str | None = None
     state: LineState | None = None
     style: LineStyle | None = None
     has_note: bool = False
+    needs_review: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -33,4 +34,5 @@ class LineFilter:
             and (self.state is None or (line.is_spoken and state is self.state))
             and (self.style is None or (line.is_spoken and line.style == self.style))
             and (not self.has_note or bool(line.note))
+            and (not self.needs_review or (line.is_spoken and state is LineState.CHECK))
         )

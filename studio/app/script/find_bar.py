@@ -20,7 +20,7 @@ from studio.project.script import Script
 
 
 class FindBar(QWidget):
-    """Searches the script and replaces matches, which ``view`` highlights while the bar is open."""
+    """Searches the script and replaces matches. ``view`` highlights the matches while the bar is open."""
 
     message = Signal(str)  # for the status bar
 
@@ -32,15 +32,15 @@ class FindBar(QWidget):
         *,
         details_of: Callable[[Line], Iterable[str]],
     ) -> None:
-        """``details_of`` returns what can be searched besides the text of a line."""
+        """``details_of`` returns the other texts of a line that can be searched."""
         super().__init__(parent)
         self._details_of = details_of
-        self._origin: str | None = None  # line from which typing searches
+        self._origin: str | None = None  # line where a search begins while typing
         self._editor = editor
         self._view = view
         self._matches: list[Match] = []
         self._current: Match | None = None
-        self._resume_from: Match | None = None  # where the search continues, also after this match was replaced
+        self._resume_from: Match | None = None  # where the search continues, even after this match was replaced
         self._find = QLineEdit(clearButtonEnabled=True)
         self._replacement = QLineEdit()
         for field, name in ((self._find, self.tr("Find")), (self._replacement, self.tr("Replace with"))):
@@ -127,7 +127,7 @@ class FindBar(QWidget):
         self._update()
 
     def _on_typed(self) -> None:
-        """Show the first match from the line where the search began; without a match, that line."""
+        """Show the first match from the line where the search began, or that line if nothing matches."""
         self._restart()
         script = self._editor.script
         if self.isHidden() or self._origin not in script.index_of:

@@ -11,7 +11,7 @@ from studio.app.script.row_heights import RowHeights
 
 
 class HiddenRows(QObject):
-    """Hides rows of ``view``. A filter shows matching lines below folded headings, too."""
+    """Hides rows of ``view``. A filter also shows matching lines below folded headings."""
 
     changed = Signal()
 
@@ -21,7 +21,7 @@ class HiddenRows(QObject):
         self._lines = model
         self._heights = heights
         self._folded: set[str] = set()  # ids of headings
-        self._shown: frozenset[str] | None = None  # ids of lines that the filter leaves; None without a filter
+        self._shown: frozenset[str] | None = None  # ids of the lines that match the filter; None without a filter
         for changed in (model.rowsInserted, model.rowsRemoved, model.layoutChanged, model.modelReset):
             changed.connect(self.apply)
 
@@ -47,7 +47,7 @@ class HiddenRows(QObject):
             self.apply()
 
     def reveal(self, line_id: str) -> None:
-        """Unfold the headings above a line, and show it in spite of the filter."""
+        """Unfold the headings above a line, and show the line even if the filter excludes it."""
         row = self._lines.row_of(line_id)
         if self._shown is not None and line_id not in self._shown:
             self.filter(self._shown | {line_id})
@@ -60,12 +60,12 @@ class HiddenRows(QObject):
             self.apply()
 
     def nearest_shown(self, row: int) -> int | None:
-        """Return the shown row that is nearest to ``row``; None if there is none, or if ``row`` is negative."""
+        """Return the visible row nearest to ``row``; None if no row is visible or ``row`` is negative."""
         shown = (each for each in range(self._lines.rowCount()) if not self._view.isRowHidden(each))
         return min(shown, key=lambda each: abs(each - row), default=None) if row >= 0 else None
 
     def apply(self) -> None:
-        """Hide and show rows after a change of the script, of the folds or of the filter."""
+        """Hide and show rows after a change of the script, the folds or the filter."""
         script = self._lines.script
         self._folded.intersection_update(
             {line_id for line_id in self._folded if line_id in script.index_of and script.line(line_id).heading}

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from studio.app.checking.verdicts import VerdictMark, mark_of
 from studio.app.error_text import format_error
 from studio.app.script.edits import set_field
 from studio.app.script.line_statuses import LineStatusStore, odd_length_warning
@@ -22,6 +23,8 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.errors import StudioError
 from studio.project.lines import Heading, Line, LineState, LineStyle
 from studio.project.script import Script
+from studio.project.takes import Take
+from studio.project.text_places import TextRange, problem_ranges
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -37,6 +40,7 @@ class Column(IntEnum):
     CHARACTER = 7
     FILE_NAME = 8
     NOTE = 9
+    VERDICT = 10
 
 
 LINE_ROLE = Qt.ItemDataRole.UserRole  # Line
@@ -44,6 +48,8 @@ STATE_ROLE = Qt.ItemDataRole.UserRole + 1  # LineState
 PROGRESS_ROLE = Qt.ItemDataRole.UserRole + 2  # progress of a line being spoken, 0..1
 SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 3  # number of lines and length below a heading
 SLOT_ROLE = Qt.ItemDataRole.UserRole + 4  # SlotFit, or None without a slot
+VERDICT_ROLE = Qt.ItemDataRole.UserRole + 5  # VerdictMark of the chosen take, or None
+PROBLEMS_ROLE = Qt.ItemDataRole.UserRole + 6  # TextRange of each problem to review in the text
 # Fields of a line by the column in which they are edited.
 _EDITED_FIELDS = {
     Column.TEXT: "text",
@@ -64,6 +70,8 @@ _LINES_FORMAT = "application/x-timbre-lines"
 class LineModel(QAbstractTableModel):
     """Shows the editor's script. ``style_text`` returns the name of a style in the window's language."""
 
+    first_verdict_arrived = Signal()  # so that the table shows the column of verdicts
+
     def __init__(
         self,
         editor: ProjectEditor,
@@ -73,9 +81,10 @@ class LineModel(QAbstractTableModel):
     ) -> None:
         super().__init__(parent)
         self._editor = editor
-        # The script that the view shows. While the editor emits a change, the editor's script is already newer.
+        # The script in the view. While the editor emits a change, its own script is already newer.
         self._script = editor.script
-        self._sections: tuple[Script, list[Section]] | None = None  # of this script
+        self._sections: tuple[Script, list[Section]] | None = None  # sections of ``_script``
+        self._has_verdicts = _has_verdicts(editor.script)
         self._statuses = line_statuses
         self._style_text = style_text
         editor.script_changed.connect(self._on_script_changed)
@@ -139,6 +148,7 @@ class LineModel(QAbstractTableModel):
             Column.CHARACTER: self.tr("Character"),
             Column.FILE_NAME: self.tr("File"),
             Column.NOTE: self.tr("Note"),
+            Column.VERDICT: self.tr("Verdict"),
         }[Column(section)]
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -188,6 +198,10 @@ class LineModel(QAbstractTableModel):
             return self._summary(index.row())
         if role == SLOT_ROLE:
             return slot_fit(self._script, line)
+        if role == VERDICT_ROLE:
+            return self.verdict_of(line)
+        if role == PROBLEMS_ROLE:
+            return self._problems(line)
         return self._progress(line) if role == PROGRESS_ROLE else None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
@@ -225,7 +239,10 @@ class LineModel(QAbstractTableModel):
         return True
 
     def restore_text(self, index: Index, text: str, merge_key: str) -> None:
-        """Restore ``text``, the text before the step ``merge_key``; by undo if no step followed, so it can be redone."""
+        """Restore ``text``, the text before the step ``merge_key``.
+
+        Without later steps, undo is used, and can be redone.
+        """
         if self.line_at(index.row()).text != text and not self._editor.undo_merged(merge_key):
             self.setData(index, text)
 
@@ -233,7 +250,7 @@ class LineModel(QAbstractTableModel):
         return {
             LineState.DRAFT: self.tr("New"),
             LineState.OUTDATED: self.tr("Changed"),
-            LineState.CHECK: self.tr("Check"),
+            LineState.CHECK: self.tr("Review"),
             LineState.QUEUED: self.tr("Queued"),
             LineState.SPEAKING: self.tr("Speaking"),
             LineState.READY: self.tr("Ready"),
@@ -265,9 +282,12 @@ class LineModel(QAbstractTableModel):
                 return line.file_name or ""
             case Column.NOTE:
                 return line.note
+            case Column.VERDICT:
+                mark = self.verdict_of(line)
+                return "" if mark is None else mark.name
 
     def _row_text(self, line: Line, row: int) -> str:
-        """Return number, voice, text and state of a line for screen readers."""
+        """Return the number, voice, text and state of a line for screen readers."""
         text = line.text or self.tr("Empty")
         if line.heading is not Heading.NONE:
             kind = self.tr("Chapter") if line.heading is Heading.CHAPTER else self.tr("Scene")
@@ -276,6 +296,9 @@ class LineModel(QAbstractTableModel):
             return f"{row + 1}, {self.tr('Note')}: {text}"
         state = self._display_text(line, Column.STATE, row)
         words = f"{row + 1}, {line.voice or self.tr('No voice')}: {text}. {state}"
+        mark = self.verdict_of(line)
+        if mark is not None:
+            words += f". {mark.name}: {mark.reason}"
         return words + (". " + self.tr("Locked") if line.is_locked else "")
 
     def _summary(self, row: int) -> str:
@@ -291,28 +314,54 @@ class LineModel(QAbstractTableModel):
         return live.share if live is not None and live.state is LineState.SPEAKING else 0.0
 
     def _tool_tip(self, line: Line, column: Column) -> str | None:
-        if column is Column.STATE:
-            live = self._statuses.of(line.id)
-            if live is not None and live.error is not None:
-                return format_error(live.error)
-            if live is None and self._is_stopped(line):
-                return self.tr("The chosen take was stopped before the end of the line.")
-            take = None if line.chosen_take is None else self._script.take(line.chosen_take)
-            return {
-                LineState.CHECK: "" if take is None else odd_length_warning(take),
-                LineState.DRAFT: self.tr("This line has not been spoken yet."),
-                LineState.OUTDATED: self.tr("This line has changed since its take was spoken."),
-                LineState.QUEUED: self.tr("This line is queued."),
-                LineState.READY: self.tr("The chosen take matches the text."),
-            }.get(self.state_of(line))
-        if column is Column.TEXT:
-            return line.text or None
-        if column is Column.NUMBER and line.is_locked:
-            return self.tr("This line is locked.")
+        match column:
+            case Column.STATE:
+                return self._state_reason(line)
+            case Column.VERDICT:
+                mark = self.verdict_of(line)
+                return None if mark is None else mark.reason
+            case Column.TEXT:
+                return line.text or None
+            case Column.NUMBER if line.is_locked:
+                return self.tr("This line is locked.")
         return None
 
+    def _state_reason(self, line: Line) -> str | None:
+        live = self._statuses.of(line.id)
+        if live is not None and live.error is not None:
+            return format_error(live.error)
+        if live is None and self._is_stopped(line):
+            return self.tr("The chosen take was stopped before the end of the line.")
+        state, take, mark = self.state_of(line), self._chosen_take(line), self.verdict_of(line)
+        if mark is not None and state in (LineState.CHECK, LineState.READY):
+            return mark.reason
+        return {
+            LineState.CHECK: "" if take is None else odd_length_warning(take),
+            LineState.DRAFT: self.tr("This line has not been spoken yet."),
+            LineState.OUTDATED: self.tr("This line has changed since its take was spoken."),
+            LineState.QUEUED: self.tr("This line is queued."),
+            LineState.READY: self.tr("The chosen take matches the text."),
+        }.get(state)
+
+    def verdict_of(self, line: Line) -> VerdictMark | None:
+        """Return the verdict on the chosen take, or None if it was not checked."""
+        return mark_of(self._chosen_take(line))
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether a take of the script was checked."""
+        return self._has_verdicts
+
+    def _problems(self, line: Line) -> tuple[TextRange, ...]:
+        take = self._chosen_take(line)
+        return () if take is None else problem_ranges(take, line)
+
+    def _chosen_take(self, line: Line) -> Take | None:
+        return None if line.chosen_take is None else self._script.take(line.chosen_take)
+
     def _is_stopped(self, line: Line) -> bool:
-        return line.chosen_take is not None and not self._script.take(line.chosen_take).is_complete
+        take = self._chosen_take(line)
+        return take is not None and not take.is_complete
 
     def _duration(self, line: Line) -> str:
         if line.chosen_take is None:
@@ -329,6 +378,7 @@ class LineModel(QAbstractTableModel):
     def _on_project_replaced(self) -> None:
         self.beginResetModel()
         self._script = self._editor.script
+        self._has_verdicts = _has_verdicts(self._script)
         self.endResetModel()
 
     def _on_status_changed(self, line_id: str) -> None:
@@ -337,6 +387,9 @@ class LineModel(QAbstractTableModel):
             self._rows_changed(row, row)
 
     def _on_script_changed(self, before: Script, after: Script) -> None:
+        if not self._has_verdicts and before.takes is not after.takes and _has_verdicts(after):
+            self._has_verdicts = True
+            self.first_verdict_arrived.emit()
         old, new = [line.id for line in before.lines], [line.id for line in after.lines]
         if old == new:
             self._script = after
@@ -380,8 +433,12 @@ class LineModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(Column) - 1))
 
 
+def _has_verdicts(script: Script) -> bool:
+    return any(take.check is not None for takes in script.takes.values() for take in takes)
+
+
 def _contiguous_rows(shorter: list[str], longer: list[str]) -> tuple[int, int] | None:
-    """Return first and last row of the items only in ``longer`` if they are contiguous and nothing else differs."""
+    """Return the first and last row of items only in ``longer``, if they are contiguous and nothing else differs."""
     num_more = len(longer) - len(shorter)
     if num_more <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Status of lines apart from the project: queued, being spoken or failed; warnings about the length of takes."""
+"""Status of lines that is not saved in the project: queued, being spoken or failed, and warnings about take lengths."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSiz
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem, QToolTip, QWidget
 
+from studio.app.checking.verdicts import VerdictMark
 from studio.app.script.delegates import paint_selection_bar, state_colour
-from studio.app.script.line_model import LINE_ROLE, SLOT_ROLE, STATE_ROLE, SUMMARY_ROLE, Column, Index
+from studio.app.script.line_model import LINE_ROLE, SLOT_ROLE, STATE_ROLE, SUMMARY_ROLE, VERDICT_ROLE, Column, Index
 from studio.app.script.manuscript_layout import (
     INITIAL_SIDE,
     STATE_SIDE,
@@ -22,7 +23,7 @@ from studio.app.script.row_words import SlotFit
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_delegate import TextDelegate
 from studio.app.script.text_field import TextField
-from studio.app.script.text_painting import match_marks
+from studio.app.script.text_painting import text_marks
 from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
@@ -32,14 +33,16 @@ from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.app.widgets.waveform_painting import paint_bars
 from studio.project.lines import Line, LineState
+from studio.take_checks.records import Verdict
 
 _ALIGN_LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
 _ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
-_LOUD_STATES = (LineState.SPEAKING, LineState.FAILED)  # written out where the length of a take would be
+_LOUD_STATES = (LineState.SPEAKING, LineState.FAILED)  # shown as text in place of the length of the take
 _ARROW_LEFT = GRID - 2
 _ARROW_SIDE = 12
 _SUMMARY_WIDTH = 180
 _WAVE_HEIGHT = 20
+_VERDICT_SIDE = 18
 _INITIAL_OPACITY = 0.18
 
 
@@ -77,7 +80,7 @@ class ManuscriptDelegate(TextDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(option.rect.topLeft())
         row, kind, colors = self.row_layout(line), kind_of(line), theme_colors(option.palette)
-        self._paint_text(painter, option, line, kind, row)
+        self._paint_text(painter, option, index, kind, row)
         if kind.is_heading:
             self._paint_heading(painter, option, index, line, row)
         elif kind is RowKind.SPOKEN:
@@ -94,12 +97,14 @@ class ManuscriptDelegate(TextDelegate):
         painter.restore()
 
     def _paint_text(
-        self, painter: QPainter, option: QStyleOptionViewItem, line: Line, kind: RowKind, row: RowLayout
+        self, painter: QPainter, option: QStyleOptionViewItem, index: Index, kind: RowKind, row: RowLayout
     ) -> None:
+        line: Line = index.data(LINE_ROLE)
         matches, current = self.matches_of(line)
-        if matches:
+        looks = self.looks_of(index, option.palette)
+        if matches or looks:
             is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-            marks = match_marks(line.text, matches, current, option.palette, is_selected=is_selected)
+            marks = text_marks(line.text, matches, current, option.palette, is_selected=is_selected, looks=looks)
             layout = self.layouts.lay_out_text(line, kind, marks)
         else:
             layout = self.layouts.text(line)
@@ -118,10 +123,10 @@ class ManuscriptDelegate(TextDelegate):
         painter.setPen(QColor(colors.quiet))
         painter.drawText(area, _ALIGN_RIGHT, index.data(SUMMARY_ROLE))
         if line.is_spoken:
-            self._paint_state(painter, index.data(STATE_ROLE), row, colors)
+            self._paint_state(painter, index, row, colors)
 
     def arrow_area(self, row: RowLayout) -> QRect:
-        """Return the place of the fold arrow within the row of a heading."""
+        """Return the rectangle of the fold arrow in the row of a heading."""
         return QRect(_ARROW_LEFT, row.text_top + round(row.pitch - _ARROW_SIDE) // 2, _ARROW_SIDE, _ARROW_SIDE)
 
     def _paint_voice(self, painter: QPainter, option: QStyleOptionViewItem, line: Line, row: RowLayout) -> None:
@@ -131,7 +136,7 @@ class ManuscriptDelegate(TextDelegate):
         is_missing = not name or self._voices.is_missing(line)
         painter.setPen(QPen(QColor(colors.warn), 1.4) if is_missing else Qt.PenStyle.NoPen)
         ground = voice_color(name, option.palette)
-        ground.setAlphaF(_INITIAL_OPACITY)  # visible on selected rows, too
+        ground.setAlphaF(_INITIAL_OPACITY)  # visible on selected rows as well
         painter.setBrush(Qt.BrushStyle.NoBrush if is_missing else ground)
         painter.drawEllipse(circle)
         painter.setPen(QColor(colors.warn) if is_missing else voice_color(name, option.palette))
@@ -163,7 +168,7 @@ class ManuscriptDelegate(TextDelegate):
         """Paint the waveform and length of the chosen take, and the state of the line."""
         colors, columns = theme_colors(option.palette), self.layouts.columns
         state: LineState = index.data(STATE_ROLE)
-        self._paint_state(painter, state, row, colors)
+        self._paint_state(painter, index, row, colors)
         painter.setFont(self.layouts.meta_font)
         words, colour = self._take_words(index, state, colors)
         right = columns.state_left - GRID // 2
@@ -194,8 +199,15 @@ class ManuscriptDelegate(TextDelegate):
             return slot.words, colors.bad if slot.is_overrun else colors.quiet
         return index.sibling(index.row(), Column.DURATION).data(), colors.quiet
 
-    def _paint_state(self, painter: QPainter, state: LineState, row: RowLayout, colors: ThemeColors) -> None:
-        """Paint a small mark, which is filled if something is wrong."""
+    def _paint_state(self, painter: QPainter, index: Index, row: RowLayout, colors: ThemeColors) -> None:
+        """Paint the verdict on the take, or a small mark, which is filled if something is wrong."""
+        state: LineState = index.data(STATE_ROLE)
+        mark: VerdictMark | None = index.data(VERDICT_ROLE)
+        if mark is not None and mark.verdict is not Verdict.NOT_CHECKED and state in (LineState.CHECK, LineState.READY):
+            top = row.text_top + round(row.pitch - _VERDICT_SIDE) // 2
+            left = self.layouts.columns.state_left + (STATE_SIDE - _VERDICT_SIDE) // 2
+            icon(mark.icon, mark.colour(colors)).paint(painter, QRect(left, top, _VERDICT_SIDE, _VERDICT_SIDE))
+            return
         centre = QPointF(self.layouts.columns.state_left + STATE_SIDE / 2, row.text_top + row.pitch / 2)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if state in (LineState.FAILED, LineState.CHECK):
@@ -223,7 +235,7 @@ class ManuscriptDelegate(TextDelegate):
                 painter.drawPolyline([centre + QPointF(0, -2.5), centre, centre + QPointF(2, 0)])
 
     def _paint_chip(self, painter: QPainter, row: RowLayout, line: Line, colors: ThemeColors) -> None:
-        assert row.chip is not None, "called for rows with a chip"
+        assert row.chip is not None, "called only for rows with a chip"
         colour = QColor(colors.quiet if self._styles.supports(line.style) else colors.warn)
         ground = QColor(colour)
         ground.setAlphaF(0.12)
@@ -273,7 +285,7 @@ class ManuscriptDelegate(TextDelegate):
         kind = kind_of(index.data(LINE_ROLE))
         field = TextField(self._styles, parent, pitch=self.layouts.pitch(kind))
         field.setFont(self.layouts.fonts[kind])
-        field.mark_saved()  # the font counts as a change of the document
+        field.mark_saved()  # setting the font counts as a change of the document
         return field
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802

@@ -1,4 +1,4 @@
-"""Layout of rows in the manuscript: where text, initial, style, waveform and state are, and how high a row is."""
+"""Layout of rows in the manuscript: the places of text, initial, style, waveform and state, and the row height."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME_WIDTH = 104
 _DURATION_WIDTH = 52
 _SLOT_WIDTH = 92
 _WAVE_WIDTHS = (84, 240)
-# Widths of rows below which the waveform, then the duration are left out.
+# In rows narrower than these widths, the waveform and then the duration are left out.
 _WAVE_FROM = 600
 _DURATION_FROM = 420
 _CHIP_PADDING = 8
@@ -55,7 +55,7 @@ def kind_of(line: Line) -> RowKind:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Horizontal places in a row, in pixels from its left edge. A width of 0 means that the part is not shown."""
+    """Horizontal positions in a row, in pixels from its left edge. A part with width 0 is not shown."""
 
     initial_left: int
     name_left: int
@@ -70,7 +70,7 @@ class Columns:
 
 
 def columns_of(width: int, letter_width: float, *, has_names: bool, has_slots: bool) -> Columns:
-    """Return the places for rows of ``width`` pixels; ``letter_width`` is the average width in the manuscript."""
+    """Return the positions in rows of ``width`` pixels; ``letter_width`` is the average width of a letter."""
     name_width = _NAME_WIDTH if has_names else 0
     initial_left = 2 * GRID + (GRID if has_names else 3)
     text_left = _TEXT_LEFT + (name_width + GRID if has_names else 0)
@@ -98,7 +98,7 @@ def columns_of(width: int, letter_width: float, *, has_names: bool, has_slots: b
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """Vertical places in a row, from its top, and the chip of the style, if it has one."""
+    """Vertical positions in a row, from its top, and the chip of its style, if any."""
 
     height: int
     text_top: int
@@ -110,9 +110,9 @@ class RowLayout:
 
 
 class ManuscriptLayouts:
-    """Lays out rows for the current width and fonts, and caches the results.
+    """Computes the layout of rows for the current width and fonts, and caches it.
 
-    ``num_laid_out`` is the number of texts that have been laid out.
+    ``num_laid_out`` counts the texts laid out.
     """
 
     def __init__(self) -> None:
@@ -214,7 +214,7 @@ class ManuscriptLayouts:
             last = layout.lineAt(layout.lineCount() - 1)
             left = self.text_left(kind) + last.naturalTextWidth() + GRID + 2
             chip = QRectF(left, 0, self._meta.horizontalAdvance(chip_words) + 2 * _CHIP_PADDING, CHIP_HEIGHT)
-            # The chip may use the margin between the text and the waveform, beside the first line, and all below.
+            # Beside the first line of text, the chip may use the margin before the waveform; below it, the whole width.
             end = self.columns.wave_left if layout.lineCount() == 1 else self.columns.duration_left
             if chip.right() <= end - GRID // 2:
                 chip.moveTop(bottom - pitch + (pitch - CHIP_HEIGHT) / 2)

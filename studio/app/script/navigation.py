@@ -30,8 +30,9 @@ class ScriptNavigation(QObject):
     def next_failed(self) -> None:
         self._go_to_next(LineState.FAILED, self.tr("No line has failed."))
 
-    def next_to_check(self) -> None:
-        self._go_to_next(LineState.CHECK, self.tr("No line needs to be checked."))
+    def next_to_review(self, step: int = 1) -> bool:
+        """Go to the next (1) or previous (-1) line to review, and return whether there is one."""
+        return self._go_to_next(LineState.CHECK, self.tr("No line needs review."), step)
 
     def next_section(self, step: int) -> None:
         """Go to the next (1) or previous (-1) chapter or scene."""
@@ -41,10 +42,10 @@ class ScriptNavigation(QObject):
         if found:
             self._view.go_to(self._lines.line_at(found[0]).id)
         else:
-            self.message.emit(self.tr("There is no further chapter or scene."))
+            self.message.emit(self.tr("There are no more chapters or scenes."))
 
     def open_outline(self) -> None:
-        """Show the list of chapters and scenes, from which one is chosen."""
+        """Show a list of chapters and scenes to choose from."""
         if not self._lines.sections:
             self.message.emit(self.tr("The script has no chapters. Select a line and press Ctrl+Alt+1 to start one."))
             return
@@ -53,16 +54,19 @@ class ScriptNavigation(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    def _go_to_next(self, state: LineState, none_words: str) -> None:
-        """Go to the next line in ``state``, from the start again after the last one."""
+    def _go_to_next(self, state: LineState, none_words: str, step: int = 1) -> bool:
+        """Go to the next (1) or previous (-1) line in ``state``; after the end, continue from the other end."""
         lines, here = self._lines.script.lines, self._view.currentIndex().row()
         is_wanted: Callable[[int], bool] = lambda row: self._lines.state_of(lines[row]) is state  # noqa: E731
         rows = [*range(here + 1, len(lines)), *range(here + 1)]
+        if step < 0:
+            rows = [*reversed(rows[:-1]), here]
         found = next((row for row in rows if lines[row].is_spoken and is_wanted(row)), None)
         if found is None:
             self.message.emit(none_words)
-        else:
-            self._view.go_to(lines[found].id)
+            return False
+        self._view.go_to(lines[found].id)
+        return True
 
 
 class OutlineDialog(QDialog):

@@ -1,4 +1,4 @@
-"""Chapters and scenes of a script, which lines belong to them, and how long they are."""
+"""Chapters and scenes of a script, with their lines and lengths."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from studio.project.takes import edits_of
 class Section:
     """A heading and the lines up to the next heading of its level or of a higher one."""
 
-    row: int  # of the heading
+    row: int  # row of the heading
     end: int  # row below the last line
     heading: Heading
     title: str
     num_lines: int  # spoken lines, without headings
-    seconds: float  # of the chosen takes
+    seconds: float  # length of the chosen takes
 
 
 def sections_of(script: Script) -> list[Section]:
@@ -50,7 +50,7 @@ def sections_of(script: Script) -> list[Section]:
 
 
 def seconds_of(script: Script, line: Line) -> float:
-    """Return the length of the chosen take as it is played; 0 without one."""
+    """Return the length of the chosen take as it is played, or 0 without a take."""
     if line.chosen_take is None or not line.is_spoken:
         return 0.0
     take = script.take(line.chosen_take)

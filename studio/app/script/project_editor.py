@@ -1,6 +1,6 @@
-"""Edits of the project with undo, and the objects that follow its changes.
+"""Project edits with undo, and the objects that follow changes of the project.
 
-Adding a new take cannot be undone: undo is meant for edits, and must not discard minutes of synthesis. Choosing,
+Adding a take cannot be undone: undo is for edits, and must not discard minutes of synthesis. Choosing,
 keeping and removing takes can be undone.
 """
 
@@ -34,7 +34,7 @@ class ProjectEditor(QObject):
     script_changed = Signal(object, object)  # Script before, Script after
     stepped = Signal(object, object)  # after undo or redo: Script before, Script after
     modified_changed = Signal(bool)
-    unwritten_changed = Signal(object)  # Unwritten after each change that cannot be written; None once all are
+    unwritten_changed = Signal(object)  # Unwritten after each change that cannot be written; None once all are written
     failed = Signal(object)  # StudioError: undo, redo or autosave failed
 
     def __init__(self, project: Project, parent: QObject | None = None) -> None:
@@ -68,7 +68,7 @@ class ProjectEditor(QObject):
         Consecutive steps with the same ``merge_key``, each within ``merge_seconds`` of the previous one, are merged.
         Only ``EditLines`` can be merged. A merged step without effect is dropped.
         """
-        # Applied here and not by the command: exceptions do not propagate through QUndoStack.push.
+        # Applied here rather than by the command: exceptions do not propagate through QUndoStack.push.
         inverse = self.apply(change)
         self.undo_stack.push(
             _ChangeCommand(self, change, inverse, title, merge_key=merge_key, merge_seconds=merge_seconds)
@@ -93,7 +93,7 @@ class ProjectEditor(QObject):
         return inverse
 
     def refresh(self, before: Script) -> None:
-        """Emit signals after the project changed on its own since ``before``, for example by a finished take."""
+        """Emit signals for changes since ``before`` that were not made here, such as a finished take."""
         if before is not self.script:
             self.script_changed.emit(before, self.script)
         self._emit_modified()
@@ -158,7 +158,7 @@ class _ChangeCommand(UndoCommand):
         step = cast("_ChangeCommand", other)
         if step.merge_key != self.merge_key or step._pushed_at - self._pushed_at > self._merge_seconds:
             return False
-        # The two may edit different lines; the merged command covers all of them.
+        # The two commands may edit different lines; the merged command covers the lines of both.
         self._change = _overlaid(step._change, over=self._change)
         self._inverse = _overlaid(self._inverse, over=step._inverse)
         self._pushed_at = step._pushed_at
@@ -167,7 +167,7 @@ class _ChangeCommand(UndoCommand):
 
 
 def _overlaid(edits: Change, *, over: Change) -> EditLines:
-    """Merge two edits; ``edits`` takes precedence for fields in both."""
+    """Merge two edits. If both set a field, ``edits`` takes precedence."""
     assert isinstance(edits, EditLines), "only EditLines can be merged"
     assert isinstance(over, EditLines), "only EditLines can be merged"
     ids = {**over.edits, **edits.edits}
@@ -177,7 +177,7 @@ def _overlaid(edits: Change, *, over: Change) -> EditLines:
 class LineVoiceUpdater(QObject):
     """Updates the voices of lines when voices are added, renamed or removed.
 
-    Its changes are not undo steps, because they follow the edits of voices and the undo of these edits.
+    Its changes are not undo steps: they follow edits of voices, and undo of those edits.
     """
 
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
@@ -185,7 +185,7 @@ class LineVoiceUpdater(QObject):
         self._editor = editor
         self._known: tuple[str, ...] | None = None
         self._keys: VoiceKeys = {}
-        self._names: dict[str, str] = {}  # by the key of each name by which a voice is found
+        self._names: dict[str, str] = {}  # names of voices by the key of every name
         editor.project_replaced.connect(self._assign_default_voice)
         editor.project_replaced.connect(self._update_keys)
         editor.project_replaced.connect(self.resolve_names)
@@ -215,7 +215,7 @@ class LineVoiceUpdater(QObject):
         self._rename_in_cast(renamed, after)
 
     def resolve_names(self) -> None:
-        """Write the voices of lines as the library does: with its case, and with the new names of bundled voices."""
+        """Use the library's names in lines: with its case, and with the new names of bundled voices."""
         edits = {
             line.id: {"voice": name}
             for line in self._editor.project.lines
@@ -234,7 +234,7 @@ class LineVoiceUpdater(QObject):
             self._editor.apply(EditDetails(replace(details, cast=cast)))
 
     def _update_keys(self) -> None:
-        """Update the voice keys, so that takes are outdated if the clip or transcript of their voice has changed."""
+        """Update the voice keys, so that a take becomes outdated when its voice's clip or transcript changes."""
         self._editor.project.voice_keys = self._keys
         self._editor.all_lines_changed()
 
@@ -252,14 +252,14 @@ class LineVoiceUpdater(QObject):
 class RemovedTakes(QObject):
     """Removed takes, which can be restored without undoing later edits.
 
-    They are kept until the script is closed; the working copy keeps their audio for the same time.
+    They and their audio in the working copy are kept until the script is closed.
     """
 
     changed = Signal()
 
     def __init__(self, editor: ProjectEditor, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._takes: dict[str, Take] = {}  # by id, in the order of removal
+        self._takes: dict[str, Take] = {}  # removed takes by id, in the order of removal
         editor.script_changed.connect(self._on_script_changed)
         editor.project_replaced.connect(self._forget)
 

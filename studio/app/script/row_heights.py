@@ -1,4 +1,4 @@
-"""Heights of the rows of the manuscript, which are measured when they become visible and, little by little, all others.
+"""Row heights of the manuscript. Visible rows are measured at once, all others little by little.
 
 A script of thousands of lines opens with estimated heights. When rows above the visible ones are measured, the view is
 scrolled by the difference, so nothing moves.
@@ -50,7 +50,7 @@ class RowHeights(QObject):
         self._idle.stop()
 
     def measure_again(self) -> None:
-        """Estimate all rows, for example for another width, and measure the visible ones now."""
+        """Estimate the heights of all rows, for example after a change of width, and measure the visible rows."""
         if self._is_active:
             self._pending.clear()
             self._estimate(range(self._lines.rowCount()))
@@ -71,7 +71,7 @@ class RowHeights(QObject):
         self._keeping(top if anchor is None else anchor, self._measure_until_filled)
 
     def _measure_until_filled(self) -> None:
-        # Measured rows may be lower than estimated, so that more rows become visible.
+        # If rows are lower than estimated, more rows become visible.
         while pending := [row for row in self._visible_rows() if self._lines.line_at(row).id in self._pending]:
             self._measure(pending)
 

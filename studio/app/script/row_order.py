@@ -1,4 +1,4 @@
-"""Sorting of the compact table. It changes only the view, not the order of the script."""
+"""Sorting of the compact table. The order of the script does not change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RowOrder(QObject):
         return self._column is not None
 
     def reset(self) -> None:
-        """Show the order of the script."""
+        """Show the rows in the order of the script."""
         if self._column is not None:
             self._column = None
             self._apply()

@@ -29,7 +29,7 @@ def connect_script_actions(actions: Actions, script: ScriptPage) -> None:
         ("edit.paste", script.paste),
         ("edit.select_all", script.view.selectAll),
     ):
-        # Lists and text fields of the window have the same keys.
+        # Lists and text fields of the window use the same keys.
         actions[name].setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         script.window().removeAction(actions[name])
         script.view.addAction(actions[name])
@@ -38,9 +38,11 @@ def connect_script_actions(actions: Actions, script: ScriptPage) -> None:
     actions["edit.scene"].triggered.connect(lambda: script.toggle_heading(Heading.SCENE))
     actions["edit.note"].triggered.connect(script.toggle_spoken)
     actions["edit.spoken"].triggered.connect(script.make_spoken_text)
-    actions["edit.filter"].triggered.connect(script.filter_bar.toggle)
+    actions["edit.filter"].triggered.connect(script.toggle_filter)
     actions["edit.next_failed"].triggered.connect(script.navigation.next_failed)
-    actions["edit.next_check"].triggered.connect(script.navigation.next_to_check)
+    actions["edit.next_check"].triggered.connect(lambda: script.navigation.next_to_review(1))
+    actions["edit.previous_check"].triggered.connect(lambda: script.navigation.next_to_review(-1))
+    actions["edit.review"].triggered.connect(script.filter_bar.toggle_review)
     actions["view.outline"].triggered.connect(script.navigation.open_outline)
     actions["view.next_section"].triggered.connect(lambda: script.navigation.next_section(1))
     actions["view.previous_section"].triggered.connect(lambda: script.navigation.next_section(-1))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
-from studio.app.script.clipboard import lines_from, mime_of
-from studio.app.script.filter_bar import FilterBar
 from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
 from studio.app.script.line_statuses import LineStatusStore
@@ -24,9 +24,12 @@ from studio.project.changes import Change, CompositeChange, InsertLines, RemoveL
 from studio.project.lines import Heading, Line
 from studio.project.script import Script
 
+if TYPE_CHECKING:
+    from studio.app.script.filter_bar import FilterBar
+
 
 class ScriptPage(QWidget):
-    """Editing of lines. Other classes speak and play them."""
+    """Edits lines. Other classes speak and play them."""
 
     current_line_changed = Signal(object)  # line id or None
     message = Signal(str)  # for the status bar
@@ -50,15 +53,14 @@ class ScriptPage(QWidget):
         self.view = ScriptView(self._model, styles, self)
         self.view.text_delegate.outline_of = outline_of
         self.find_bar = FindBar(editor, self.view, self, details_of=self._details_of)
-        self.filter_bar = FilterBar(editor, self._model, self.view, line_statuses, style_text=styles.label, parent=self)
         self.navigation = ScriptNavigation(self._model, self.view)
         self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.filter_bar)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.find_bar)
+        self._line_statuses = line_statuses
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.view, 1)
+        self._column.addWidget(self.find_bar)
         styles.changed.connect(self._model.refresh_styles)
         editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)
@@ -67,6 +69,25 @@ class ScriptPage(QWidget):
         self.view.lines_dragged.connect(self.move_lines_to)
         self.find_bar.message.connect(self.message)
         self.navigation.message.connect(self.message)
+
+    @cached_property
+    def filter_bar(self) -> FilterBar:
+        """The bar that shows only some lines, created when it is first opened."""
+        from studio.app.script.filter_bar import FilterBar  # noqa: PLC0415 - after the first paint
+
+        bar = FilterBar(
+            self._editor, self._model, self.view, self._line_statuses, style_text=self._style_text, parent=self
+        )
+        self._column.insertWidget(0, bar)
+        return bar
+
+    @property
+    def speakable_ids(self) -> frozenset[str] | None:
+        """Ids of the lines that “Speak all changed lines” is limited to; None for all lines."""
+        return self.filter_bar.speakable_ids if "filter_bar" in self.__dict__ else None
+
+    def toggle_filter(self) -> None:
+        self.filter_bar.toggle()
 
     @property
     def selected_line_ids(self) -> list[str]:
@@ -83,7 +104,7 @@ class ScriptPage(QWidget):
         return self._editor.project.line(line_id) if line_id and self._editor.project.has_line(line_id) else None
 
     def _details_of(self, line: Line) -> tuple[str, ...]:
-        """Return what the find bar searches besides the text."""
+        """Return the other texts of a line that the find bar searches."""
         return (
             line.voice or "", line.character or "", self._style_text(line.style), line.file_name or "", line.note
         )  # fmt: skip
@@ -125,6 +146,8 @@ class ScriptPage(QWidget):
 
     def copy(self) -> None:
         """Copy the selected lines to the clipboard."""
+        from studio.app.script.clipboard import mime_of  # noqa: PLC0415 - after the first paint
+
         self.view.commit_text()
         if lines := self.selected_lines:
             QGuiApplication.clipboard().setMimeData(mime_of(lines, self._style_text))
@@ -137,13 +160,15 @@ class ScriptPage(QWidget):
 
     def paste(self) -> None:
         """Insert the lines of the clipboard below the current one, or a text as lines."""
+        from studio.app.script.clipboard import lines_from  # noqa: PLC0415 - after the first paint
+
         mime = QGuiApplication.clipboard().mimeData()
         lines = lines_from(mime)
         if lines is None:
             self.paste_text(mime.text())
             return
         self.view.commit_text()
-        # Two lines with one name would be exported to one file.
+        # Two lines with the same file name would be exported to one file.
         used = {line.file_name for line in self._editor.script.lines}
         lines = [replace(line, file_name=None) if line.file_name in used else line for line in lines]
         change = edits.insert_lines(self._editor.script, self._index_below(), lines)
@@ -167,7 +192,7 @@ class ScriptPage(QWidget):
             self.message.emit(self.tr("%n line(s) imported", "", len(lines)))
 
     def insert_recording(self, line: Line) -> None:
-        """Insert a line for a recording, whose voice is converted, below the current one."""
+        """Insert a line for a recording to be converted below the current one."""
         self.view.commit_text()
         self._do_below(InsertLines(self._index_below(), (line,)), self.tr("Convert recording"))
         self.view.go_to(line.id)
@@ -214,7 +239,7 @@ class ScriptPage(QWidget):
             self.view.select_lines(ids)
 
     def move_lines_to(self, ids: list[str], index: int) -> None:
-        """Move dragged lines before the line that is now at ``index``."""
+        """Move dragged lines before the line at ``index``."""
         if self._push(edits.move_to(self._editor.script, ids, index), self.tr("Move lines")):
             self.view.select_lines(ids)
 
@@ -230,13 +255,13 @@ class ScriptPage(QWidget):
         self._set_structure(title, heading=Heading.NONE if is_set else heading)
 
     def toggle_spoken(self) -> None:
-        """Make the selected lines notes, which are not spoken, or spoken lines if all of them are notes."""
+        """Make the selected lines notes, or spoken lines if all of them are notes."""
         self._set_structure(
             self.tr("Note, not spoken"), is_spoken=not any(line.is_spoken for line in self.selected_lines)
         )
 
     def make_spoken_text(self) -> None:
-        """Make the selected lines ordinary lines that are spoken."""
+        """Make the selected lines ordinary, spoken lines."""
         self._set_structure(self.tr("Spoken text"), heading=Heading.NONE, is_spoken=True)
 
     def _set_structure(self, title: str, **fields: object) -> None:
@@ -248,7 +273,7 @@ class ScriptPage(QWidget):
         self.set_field("voice", name, self.tr("Change voice"))
 
     def give_voice(self, line_id: str, name: str) -> None:
-        """Set the voice of a line, unless the line has been removed or locked since."""
+        """Set the voice of a line, unless the line has been removed or locked meanwhile."""
         if self._editor.project.has_line(line_id) and not self._editor.project.line(line_id).is_locked:
             self._push(edits.set_field(self._editor.script, [line_id], "voice", name), self.tr("Change voice"))
 
@@ -281,7 +306,7 @@ class ScriptPage(QWidget):
         return change is not None
 
     def _index_below(self) -> int:
-        """Return the row below the selected lines and below a text just imported, so that neither is split."""
+        """Return the row below the selected lines and below any text just imported, so that neither is split."""
         index_of = self._editor.script.index_of
         above = [index_of[line_id] for line_id in (*self.selected_line_ids, self._last_imported) if line_id in index_of]
         return max(above) + 1 if above else len(self._editor.script.lines)

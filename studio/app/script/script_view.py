@@ -32,6 +32,7 @@ from studio.app.script.delegates import (
     NumberDelegate,
     StateDelegate,
     StyleDelegate,
+    VerdictDelegate,
     VoiceDelegate,
 )
 from studio.app.script.dragging_view import DraggingView
@@ -49,8 +50,9 @@ from studio.app.theme.colors import theme_colors
 from studio.app.theme.sizes import GRID
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Heading, Line
+from studio.project.text_places import TextRange
 
-# Width of the window from which the names of voices are written out.
+# In a view of at least this width, the names of voices are written out.
 _NAMES_FROM = 1500
 _EDIT_TRIGGERS = (
     QAbstractItemView.EditTrigger.DoubleClicked
@@ -116,7 +118,7 @@ class ScriptView(DraggingView):
 
     @property
     def dragged_line_ids(self) -> list[str]:
-        """No lines while a text field is open, where the mouse selects text, or while the table is sorted."""
+        """No lines while a text field is open (the mouse selects text in it) or while the table is sorted."""
         return [] if self.text_field is not None or self.row_order.is_sorted else self.selected_line_ids
 
     @property
@@ -142,7 +144,7 @@ class ScriptView(DraggingView):
         return found if isinstance(found, TextField) and found.isVisible() else None
 
     def line_at(self, place: QPoint) -> tuple[Line, QRect] | None:
-        """Return the line at a point of the viewport and the visible part of its row; None outside the lines."""
+        """Return the line at a point in the viewport and the visible part of its row; None outside the rows."""
         index = self.indexAt(place) if self.viewport().rect().contains(place) else QModelIndex()
         if not index.isValid():
             return None
@@ -159,6 +161,18 @@ class ScriptView(DraggingView):
         """Highlight ``matches`` in their rows, with the strongest highlight on ``current``."""
         self.text_delegate.mark_matches(matches, current)
         self.viewport().update()
+
+    def mark_spoken_word(self, line_id: str, word: TextRange | None) -> None:
+        """Highlight the word of a line that is being played."""
+        before, self.text_delegate.spoken_word = (
+            self.text_delegate.spoken_word,
+            None if word is None else (line_id, word),
+        )
+        if before != self.text_delegate.spoken_word:
+            for each in {found[0] for found in (before, self.text_delegate.spoken_word) if found}:
+                row = self._lines.row_of(each)
+                if row is not None:
+                    self.viewport().update(self.visualRect(self._lines.index(row, Column.TEXT)))
 
     def go_to(self, line_id: str, *, starts_editing: bool = False) -> None:
         row = self._lines.row_of(line_id)
@@ -246,7 +260,7 @@ class ScriptView(DraggingView):
             self.go_to(line_id)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:  # noqa: N802
-        """Edit the text from the first key of a composition, such as Chinese words or accented letters."""
+        """Begin to edit with the first key of a composition, such as a Chinese word or an accented letter."""
         text = self.currentIndex().siblingAtColumn(Column.TEXT)
         if not text.isValid() or self.text_field is not None:
             super().inputMethodEvent(event)
@@ -310,7 +324,7 @@ class ScriptView(DraggingView):
         super().changeEvent(event)
 
     def _choose(self, index: Index) -> None:
-        """Select only this line. setCurrentIndex() would extend the selection while Shift is held for a shortcut."""
+        """Select only this line. setCurrentIndex() would extend the selection if Shift is held for a shortcut."""
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
 
@@ -331,12 +345,15 @@ class ScriptView(DraggingView):
 
     def _cancel_delayed_edit(self, index: Index) -> None:
         """Cancel the delayed edit that Qt starts after a click on a selected line; until then it opens no editor."""
-        self.edit(index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_))  # only cancels
+        self.edit(
+            index, QAbstractItemView.EditTrigger.CurrentChanged, QEvent(QEvent.Type.None_)
+        )  # only cancels the delayed edit
 
     def _set_up_columns(self) -> None:
         for column, delegate in {
             Column.NUMBER: NumberDelegate(self),
             Column.STATE: StateDelegate(self),
+            Column.VERDICT: VerdictDelegate(self),
             Column.VOICE: VoiceDelegate(self._voices, self),
             Column.TEXT: self.text_delegate,
             Column.STYLE: self.style_delegate,
@@ -378,6 +395,7 @@ class ScriptView(DraggingView):
         self.selectionModel().currentRowChanged.connect(lambda *_: self._emit_current())
         self.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
         self._lines.modelReset.connect(self._emit_current)
+        self._lines.first_verdict_arrived.connect(self._fit_rows)
         for gone in (self._lines.rowsRemoved, self._lines.layoutChanged):
             gone.connect(lambda *_: QTimer.singleShot(0, self, self._restore_selection))
 

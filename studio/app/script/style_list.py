@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLocale, QObject, Signal
 
-from studio import paths
 from studio.app.translation import QT_TRANSLATE_NOOP
 from studio.errors import StudioError
 from studio.project.lines import LineStyle
@@ -37,7 +37,7 @@ _OTHER = QT_TRANSLATE_NOOP("StyleList", "Other")
 class LocalizedStyle:
     """A style of the loaded model, named in the window's language."""
 
-    family: str  # stored with a line; the same for corresponding styles of other generations
+    family: str  # stored with a line; corresponding styles of other generations have the same key
     name: str
     category: str
     note: str = ""
@@ -62,12 +62,17 @@ class StyleList(QObject):
         super().__init__(parent)
         self._styles: tuple[LocalizedStyle, ...] = ()
         self._tags: tuple[NamedTag, ...] = ()
-        self._names: dict[str, str] = {}  # by family, also of styles that the loaded model does not support
+        self._names: dict[str, str] = {}  # names by family, including styles that the loaded model does not support
 
     @property
     def styles(self) -> tuple[LocalizedStyle, ...]:
         """Styles, grouped by category."""
         return self._styles
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names of style presets by family, including presets that the model does not have."""
+        return dict(self._names)
 
     @property
     def tags(self) -> tuple[NamedTag, ...]:
@@ -76,7 +81,7 @@ class StyleList(QObject):
     def use_model(self, folder: Path) -> None:
         """Load the styles and tags of the model's generation. If the folder cannot be read, there are none."""
         from studio.model.generations import detect_generation  # noqa: PLC0415 - after the first paint
-        from studio.text.styles import load_styles  # noqa: PLC0415
+        from studio.text.styles import load_styles, names_of_styles  # noqa: PLC0415
 
         try:
             generation, _ = detect_generation(folder)
@@ -87,12 +92,7 @@ class StyleList(QObject):
             self.changed.emit()
             return
         is_chinese = QLocale().language() == QLocale.Language.Chinese
-        generations = sorted(path.stem for path in (paths.resources() / "styles").glob("*.json"))
-        every_preset = [preset for name in generations for preset in load_styles(name).presets]
-        self._names = {
-            preset.family: preset.label_zh if is_chinese else preset.label_en
-            for preset in (*every_preset, *styles.presets)
-        }
+        self._names = names_of_styles(styles, in_chinese=is_chinese)
         order = list(_CATEGORIES)
         named = [
             LocalizedStyle(preset.family, self._names[preset.family], preset.family.partition(".")[0], preset.note)

@@ -16,13 +16,14 @@ _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84},
     {Column.NUMBER: 40, Column.STATE: 112},
 )
-# Shown if a line uses them, after the others have space.
+# Shown if a line uses them and the other columns leave space.
 _OPTIONAL_WIDTHS = {Column.CHARACTER: 100, Column.FILE_NAME: 120, Column.NOTE: 140}
 _LEAST_TEXT_LETTERS = 32
+_VERDICT_WIDTH = 112  # if any take was checked
 
 
 class TableColumns:
-    """Shows the widest columns that leave space for the text; widths set by the user stay while these fit."""
+    """Shows the widest columns that leave space for the text. Widths set by the user are kept while they fit."""
 
     def __init__(self, view: QTableView, model: LineModel) -> None:
         self._view = view
@@ -34,6 +35,7 @@ class TableColumns:
         header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
         header.moveSection(header.visualIndex(Column.CHARACTER), header.visualIndex(Column.VOICE))
+        header.moveSection(header.visualIndex(Column.VERDICT), header.visualIndex(Column.STATE) + 1)
 
     def show(self, *, is_table: bool) -> None:
         """Show the table, or only the text."""
@@ -48,9 +50,11 @@ class TableColumns:
     def fit(self) -> None:
         least = _LEAST_TEXT_LETTERS * self._view.fontMetrics().averageCharWidth()
         room = self._view.viewport().width() - least
-        widths = dict(next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1]))
+        verdict = {Column.VERDICT: _VERDICT_WIDTH} if self._lines.has_verdicts else {}
+        room -= sum(verdict.values())
+        widths = verdict | dict(next((each for each in _WIDTHS if sum(each.values()) <= room), _WIDTHS[-1]))
         for column in self._used_columns():
-            if sum(widths.values()) + _OPTIONAL_WIDTHS[column] <= room:
+            if sum(widths.values()) - sum(verdict.values()) + _OPTIONAL_WIDTHS[column] <= room:
                 widths[column] = _OPTIONAL_WIDTHS[column]
         if widths == self._widths:
             return

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QTextCursor
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPalette, QTextCursor
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
 
 from studio.app.script.delegates import CellDelegate, style_of
 from studio.app.script.edits import Match
-from studio.app.script.line_model import LINE_ROLE, Index, LineModel
+from studio.app.script.line_model import LINE_ROLE, PROBLEMS_ROLE, Index, LineModel
 from studio.app.script.style_list import StyleList
 from studio.app.script.text_field import TextField
-from studio.app.script.text_painting import paint_highlighted
+from studio.app.script.text_painting import Look, paint_highlighted, problem_look, spoken_look
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Heading, Line
+from studio.project.text_places import TextRange
 
 _MARGIN = 6
 
 
 @paints_safely
 class TextDelegate(CellDelegate):
-    """Text on one line of the compact table, edited in a field that grows with it."""
+    """Text in one row of the compact table, edited in a field that grows with the text."""
 
     line_finished = Signal()
     texts_pasted = Signal(str)
@@ -31,8 +32,9 @@ class TextDelegate(CellDelegate):
         super().__init__(parent)
         self._styles = styles
         self.stop_playback: Callable[[], bool] = lambda: False  # called on Esc; returns whether playback was stopped
-        self._matches: dict[str, list[Match]] = {}  # by line id
+        self._matches: dict[str, list[Match]] = {}  # matches by line id
         self._current_match: Match | None = None
+        self.spoken_word: tuple[str, TextRange] | None = None  # line id, and the word that is being played
 
     def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
         self._matches = {}
@@ -49,14 +51,24 @@ class TextDelegate(CellDelegate):
         option.font = font
 
     def matches_of(self, line: Line) -> tuple[Sequence[Match], Match | None]:
-        """Return the matches in a line, and the current match if it is one of them."""
+        """Return the matches in a line, and the current match if it is in this line."""
         current = self._current_match
         return self._matches.get(line.id, ()), current if current and current.line_id == line.id else None
+
+    def looks_of(self, index: Index, palette: QPalette) -> list[Look]:
+        """Return the marks of problems, and of the word that is being played."""
+        line: Line = index.data(LINE_ROLE)
+        problems: tuple[TextRange, ...] = index.data(PROBLEMS_ROLE)
+        looks = [problem_look(place, palette) for place in problems]
+        if self.spoken_word is not None and self.spoken_word[0] == line.id:
+            looks.append(spoken_look(self.spoken_word[1], palette))
+        return looks
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         line: Line = index.data(LINE_ROLE)
         matches, current = self.matches_of(line)
-        if not matches:
+        looks = self.looks_of(index, option.palette)
+        if not matches and not looks:
             super().paint(painter, option, index)
             return
         cell = self.paint_background(painter, option, index)
@@ -74,6 +86,7 @@ class TextDelegate(CellDelegate):
             font=cell.font,
             palette=cell.palette,
             is_selected=bool(cell.state & QStyle.StateFlag.State_Selected),
+            looks=looks,
         )
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002, N802
@@ -131,7 +144,7 @@ class TextDelegate(CellDelegate):
         if not place.isValid() or not isinstance(model, LineModel) or not field.document().isModified():
             return
         if model.autosave_text(place, field.toPlainText(), field.merge_key):
-            field.mark_saved()  # otherwise the next key tries again
+            field.mark_saved()  # otherwise the next key saves again
 
     def _cancel(self, field: TextField, place: QPersistentModelIndex) -> None:
         model = place.model()

@@ -48,17 +48,17 @@ AUTOSAVE_MILLISECONDS = 300
 class TextField(QPlainTextEdit):
     """Enter finishes the line, a slash opens the tag list, and pasted text with line breaks becomes several lines.
 
-    The field is as high as its text, up to the height of the table. ``autosave_due`` is emitted after typing, for
-    composed text once the input method commits it.
+    The field grows with its text, up to the height of the table. ``autosave_due`` is emitted after typing; for
+    composed text, after the input method commits it.
     """
 
     line_finished = Signal()
     texts_pasted = Signal(str)
     autosave_due = Signal()
-    cancelled = Signal()  # with Esc
+    cancelled = Signal()  # emitted on Esc
 
     def __init__(self, styles: StyleList, parent: QWidget | None = None, *, pitch: float | None = None) -> None:
-        """``pitch`` is the height of a line of text in a field without frame; by default the field has a frame."""
+        """``pitch`` is the line height of a field without a frame; by default the field has a frame."""
         super().__init__(parent)
         self._min_lines = _MIN_LINES
         if pitch is not None:
@@ -75,7 +75,7 @@ class TextField(QPlainTextEdit):
         self._autosave.setInterval(AUTOSAVE_MILLISECONDS)
         self._autosave.timeout.connect(self.autosave_due)
         self.merge_key = ""  # id of the current stretch of typing
-        self.text_before = ""  # before that stretch
+        self.text_before = ""  # text before that stretch
         self.textChanged.connect(self._on_text_changed)
         self.textChanged.connect(self._completer.typed)
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
@@ -179,14 +179,14 @@ class TextField(QPlainTextEdit):
 
 
 class _SpreadLayout(QPlainTextDocumentLayout):
-    """Layout with lines at least ``pitch`` high."""
+    """Document layout with lines at least ``pitch`` high."""
 
     def __init__(self, document: QTextDocument, pitch: float) -> None:
         super().__init__(document)
         self._pitch = pitch
 
     def documentSize(self) -> QSizeF:  # noqa: N802
-        """Return no width: the text is wrapped, so the field never scrolls sideways. The height is in lines."""
+        """Return width 0, because the text is wrapped, and the height in lines."""
         return QSizeF(0, super().documentSize().height())
 
     def blockBoundingRect(self, block: QTextBlock) -> QRectF:  # noqa: N802
@@ -204,7 +204,7 @@ def _blocks(document: QTextDocument) -> Iterator[QTextBlock]:
 
 
 def types_letter(event: QKeyEvent) -> bool:
-    """Return whether the key types a character, also with AltGr or the Option key of a Mac."""
+    """Return whether the key types a character, even with AltGr or the Option key of a Mac."""
     held = event.modifiers() & ~(PLAIN_KEYS | Qt.KeyboardModifier.GroupSwitchModifier)
     is_option = sys.platform == "darwin" and held == Qt.KeyboardModifier.AltModifier
     types = is_option or held in (Qt.KeyboardModifier.NoModifier, _ALT_GR_OF_WINDOWS)

@@ -1,4 +1,4 @@
-"""Painting of a line's text: with highlighted matches in the table, and as a label while lines are dragged."""
+"""Painting of a line's text: in the table with highlighted matches, and as a label during a drag."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from PySide6.QtWidgets import QWidget
 
 from studio.app.script.edits import Match
 from studio.app.theme.colors import theme_colors
+from studio.project.text_places import TextRange
 
+Look = tuple[Match | TextRange, QTextCharFormat]
 _ELLIPSIS = "…"
 _LINE_SEPARATOR = "\u2028"  # line break in QTextLayout
 
@@ -34,8 +36,8 @@ class Excerpt:
     start: int
     end: int
 
-    def range_of(self, match: Match) -> tuple[int, int]:
-        """Return start and length of the visible part of ``match``, in UTF-16 units; length 0 if not visible."""
+    def range_of(self, match: Match | TextRange) -> tuple[int, int]:
+        """Return the start and length of the visible part of ``match`` in UTF-16 units; length 0 if hidden."""
         first, last = max(match.start, self.start), min(match.end, self.end)
         before = self.start - len(_ELLIPSIS) if self.start else 0
         start = num_units(self.text[: first - before])
@@ -69,19 +71,13 @@ def paint_highlighted(
     font: QFont,
     palette: QPalette,
     is_selected: bool,
+    looks: Sequence[Look] = (),
 ) -> None:
-    """Paint ``text`` elided so that ``current`` is visible, with highlighted ``matches``."""
+    """Paint ``text`` elided so that ``current`` is visible, with highlighted ``matches`` and ``looks``."""
     num_lines = max(1, int(area.height() // QFontMetricsF(font).lineSpacing()))
     excerpt = excerpt_of(text, font, area.width(), num_lines, current)
-    formats = []
-    for match in matches:
-        start, length = excerpt.range_of(match)
-        if length:
-            mark = QTextLayout.FormatRange()
-            mark.start, mark.length = start, length
-            mark.format = match_format(palette, is_current=match == current, is_selected=is_selected)
-            formats.append(mark)
-    layout = lay_out(excerpt.text, font, area.width(), formats, num_lines)
+    looks = [*looks, *_match_looks(matches, current, palette, is_selected=is_selected)]
+    layout = lay_out(excerpt.text, font, area.width(), _formats(excerpt, looks), num_lines)
     ink = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
     height = sum(layout.lineAt(row).height() for row in range(layout.lineCount()))
     painter.save()
@@ -154,7 +150,7 @@ def lay_out(
 
 
 def spread_lines(layout: QTextLayout, pitch: float) -> float:
-    """Give each line of a text at least the height ``pitch``; return the height of all lines."""
+    """Give each line of a text at least the height ``pitch``; return the total height."""
     top = 0.0
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)
@@ -164,20 +160,51 @@ def spread_lines(layout: QTextLayout, pitch: float) -> float:
     return top
 
 
-def match_marks(
-    text: str, matches: Sequence[Match], current: Match | None, palette: QPalette, *, is_selected: bool
+def text_marks(
+    text: str,
+    matches: Sequence[Match],
+    current: Match | None,
+    palette: QPalette,
+    *,
+    is_selected: bool,
+    looks: Sequence[Look] = (),
 ) -> list[QTextLayout.FormatRange]:
-    """Return the formats of ``matches`` in a whole text."""
-    excerpt, marks = Excerpt(text, 0, len(text)), []
-    for match in matches:
-        start, length = excerpt.range_of(match)
-        if not length:
-            continue
-        mark = QTextLayout.FormatRange()
-        mark.start, mark.length = start, length
-        mark.format = match_format(palette, is_current=match == current, is_selected=is_selected)
-        marks.append(mark)
-    return marks
+    """Return the formats of ``matches`` and ``looks`` in a whole text."""
+    looks = [*looks, *_match_looks(matches, current, palette, is_selected=is_selected)]
+    return _formats(Excerpt(text, 0, len(text)), looks)
+
+
+def problem_look(place: TextRange, palette: QPalette) -> Look:
+    """Underline a problem with a wave."""
+    look = QTextCharFormat()
+    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+    look.setUnderlineColor(QColor(theme_colors(palette).bad))
+    return place, look
+
+
+def spoken_look(place: TextRange, palette: QPalette) -> Look:
+    """Fill the background of the word that is being played."""
+    colors, look = theme_colors(palette), QTextCharFormat()
+    look.setBackground(QColor(colors.accent))
+    look.setForeground(QColor(colors.on_accent))
+    return place, look
+
+
+def _match_looks(
+    matches: Sequence[Match], current: Match | None, palette: QPalette, *, is_selected: bool
+) -> list[Look]:
+    return [(match, match_format(palette, is_current=match == current, is_selected=is_selected)) for match in matches]
+
+
+def _formats(excerpt: Excerpt, looks: Sequence[Look]) -> list[QTextLayout.FormatRange]:
+    formats = []
+    for place, look in looks:
+        start, length = excerpt.range_of(place)
+        if length:
+            mark = QTextLayout.FormatRange()
+            mark.start, mark.length, mark.format = start, length, look
+            formats.append(mark)
+    return formats
 
 
 _WIDEST_PIXELS = 260

@@ -9,7 +9,7 @@ from studio.voices.voice import name_key
 
 
 class VoiceNames:
-    """Empty until ``use`` is called; then no voice counts as missing."""
+    """Until ``use`` is called, no voice counts as missing."""
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Lines in a language that the loaded model has not learned. They are spoken only when the user insists."""
+"""Lines in a language that the loaded model has not learned. They are spoken only if the user confirms it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class HeldLines:
     """Lines that were not spoken because of their language."""
 
     line_ids: tuple[str, ...]
-    languages: frozenset[str]  # of their texts
+    languages: frozenset[str]  # language codes of their texts
     model_name: str
 
 
@@ -26,7 +26,7 @@ class LanguageCheck(QObject):
     """Holds back lines that the model would speak unintelligibly, and marks them in the script."""
 
     held_back = Signal(object)  # HeldLines
-    released = Signal()  # no line is held back any more
+    released = Signal()  # lines are no longer held back
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class LanguageCheck(QObject):
         self._release(line_ids)
 
     def allow_all(self) -> None:
-        """Let all lines be spoken until the program ends."""
+        """Allow all lines to be spoken until the program ends."""
         self._allows_all = True
         self._release(list(self._text_of_held))
 

@@ -1,4 +1,4 @@
-"""Notice about lines that the model has not learned to speak, with the model that can speak them."""
+"""Notice about lines in languages that the model has not learned. Recommends a model that supports them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from studio.catalog.machine import MachineFacts, probe_machine, recommend_model
 
 
 class LanguageNotices(QObject):
-    """Offers the model that helps, and to speak the lines anyway.
+    """Offers a suitable model, or to speak the lines anyway.
 
     ``model_chosen`` carries the name of an installed model to load.
     """
 
     model_chosen = Signal(str)
+    download_offered = Signal()
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class LanguageNotices(QObject):
         self._session.bridge.run(self._show(held))
 
     async def _show(self, held: HeldLines) -> None:
-        offer, call = await self._help_for(held)
+        offer, call, is_download = await self._help_for(held)
         line_ids = [line_id for line_id in held.line_ids if self._session.editor.project.has_line(line_id)]
         if not line_ids or held.model_name != self._session.bridge.engine.folder.name:
             return
@@ -59,19 +60,21 @@ class LanguageNotices(QObject):
         if not offer:
             offer, call = others.pop(0)
         self._notices.show_hint(self._words, offer=offer, call=call, others=others)
+        if is_download:
+            self.download_offered.emit()
 
-    async def _help_for(self, held: HeldLines) -> tuple[str, Callable[[], object] | None]:
-        """Return the label and action of the button with the model that speaks all languages of the lines."""
+    async def _help_for(self, held: HeldLines) -> tuple[str, Callable[[], object] | None, bool]:
+        """Return label and action of the button for a model that supports all languages, and whether it downloads."""
         models = models_speaking(held.languages)
         installed = await in_background(self._session.services.find_models)
         usable = next((model.name for model in models if model.name in installed), None)
         if usable is not None:
-            return self.tr("Use {name}").format(name=usable), lambda: self.model_chosen.emit(usable)
+            return self.tr("Use {name}").format(name=usable), lambda: self.model_chosen.emit(usable), False
         machine = await in_background(self._probe)
         advice = recommend_model(machine, models)
         if advice is None or self._session.models.task_of(advice.model.name) is not None:
-            return "", None
-        return self._download_text(advice.model), lambda: self._session.models.install(advice.model.name)
+            return "", None, False
+        return self._download_text(advice.model), lambda: self._session.models.install(advice.model.name), True
 
     def _download_text(self, model: KnownModel) -> str:
         words = self.tr("Download {name} ({size})")

@@ -1,4 +1,4 @@
-"""Speaking a part of a take again: the new speech replaces the old one, as a new take."""
+"""Speaking part of a take again. A new take contains the new speech in place of the old."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LARGEST_SEED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Retaken:
-    """A take with a new part, and where this part is in its recording."""
+    """A take with a new part, and the position of the part in its recording."""
 
     take: Take
     start_seconds: float
@@ -54,7 +54,7 @@ class PartRetake:
     async def run(
         self, bridge: WorkerBridge, editor: ProjectEditor, find_voice: FindVoice, *, title: str
     ) -> Retaken | None:
-        """Return the new take, which undo removes; None if cancelled. Raises ``StudioError``."""
+        """Return the new take, or None if cancelled. Undo removes the take. Raises ``StudioError``."""
         take, project = self._take, editor.project
         line = project.line(take.line_id)
         if line.voice is None:

@@ -26,6 +26,7 @@ from studio.project.lines import Line, LineState
 from studio.project.takes import Take
 from studio.settings import KEEPS_LEADING_SILENCE
 from studio.settings_store import Settings
+from studio.take_checks.policy import retry_seed
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class JobState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LineSnapshot:
-    """A line and the dictionary as they were when an export began."""
+    """A line and the dictionary at the start of an export."""
 
     line: Line
     dictionary: PronunciationDictionary
@@ -57,7 +58,7 @@ class SynthesisJob:
     """Request for one take."""
 
     line_id: str
-    text: str  # of the line when the take was requested
+    text: str  # text of the line when the take was requested
     seed: int
     number: int = field(default_factory=itertools.count(1).__next__)
     state: JobState = JobState.WAITING
@@ -69,8 +70,11 @@ class SynthesisJob:
     source: Path | None = None  # recording to convert, instead of speaking the text
     is_urgent: bool = False  # whether the user waits to hear the take
     ran_concurrently: bool = False  # whether other jobs ran at the same time
-    is_exclusive: bool = False  # run without other jobs, one of which may have made the first attempt fail
-    snapshot: LineSnapshot | None = None  # what an export speaks, instead of the current line
+    is_exclusive: bool = False  # run alone, because another job may have made the first attempt fail
+    snapshot: LineSnapshot | None = None  # spoken for an export, instead of the current line
+    batch: int = field(default_factory=itertools.count(1).__next__)  # the same for all takes of one request for a line
+    attempt: int = 0  # number of the automatic retry
+    retry_of: str | None = None  # the take whose problems are the reason for speaking the line again
 
 
 class SynthesisQueue(QObject):
@@ -125,7 +129,7 @@ class SynthesisQueue(QObject):
 
     @property
     def clearable(self) -> tuple[SynthesisJob, ...]:
-        """The waiting jobs without those of an export, which has its own buttons."""
+        """The waiting jobs, except those of an export, which has its own buttons."""
         return tuple(job for job in self.waiting if job.snapshot is None)
 
     @property
@@ -148,23 +152,56 @@ class SynthesisQueue(QObject):
             if seconds is None:
                 return None
             rest += seconds * (1 - job.share)
-        return rest / max(1, len(self._tasks))  # the rates are measured with this many jobs at once
+        return rest / max(1, len(self._tasks))  # the rates were measured with this many concurrent jobs
 
-    def speak(self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False) -> list[SynthesisJob]:
-        """Add ``num_takes`` jobs for each line, with random seeds where the line has none."""
+    def speak(
+        self, line_ids: Iterable[str], *, num_takes: int = 1, goes_first: bool = False, has_other_seed: bool = False
+    ) -> list[SynthesisJob]:
+        """Add ``num_takes`` jobs for each line, with random seeds where the line has none.
+
+        With ``has_other_seed``, a line with a seed is spoken with another seed, which is derived from it.
+        """
         added: list[SynthesisJob] = []
         for line_id in line_ids:
             line = self._editor.project.line(line_id)
+            jobs: list[SynthesisJob] = []
             for index in range(num_takes):
                 seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None or index else line.seed
-                added.append(SynthesisJob(line_id, line.text, seed, is_urgent=goes_first and not added))
+                if has_other_seed and line.seed is not None and not index:
+                    seed = retry_seed(line.seed, self._num_takes(line_id))
+                job = SynthesisJob(line_id, line.text, seed, is_urgent=goes_first and not added and not jobs)
+                job.batch = jobs[0].batch if jobs else job.batch
+                jobs.append(job)
+            added += jobs
         return self._add(added, goes_first=goes_first)
+
+    def _num_takes(self, line_id: str) -> int:
+        """Return the highest number of a take of the line."""
+        return max((take.number for take in self._editor.project.takes_of(line_id)), default=0)
 
     def speak_snapshot(self, snapshot: LineSnapshot) -> SynthesisJob:
         """Add a job for a line of an export. Later edits of the line do not change it."""
         line = snapshot.line
         seed = secrets.randbelow(_LARGEST_DRAWN_SEED) if line.seed is None else line.seed
         return self._add([SynthesisJob(line.id, line.text, seed, snapshot=snapshot)], goes_first=False)[0]
+
+    def retry_take(self, job: SynthesisJob, *, attempt: int, retry_of: str) -> SynthesisJob:
+        """Speak the line of a finished ``job`` again, because its take has problems.
+
+        The seed is derived from the first one.
+        """
+        seed = retry_seed(job.seed, attempt)
+        text = self._editor.project.line(job.line_id).text if job.snapshot is None else job.text
+        again = SynthesisJob(
+            job.line_id,
+            text,
+            seed,
+            snapshot=job.snapshot,
+            batch=job.batch,
+            attempt=attempt,
+            retry_of=retry_of,
+        )
+        return self._add([again], goes_first=False)[0]
 
     @property
     def num_ahead(self) -> int:
@@ -257,7 +294,7 @@ class SynthesisQueue(QObject):
         for job in self.waiting:
             if self._is_paused:
                 return
-            if job.state is not JobState.WAITING:  # cancelled while an earlier one started
+            if job.state is not JobState.WAITING:  # cancelled while an earlier job started
                 continue
             if job.snapshot is None and not self._editor.project.has_line(job.line_id):
                 self._end(job, JobState.CANCELLED)
@@ -276,6 +313,7 @@ class SynthesisQueue(QObject):
             in_batch=not job.is_urgent,
             keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
             snapshot_dictionary=job.snapshot.dictionary if job.snapshot else None,
+            retry_of=job.retry_of,
         )
         job.synthesis, job.state = synthesis, JobState.SPEAKING
         if self._tasks:
@@ -355,6 +393,6 @@ class SynthesisQueue(QObject):
 
 
 def _insert_position(jobs: list[SynthesisJob], *, goes_first: bool) -> int:
-    """Return the position for new jobs, at the end or before the waiting jobs."""
+    """Return the position for new jobs: the end, or before the waiting jobs."""
     waiting = (position for position, job in enumerate(jobs) if job.state is JobState.WAITING)
     return next(waiting, len(jobs)) if goes_first else len(jobs)

@@ -60,7 +60,7 @@ class QueuePanel(QWidget):
         self._list.setColumnWidth(1, 150)
         self._summary = QLabel()
         self._summary.setProperty("role", "quiet")
-        # The text must not limit how narrow the window can be.
+        # The text must not determine the minimum width of the window.
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._copy = CopyReportButton()
         self._retry = QPushButton(icon("retry"), self.tr("Try again"))
@@ -124,7 +124,7 @@ class QueuePanel(QWidget):
             bar.setAccessibleName(self.tr("Progress"))
             item.setText(1, "")
             self._list.setItemWidget(item, 1, bar)
-            if not self._list.selectedItems():  # do not scroll away from a selection
+            if not self._list.selectedItems():  # do not scroll the selection out of view
                 self._list.scrollToItem(item)
         bar.setMaximum(100 if job.share else 0)
         bar.setValue(round(100 * job.share))

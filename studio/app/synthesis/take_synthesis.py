@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from studio.text.styles import Styles
     from studio.worker.request_handle import RequestHandle
 
-# Used until the rate has been measured.
+# Assumed until the rate has been measured.
 _LETTERS_PER_SECOND = 14.0
-# Weight of the earlier lines. One short or foreign line must not distort the estimate.
+# Weight of earlier lines, so that one short or foreign line does not distort the estimate.
 _DECAY = 0.9
-# Assumed for files whose length is unknown until they are decoded, such as videos.
+# Assumed length of files, such as videos, whose length is unknown until they are decoded.
 _TYPICAL_RECORDING_SECONDS = 10.0
 _LARGEST_SHARE_BEFORE_END = 0.97
 
@@ -84,7 +84,10 @@ class SpeechRateEstimator:
 
 
 class TakeSynthesis(QObject):
-    """Synthesis of one take. Emits its signals on the GUI thread, while ``audio`` grows on the worker's reader thread."""
+    """Synthesis of one take.
+
+    Emits its signals on the GUI thread, while ``audio`` grows on the worker's reader thread.
+    """
 
     prepared = Signal()  # ``audio`` exists and is still empty
     audio_started = Signal()  # the first chunk has arrived
@@ -102,11 +105,13 @@ class TakeSynthesis(QObject):
         in_batch: bool = False,
         keeps_leading_silence: bool = False,
         snapshot_dictionary: PronunciationDictionary | None = None,
+        retry_of: str | None = None,
     ) -> None:
         """If ``source`` is given, convert that recording to the voice of ``line`` instead of speaking its text.
 
         A take ``in_batch`` is not played while it is generated, and may be generated concurrently with others. With
-        ``snapshot_dictionary``, the take is recorded even if ``line`` has been removed from the project.
+        ``snapshot_dictionary``, the take is recorded even if ``line`` has been removed from the project. A take with
+        ``retry_of`` is not chosen at once, because it has to be checked first.
         """
         super().__init__(parent)
         self.line = line
@@ -122,6 +127,7 @@ class TakeSynthesis(QObject):
         self._in_batch = in_batch
         self._keeps_leading_silence = keeps_leading_silence
         self._snapshot_dictionary = snapshot_dictionary
+        self._retry_of = retry_of
         self._recorder: TakeRecorder | None = None
         self._request: RequestHandle | None = None
         self._stopped = asyncio.Event()
@@ -136,7 +142,7 @@ class TakeSynthesis(QObject):
             self._request.cancel()
 
     def release_audio(self) -> None:
-        """Drop the audio, which is now in the project. A player keeps its own reference."""
+        """Drop the audio, which the project now has. A player keeps its own reference."""
         self.audio = self._recorder = None
 
     @property
@@ -225,7 +231,7 @@ class TakeSynthesis(QObject):
         return take
 
     async def _unless_stopped(self, loading: Coroutine[Any, Any, EngineDescription]) -> EngineDescription | None:
-        """Return the result of ``loading``, or None if stopped. Loading then continues for other requests."""
+        """Return the result of ``loading``, or None if stopped. In that case loading continues for other requests."""
         loaded = asyncio.ensure_future(loading)
         stopped = asyncio.ensure_future(self._stopped.wait())
         try:
@@ -255,7 +261,9 @@ class TakeSynthesis(QObject):
             return take if self._snapshot_dictionary is not None else None
         line = editor.project.line(self.line.id)
         is_current = self._snapshot_dictionary is None or editor.project.state_of(line.id) is not LineState.READY
-        has_better = line.chosen_take is not None and not (take.is_complete and is_current)
+        is_wanted = take.is_complete and is_current and self._retry_of is None
+        has_better = line.chosen_take is not None and not is_wanted
+        take = replace(take, retry_of=self._retry_of)
         editor.apply(AddTake(take, is_chosen=not line.is_locked and not has_better))
         return take
 

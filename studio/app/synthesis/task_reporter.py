@@ -1,4 +1,4 @@
-"""Reports about synthesis: the current task for the status bar, and notices about takes of odd length."""
+"""Reports about synthesis: the current task for the status bar, and notices about takes of unusual length."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ class TaskReporter(QObject):
 
 
 class LengthNotices(QObject):
-    """Offers to speak a line again if the length of the take that was played does not fit its text.
+    """Offers to speak a line again if the played take has an unusual length for its text.
 
-    Takes that were not played are only marked in the script table.
+    Takes that were not played are only marked in the script.
     """
 
     def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
@@ -133,7 +133,7 @@ class LengthNotices(QObject):
 
 
 class StyleNotices(QObject):
-    """Counts the takes that were spoken without the style of their line, in one notice when the queue is empty."""
+    """Reports the number of takes spoken without the style of their line, in one notice when the queue is empty."""
 
     def __init__(self, session: Session, notices: NotificationBar, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -16,7 +16,7 @@ from studio.project.lines import Line, new_id
 
 
 class VoiceConversionController(QObject):
-    """Adds a line named after the recording. Undo removes the line together with its take."""
+    """Adds a line named after the recording. Undo removes the line and its take."""
 
     failed = Signal(object)  # StudioError
 

@@ -23,7 +23,7 @@ class Appearance(Enum):
 
 
 def apply_theme(application: QApplication, appearance: Appearance) -> None:
-    """Apply ``appearance`` to all windows, also when it changes while they are open."""
+    """Apply ``appearance`` to all windows, including open ones."""
     has_dark_system = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
     is_dark = appearance is Appearance.DARK or (appearance is Appearance.SYSTEM and has_dark_system)
     colors = DARK if is_dark else LIGHT

@@ -12,18 +12,18 @@ from PySide6.QtGui import QColor, QPalette
 
 @dataclass(frozen=True, slots=True)
 class ThemeColors:
-    """Colours by role. Text in ``ink``, ``quiet`` and the four colours of states is readable on every background."""
+    """Colours by role. Text in ``ink``, ``quiet`` and the four state colours is readable on every background."""
 
-    ground: str  # of windows
-    surface: str  # of lists and fields
-    raised: str  # of buttons and tool tips
+    ground: str  # background of windows
+    surface: str  # background of lists and fields
+    raised: str  # background of buttons and tool tips
     border: str
     ink: str  # text
     quiet: str  # secondary text
     faint: str  # disabled text, and waveforms
     accent: str  # the primary button, focus rings, links and what is playing
     on_accent: str  # text on ``accent``
-    selection: str  # the background of selected rows; text on it keeps its colour
+    selection: str  # the background of selected rows; text keeps its colour on it
     marked: str  # the background of selected text
     good: str
     warn: str

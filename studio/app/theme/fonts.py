@@ -8,7 +8,7 @@ from enum import Enum
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication
 
 _INTERFACE_PIXELS = 13
-# Fonts with Chinese glyphs, in the order of preference. Others are found by Qt, but may mix several designs.
+# Fonts with Chinese glyphs, in order of preference. Qt finds others, but may mix several designs.
 _CHINESE_FAMILIES = {
     "win32": ("Microsoft YaHei UI", "Microsoft YaHei"),
     "darwin": ("PingFang SC",),
@@ -17,7 +17,7 @@ _OTHER_CHINESE_FAMILIES = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi 
 
 
 class TextSize(Enum):
-    """Size of a text. The value is the number of pixels while the application's font has 13."""
+    """Size of a text. The value is the size in pixels for an application font of 13 pixels."""
 
     META = 12  # figures, hints, chips
     INTERFACE = 13
@@ -29,8 +29,8 @@ def interface_font() -> QFont:
     """Return the system's font with Chinese fallbacks, enlarged to 13 pixels if it is smaller."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     fallbacks = _CHINESE_FAMILIES.get(sys.platform, _OTHER_CHINESE_FAMILIES)
-    # An alias such as "Sans Serif" is resolved first: Qt would prefer a fallback that is installed under its name, and
-    # Chinese fonts have wide quotation marks.
+    # First resolve an alias such as "Sans Serif": Qt would prefer an installed fallback to an alias, and Chinese fonts
+    # have wide quotation marks.
     families = font.families() if sys.platform == "darwin" else [QFontInfo(font).family()]
     font.setFamilies(list(dict.fromkeys((*families, *fallbacks))))
     pixels = QFontInfo(font).pixelSize()

@@ -12,9 +12,10 @@ from PySide6.QtGui import QFontInfo
 from studio import paths
 from studio.app.theme.colors import ThemeColors, mixed
 from studio.app.theme.fonts import TextSize, text_font
-from studio.app.theme.sizes import RADIUS
+from studio.app.theme.sizes import RADIUS, SELECTION_BAR
 
-# Without a focus ring, a field has a border of one pixel and one more of padding. So nothing moves with the focus.
+# Without a focus ring, a field has a border of one pixel and one more pixel of padding, so that nothing moves when it
+# gets the focus.
 _STYLE = """
 QToolTip {{ color: {ink}; background: {raised}; border: 1px solid {border}; padding: 4px; }}
 QMainWindow::separator {{ background: {ground}; width: 5px; height: 5px; }}
@@ -46,6 +47,14 @@ QTableView, QListView, QTreeView, QPlainTextEdit, QTextEdit {{ border: 1px solid
 QTableView:focus, QListView:focus, QTreeView:focus, QPlainTextEdit:focus, QTextEdit:focus {{
     border: 2px solid {accent}; margin: 0; }}
 QAbstractItemView {{ outline: 0; }}
+QDialog QListView::item, QDialog QTreeView::item:first, QDialog QTreeView::item:only-one,
+QDialog QTableView::item:first, QDialog QTableView::item:only-one {{
+    border-left: {selection_bar}px solid transparent; }}
+QDialog QListView::item:selected, QDialog QTreeView::item:selected, QDialog QTableView::item:selected {{
+    background: {selection}; color: {ink}; }}
+QDialog QListView::item:selected, QDialog QTreeView::item:selected:first, QDialog QTreeView::item:selected:only-one,
+QDialog QTableView::item:selected:first, QDialog QTableView::item:selected:only-one {{
+    border-left: {selection_bar}px solid {accent}; }}
 QAbstractItemView[role="page"], QAbstractItemView[role="page"]:focus {{ border: 0; margin: 0; }}
 QLineEdit, QPlainTextEdit, QTextEdit, QAbstractSpinBox {{ selection-background-color: {marked};
     selection-color: {ink}; }}
@@ -106,9 +115,14 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit, QAbstractItemView QLineEdit {{ 
 QAbstractItemView QLineEdit {{ background: {surface}; }}
 QComboBox {{ padding-right: 20px; }}
 QComboBox:focus, QComboBox:on {{ padding-right: 19px; }}
-QComboBox::drop-down {{ border: 0; width: 22px; subcontrol-origin: border; subcontrol-position: center right; }}
-QComboBox::down-arrow {{ image: url("{marks}/down-{shade}.svg"); width: 12px; height: 12px; }}
-QComboBox QAbstractItemView {{ background: {raised}; border: 1px solid {border}; padding: 4px; outline: 0; }}
+QComboBox::drop-down, QDateEdit::drop-down {{ border: 0; width: 22px; subcontrol-origin: border; subcontrol-position: center right; }}
+QComboBox::down-arrow, QDateEdit::down-arrow {{ image: url("{marks}/down-{shade}.svg"); width: 12px; height: 12px; }}
+/* WORKAROUND for Qt: the list over the box keeps its scroll arrows, which cover the last entry, although all fit. */
+QComboBox {{ combobox-popup: 0; qproperty-maxVisibleItems: 20; }}
+QComboBox QAbstractItemView, QComboBox QAbstractItemView:focus {{ background: {raised}; border: 1px solid {border};
+    padding: 4px; margin: 0; }}
+QComboBox QAbstractItemView::item {{ min-height: 20px; padding: 2px 6px; border-radius: 4px; }}
+QComboBox QAbstractItemView::item:selected {{ background: {selection}; color: {ink}; }}
 QAbstractSpinBox {{ padding-right: 20px; qproperty-alignment: AlignCenter; }}
 QAbstractSpinBox:focus {{ padding-right: 19px; }}
 QAbstractSpinBox[buttonSymbols="2"] {{ padding-right: 7px; }}
@@ -166,7 +180,7 @@ QLabel[role="good"] {{ color: {good}; }}
 
 
 def style_sheet(colors: ThemeColors, *, is_dark: bool) -> str:
-    """Return the style sheet of the application. Text sizes follow its font, which must be set before."""
+    """Return the style sheet of the application. Set the application's font first, which determines the text sizes."""
     shade, other_shade = ("dark", "light") if is_dark else ("light", "dark")
     return _STYLE.format(
         **asdict(colors),
@@ -174,6 +188,7 @@ def style_sheet(colors: ThemeColors, *, is_dark: bool) -> str:
         shade=shade,
         other_shade=other_shade,
         radius=RADIUS,
+        selection_bar=SELECTION_BAR,
         hover=mixed(colors.ink, colors.raised, 0.05),
         pressed=mixed(colors.ink, colors.raised, 0.11),
         accent_hover=mixed(colors.ink, colors.accent, 0.12),

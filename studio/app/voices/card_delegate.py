@@ -1,4 +1,4 @@
-"""Painting of voice cards: initial in the colour of the voice, name, what it is good for, and a play button."""
+"""Painting of voice cards: coloured initial, name, suitability, and a play button."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from studio.app.voices.voice_text import (
     good_for_text,
     grade_color,
     preparation_text,
+    why_unusable,
 )
 from studio.app.widgets.painting_guard import paints_safely
 from studio.voices.voice import Grade
@@ -34,7 +35,7 @@ _STATE_ICONS = {
     PreparationState.FAILED: "warning",
     PreparationState.OTHER_MODEL: "warning",
 }
-# In these states, the state is shown instead of what the voice is good for.
+# These states are shown instead of the suitability.
 _LOUD_STATES = (PreparationState.RUNNING, PreparationState.FAILED, PreparationState.OTHER_MODEL)
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -65,7 +66,7 @@ class CardDelegate(QStyledItemDelegate):
 
     @staticmethod
     def play_area(rect: QRect) -> QRect:
-        """Return the area of the play button on a card at ``rect``."""
+        """Return the area of the play button of the card at ``rect``."""
         card = _card_area(rect)
         width = _PLAY_PIXELS + 2 * GRID
         return QRect(card.right() - width + 1, card.top(), width, card.height())
@@ -108,7 +109,8 @@ class CardDelegate(QStyledItemDelegate):
     ) -> None:
         name_area, bold = _name_area(option.rect), text_font(weight=QFont.Weight.DemiBold)
         painter.setFont(bold)
-        painter.setPen(QColor(colors.ink))
+        is_usable = card.preparation.state is not PreparationState.OTHER_MODEL
+        painter.setPen(QColor(colors.ink if is_usable else colors.faint))
         _draw_elided(painter, name_area, card.voice.name)
         meta = text_font(TextSize.META)
         painter.setFont(meta)
@@ -120,7 +122,9 @@ class CardDelegate(QStyledItemDelegate):
             _draw_elided(
                 painter,
                 self._after_icon(painter, row, _STATE_ICONS[state], colors.quiet),
-                preparation_text(card.preparation),
+                why_unusable(card.voice)
+                if state is PreparationState.OTHER_MODEL
+                else preparation_text(card.preparation),
             )
             if state is PreparationState.RUNNING:
                 track = QRectF(row.left(), row.bottom() + 1, row.width(), _BAR_HEIGHT)

@@ -1,4 +1,4 @@
-"""Dialog to create a voice from a part of a recording, with a report on the quality of the selected part."""
+"""Dialog to create a voice from part of a recording, with a report on the quality of the selected part."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.colors import theme_colors
 from studio.app.theme.icons import icon
 from studio.app.voices.new_voices import ClipAssessment, ClipSuggestion
+from studio.app.voices.transcript_comparison import Transcribe
 from studio.app.voices.voice_details import DetailsForm
 from studio.app.voices.voice_text import GRADE_ICONS, aspect_name, finding_text, grade_color, grade_name
 from studio.app.widgets.error_line import ErrorLine
@@ -35,7 +36,7 @@ from studio.voices.clip_check import LONGEST_SECONDS
 from studio.voices.clip_report import Aspect, ClipReport
 from studio.voices.library import VoiceDetails
 
-# The selection is assessed after it has not changed for this time, for example while a handle is being dragged.
+# The selection is assessed once it has not changed for this time, and not while a handle is being dragged.
 _ASSESS_DELAY_MILLISECONDS = 120
 _SHORTEST_SECONDS = 0.5
 _ICON_PIXELS = 18
@@ -69,7 +70,7 @@ class ClipReportView(QWidget):
                 badge.setPixmap(picture.pixmap(QSize(_ICON_PIXELS, _ICON_PIXELS), self.devicePixelRatioF()))
                 badge.setToolTip(grade)
                 badge.setAccessibleName(grade)
-                # The text contains the grade as well, so that it does not depend on the icon.
+                # The text contains the grade too, so that it does not depend on the icon.
                 words.setText(self.tr("{grade}: {finding}").format(grade=grade, finding=finding_text(finding)))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -91,9 +92,18 @@ class ClipReportView(QWidget):
 class ClipEditorDialog(QDialog):
     """Clip editor. After it is accepted, ``window_of_clip`` and ``details`` describe the new voice."""
 
-    def __init__(self, suggestion: ClipSuggestion, player: AudioPlayer, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        suggestion: ClipSuggestion,
+        player: AudioPlayer,
+        parent: QWidget | None = None,
+        *,
+        transcribe: Transcribe | None = None,
+    ) -> None:
+        """``transcribe`` compares the transcript with the selection."""
         super().__init__(parent)
         self.suggestion = suggestion
+        self._transcribe = transcribe
         self._player = player
         self._num_assessments = 0
         self._refusal: StudioError | None = None
@@ -128,6 +138,7 @@ class ClipEditorDialog(QDialog):
 
     def done(self, result: int) -> None:
         self._player.stop()
+        self._form.comparison.stop()
         super().done(result)
 
     def _lay_out(self) -> None:
@@ -163,6 +174,8 @@ class ClipEditorDialog(QDialog):
         left_rows = QVBoxLayout(left)
         left_rows.setContentsMargins(0, 0, 8, 0)
         left_rows.addWidget(self._report_view)
+        left_rows.addWidget(self._form.comparison)
+        left_rows.addStretch(1)
         scroll = QScrollArea(self, widgetResizable=True)
         scroll.setWidget(left)
         scroll.setAccessibleName(self.tr("Findings"))
@@ -232,11 +245,13 @@ class ClipEditorDialog(QDialog):
         )
 
     def _on_assessed(self, number: int, assessment: ClipAssessment) -> None:
-        if number != self._num_assessments:  # the selection has changed since
+        if number != self._num_assessments:  # the selection has changed meanwhile
             return
         self._report_view.show_report(assessment.clip_report)
         self._refusal = assessment.clip_report.refusal
-        self._kept.setText(self.tr("{seconds:.1f} s after trimming silence").format(seconds=assessment.kept_seconds))
+        self._kept.setText(self.tr("{seconds:.1f} s after trimming silence").format(seconds=assessment.clip.seconds))
+        clip = None if self._refusal is not None else assessment.clip
+        self._form.comparison.show_clip(clip, self._transcribe)
         self._update_state()
 
     def _update_state(self) -> None:

@@ -26,7 +26,7 @@ from studio.worker.client import WorkerClient
 from studio.worker.process import Worker
 
 _LONGEST_READ_SECONDS = 600.0
-# A higher rate does not improve a voice, and ten minutes of audio at a higher rate take gigabytes of memory.
+# A higher rate does not improve a voice, and ten minutes of audio at a higher rate would take gigabytes of memory.
 _HIGHEST_RATE = 48_000
 _LONGEST_TRANSCRIPT = 2000
 
@@ -36,7 +36,7 @@ class ClipAssessment:
     """Assessment of a selected part of a recording."""
 
     clip_report: ClipReport
-    kept_seconds: float  # the length after silence at both ends is trimmed
+    clip: Waveform  # without silence at both ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ClipSuggestion:
     """A recording with the suggested segment, name and transcript of a voice."""
 
     recording: Waveform
-    peaks: Peaks  # of the recording, to draw it
+    peaks: Peaks  # peaks of the recording, to draw it
     window: PromptWindow  # the suggested segment
     speech_above_noise_db: float
     name: str
@@ -56,7 +56,7 @@ class ClipSuggestion:
 
     def assess(self, window: PromptWindow) -> ClipAssessment:
         clip = self.clip(window)
-        return ClipAssessment(assess_clip(clip, speech_above_noise_db=self.speech_above_noise_db), clip.seconds)
+        return ClipAssessment(assess_clip(clip, speech_above_noise_db=self.speech_above_noise_db), clip)
 
 
 def suggest_clip(recording: Waveform, name: str, transcript: str = "") -> ClipSuggestion:
@@ -73,7 +73,7 @@ def suggest_clip(recording: Waveform, name: str, transcript: str = "") -> ClipSu
 def suggest_from_file(path: Path, fallback_name: str) -> ClipSuggestion:
     """Suggest a clip of an audio file.
 
-    Raises ``UnreadableClip``, ``ClipTooLong``, or as ``suggest_clip``.
+    Raises ``UnreadableClip``, ``ClipTooLong``, and the errors of ``suggest_clip``.
     """
     recording = read_audio(path, longest_seconds=_LONGEST_READ_SECONDS, highest_rate=_HIGHEST_RATE)
     transcript = _read_transcript(path)
@@ -93,7 +93,7 @@ def _read_transcript(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CreatedVoices:
-    """Result of an import: the new voices, and a message for each one that could not be created."""
+    """Result of an import: the new voices, and a message for each file that failed."""
 
     voices: list[Voice] = field(default_factory=list)
     refused: list[Message] = field(default_factory=list)
@@ -122,8 +122,8 @@ async def import_spk2info(
 ) -> CreatedVoices:
     """Import the voices in an official ``spk2info.pt``. The worker reads the file, because this requires torch.
 
-    Stored features fit only the model that computed them. It is the model in the file's folder, if there is one,
-    and otherwise the one in ``model_folder``. Raises ``ModelNotFound`` if both are missing, and the worker's errors.
+    Stored features fit only the model that computed them: the model in the file's folder if there is one, otherwise the
+    model in ``model_folder``. Raises ``ModelNotFound`` if both are missing, and the worker's errors.
     """
     folder = _model_of(path, model_folder)
     created = CreatedVoices()

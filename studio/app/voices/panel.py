@@ -20,7 +20,7 @@ from studio.voices.library import TrashedVoice, Voice
 
 
 class VoicesPanel(QWidget):
-    """Shows the voice library and edits it. The window passes dropped files on and connects the signals."""
+    """Shows and edits the voice library. The window passes on dropped files and connects the signals."""
 
     voice_chosen = Signal(str)  # name of the voice to assign to the selected lines
     voice_renamed = Signal(str, str)  # old name, new name; also emitted on undo
@@ -46,7 +46,7 @@ class VoicesPanel(QWidget):
         self._was_seen = False
         self.is_loaded = False  # whether the library has been read; ``voices`` is empty until then
         self._trashed: list[TrashedVoice] = []
-        self._to_select: str | None = None  # name of a new voice, which is selected when the list contains it
+        self._to_select: str | None = None  # name of a new voice, to be selected as soon as the list contains it
         self._model = VoiceModel(self)
         self._filter = VoiceFilter(self)
         self._filter.setSourceModel(self._model)
@@ -177,7 +177,7 @@ class VoicesPanel(QWidget):
         self._edits.renamed.connect(self.preparation.rename)
         self._edits.renamed.connect(self._on_renamed_in_library)
         self._edits.removed.connect(self.voice_removed)
-        self._edits.removed.connect(self.preparation.forget)
+        self._edits.removed.connect(self.preparation.discard)
         self._edits.added.connect(self.preparation.request)
         self._edits.added.connect(self._on_added)
         self._edits.failed.connect(self.failed)

@@ -81,12 +81,12 @@ class VoicePreloadQueue(QObject):
         if voice.generation and self._generation and voice.generation.casefold() != self._generation.casefold():
             self._set(voice.name, Preparation(PreparationState.OTHER_MODEL))
             return
-        self.forget(voice.name)
+        self.discard(voice.name)
         self._waiting.insert(0 if is_urgent else len(self._waiting), voice)
         self._set(voice.name, Preparation(PreparationState.WAITING))
         self._start_next()
 
-    def forget(self, name: str) -> None:
+    def discard(self, name: str) -> None:
         """Stop preparing a voice that was removed or changed, and discard its state."""
         self._waiting = [voice for voice in self._waiting if voice.name != name]
         if self._running is not None and self._running.name == name:
@@ -99,14 +99,14 @@ class VoicePreloadQueue(QObject):
         """Keep the state of a voice that was renamed."""
         known = self._known.get(before)
         moved = [voice for voice in [*self._waiting, self._running] if voice is not None and voice.name == before]
-        self.forget(before)
+        self.discard(before)
         for voice in moved:
             self.request(replace(voice, name=after))
         if known is not None and not moved:
             self._set(after, known)
 
     def pause(self) -> None:
-        """Free the worker for synthesis. The running preparation is cancelled and starts again after ``resume``."""
+        """Free the worker for synthesis. The running preparation is cancelled, and restarts after ``resume``."""
         self._is_paused = True
         running = self._running
         self._cancel()

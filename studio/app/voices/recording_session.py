@@ -112,7 +112,7 @@ class RecordingSession(QObject):
         self._close_recorder()
 
     def _on_opened(self, number: int, recorder: Recorder) -> None:
-        if number != self._num_openings:  # another device has been chosen since
+        if number != self._num_openings:  # another device has been chosen meanwhile
             recorder.close()
             return
         self._recorder = recorder
@@ -152,7 +152,7 @@ class RecordingSession(QObject):
                 self.stop()
 
     def _on_device_lost(self, error: StudioError) -> None:
-        """Keep what was recorded before the device failed."""
+        """Keep the audio recorded before the device failed."""
         recorder, was_recording = self._recorder, self.state is SessionState.RECORDING
         self._close_recorder()
         if was_recording and recorder is not None:

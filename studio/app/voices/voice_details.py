@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QDate, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -18,8 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.app.background import run_in_background
+from studio.app.voices.transcript_comparison import Transcribe, TranscriptComparison
 from studio.app.voices.voice_text import LANGUAGE_NAMES, language_name, language_of
 from studio.app.widgets.screen_fit import fit_to_screen
+from studio.audio.waveform import Waveform
 from studio.voices.library import Consent, Voice, VoiceDetails, details_of
 from studio.voices.voice import LONGEST_NAME
 
@@ -45,6 +50,8 @@ class DetailsForm(QWidget):
         self._consent.setToolTip(
             self.tr("Only clone voices you have permission to use. This note is stored with the voice.")
         )
+        # The dialogs place it where they have room.
+        self.comparison = TranscriptComparison(self.transcript, lambda: self._language.currentData() or "", self)
         transcript_label = QLabel(self.tr("&Transcript"), self)
         transcript_label.setBuddy(self.transcript)
         words = QVBoxLayout()
@@ -137,6 +144,7 @@ class DetailsForm(QWidget):
 
     def _on_language_chosen(self) -> None:
         self._has_chosen_language = bool(self._language.currentData())
+        self.comparison.compare_again()
 
     def _show_language(self, code: str) -> None:
         self._language.setCurrentIndex(max(0, self._language.findData(code)))
@@ -158,11 +166,12 @@ class DetailsForm(QWidget):
 class EditDialog(QDialog):
     """Dialog to change the details of ``voice``. After it is accepted, ``details`` contains the new values."""
 
-    def __init__(self, voice: Voice, parent: QWidget | None = None) -> None:
+    def __init__(self, voice: Voice, parent: QWidget | None = None, *, transcribe: Transcribe | None = None) -> None:
+        """``transcribe`` compares the transcript with the clip of the voice."""
         super().__init__(parent)
         self.voice = voice
         self.setWindowTitle(self.tr("Details of {name}").format(name=voice.name))
-        self.resize(fit_to_screen(520, 420))
+        self.resize(fit_to_screen(520, 500))
         self._form = DetailsForm(self)
         self._form.fill(details_of(voice))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel, self)
@@ -172,8 +181,26 @@ class EditDialog(QDialog):
         self._form.name_changed.connect(lambda name: save.setEnabled(bool(name.strip())))
         rows = QVBoxLayout(self)
         rows.addWidget(self._form)
+        rows.addWidget(self._form.comparison)
         rows.addWidget(buttons)
+        if transcribe is not None and voice.generation is None:
+            run_in_background(
+                self,
+                partial(_read_clip, voice),
+                done=lambda clip: self._form.comparison.show_clip(clip, transcribe),
+                failed=lambda _: None,  # a missing clip is reported where the voice is used
+            )
+
+    def done(self, result: int) -> None:
+        self._form.comparison.stop()
+        super().done(result)
 
     @property
     def details(self) -> VoiceDetails:
         return self._form.details
+
+
+def _read_clip(voice: Voice) -> Waveform:
+    from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
+
+    return read_audio(voice.clip)

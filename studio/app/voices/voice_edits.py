@@ -148,7 +148,7 @@ class _EditCommand(UndoCommand):
 
 
 class _TrashableVoices:
-    """Voices that an edit moves to the trash and back: by ``names`` in the library, or by ``numbers`` in the trash."""
+    """Voices that an edit moves to and from the trash, by ``names`` in the library or ``numbers`` in the trash."""
 
     def __init__(self, library: VoiceLibrary, *, names: Sequence[str] = (), numbers: Sequence[int] = ()) -> None:
         self._library = library

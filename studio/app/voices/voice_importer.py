@@ -31,6 +31,7 @@ from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 if TYPE_CHECKING:
     from studio.app.voices.clip_editor_dialog import ClipEditorDialog
     from studio.app.voices.new_voices import ClipSuggestion, CreatedVoices
+    from studio.app.voices.transcript_comparison import Transcribe
     from studio.worker.process import Worker
 
 
@@ -54,7 +55,8 @@ class VoiceImportServices:
     )
     open_input: OpenInput = open_input  # the microphone
     start_worker: Callable[[], Worker] | None = None  # a ``WorkerProcess`` by default
-    model_folder: Callable[[], Path | None] = field(default=lambda: None)  # of the selected model
+    model_folder: Callable[[], Path | None] = field(default=lambda: None)  # folder of the selected model
+    transcribe: Transcribe | None = None  # recognises speech, to compare it with transcripts
 
 
 class VoiceImporter(QObject):
@@ -72,6 +74,11 @@ class VoiceImporter(QObject):
         self._folder = default_folder(QStandardPaths.StandardLocation.MusicLocation)
         self._imports: set[asyncio.Task[None]] = set()
         self._file_started.connect(self._on_file_started)
+
+    @property
+    def transcribe(self) -> Transcribe | None:
+        """Recognises speech, to compare it with transcripts."""
+        return self._services.transcribe
 
     def describe_drop(self, paths: list[Path]) -> str | None:
         """Return the text of the drop overlay for ``paths``, or None if they cannot become voices."""
@@ -167,7 +174,8 @@ class VoiceImporter(QObject):
         from studio.app.voices.clip_editor_dialog import ClipEditorDialog  # noqa: PLC0415 - after the first paint
 
         self.status_message.emit("")
-        dialog = ClipEditorDialog(suggestion, self._services.make_player(self._window), self._window)
+        player = self._services.make_player(self._window)
+        dialog = ClipEditorDialog(suggestion, player, self._window, transcribe=self.transcribe)
         dialog.accepted.connect(lambda: self._add(dialog, then))
         dialog.rejected.connect(dialog.deleteLater)
         dialog.open()
@@ -183,7 +191,7 @@ class VoiceImporter(QObject):
             self._keep([voice], then=then and partial(then, voice))
 
         def on_refused(error: StudioError) -> None:
-            """Open the dialog again with everything that was typed, for example if the name is taken."""
+            """Reopen the dialog with everything that was typed, for example if the name is taken."""
             dialog.show_problem(error)
             dialog.open()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QDateTime,
@@ -28,7 +29,6 @@ from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
 from studio.app.voices.card_delegate import CardDelegate
-from studio.app.voices.voice_details import EditDialog
 from studio.app.voices.voice_edits import VoiceEdits
 from studio.app.voices.voice_importer import VoiceImporter
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter
@@ -36,6 +36,9 @@ from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
 from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
+
+if TYPE_CHECKING:
+    from studio.app.voices.voice_details import EditDialog
 
 _MOST_DELETED_SHOWN = 20
 
@@ -188,9 +191,9 @@ class VoiceList(QListView):
             )
 
     def _play(self, name: str, clip: Waveform) -> None:
-        if name == self.playing:  # not stopped while the clip was read
+        if name == self.playing:  # if not stopped while the clip was being read
             self._player.play_clip(clip)
-            self._show_playing(name)  # after ``play``, which ends what was playing and clears the display
+            self._show_playing(name)  # after ``play``, which stops the previous clip and clears the display
 
     def _on_unreadable(self, error: StudioError) -> None:
         self._show_playing(None)
@@ -200,10 +203,10 @@ class VoiceList(QListView):
         self._cards.playing = name
         self.viewport().update()
 
-    # Keys and mouse.
+    # Keyboard and mouse.
 
     def event(self, event: QEvent) -> bool:
-        """Keep Space, and Esc while a clip is playing; otherwise they belong to the window."""
+        """Use Space, and Esc while a clip is playing; otherwise leave Esc to the window."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
             is_ours = event.key() == Qt.Key.Key_Space or (event.key() == Qt.Key.Key_Escape and self.playing is not None)
             if is_ours and self.state() != self.State.EditingState:
@@ -240,7 +243,9 @@ class VoiceList(QListView):
     def _edit(self) -> None:
         if (voice := self.current_voice) is None:
             return
-        dialog = EditDialog(voice, self)
+        from studio.app.voices.voice_details import EditDialog  # noqa: PLC0415 - after the first paint
+
+        dialog = EditDialog(voice, self, transcribe=self._importer.transcribe)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._on_edited(dialog))
         dialog.open()

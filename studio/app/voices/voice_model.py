@@ -20,8 +20,8 @@ from PySide6.QtCore import (
 from studio.app.background import run_in_background
 from studio.app.error_text import format_error
 from studio.app.translation import join_phrases
-from studio.app.voices.preload_queue import Preparation
-from studio.app.voices.voice_text import finding_text, grade_name, language_name, preparation_text
+from studio.app.voices.preload_queue import Preparation, PreparationState
+from studio.app.voices.voice_text import finding_text, grade_name, language_name, preparation_text, why_unusable
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
 from studio.errors import StudioError
@@ -46,10 +46,10 @@ class CardPicture:
 
 @dataclass(frozen=True, slots=True)
 class VoiceCard:
-    """What the card of a voice shows."""
+    """Contents of a voice card."""
 
     voice: Voice
-    number: int | None  # of the shortcut Ctrl+number
+    number: int | None  # number of the shortcut Ctrl+number
     picture: CardPicture | None = None  # None until the clip has been read
     preparation: Preparation = Preparation()
 
@@ -133,11 +133,16 @@ class VoiceModel(QAbstractListModel):
 
     def _tool_tip(self, card: VoiceCard) -> str:
         voice, parts = card.voice, [card.voice.name]
-        if voice.is_built_in:
+        if voice.models:
+            parts.append(self.tr("Built-in voice of {models}").format(models=join_phrases(voice.models)))
+        elif voice.is_built_in:
             is_renamed = voice.bundled_name not in ("", voice.name)
             words = self.tr("Bundled voice {name}").format(name=voice.bundled_name)
             parts.append(words if is_renamed else self.tr("Bundled voice"))
-        parts.append(voice.transcript or self.tr("No transcript: cross-lingual mode"))
+        if voice.clip_seconds:
+            parts.append(voice.transcript or self.tr("No transcript: cross-lingual mode"))
+        if card.preparation.state is PreparationState.OTHER_MODEL:
+            parts.append(why_unusable(voice))
         if voice.consent:
             parts.append(self.tr("Consent: {by}").format(by=voice.consent.by or voice.consent.scope))
         if voice.notes:
@@ -155,7 +160,7 @@ class VoiceModel(QAbstractListModel):
         parts = [
             card.voice.name,
             language_name(card.voice.language),
-            self.tr("{seconds:.1f} seconds").format(seconds=card.voice.clip_seconds),
+            self.tr("{seconds:.1f} seconds").format(seconds=card.voice.clip_seconds) if card.voice.clip_seconds else "",
             self.tr("Quality: {grade}").format(grade=grade_name(card.quality)) if card.quality else "",
             preparation_text(card.preparation),
         ]

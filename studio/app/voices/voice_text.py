@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.app.theme.colors import ThemeColors
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
+from studio.app.translation import join_phrases
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.text.language import detect_language
 from studio.voices.clip_report import Aspect, ClipIssue
@@ -16,6 +17,7 @@ LANGUAGE_NAMES = {
     "en": _T("Languages", "English"),
     "ja": _T("Languages", "Japanese"),
     "ko": _T("Languages", "Korean"),
+    "yue": _T("Languages", "Cantonese"),
     "de": _T("Languages", "German"),
     "fr": _T("Languages", "French"),
     "es": _T("Languages", "Spanish"),
@@ -59,15 +61,23 @@ def language_of(transcript: str) -> str:
 
 
 def good_for_text(voice: Voice, grade: Grade | None) -> str:
-    """Return what a voice is good for: its language, its notes or the length of its clip, and a grade that is not good."""
+    """Return the suitability of a voice: language, notes or length of the clip, and the grade unless it is good."""
     notes = voice.notes.strip().splitlines()
     seconds = QCoreApplication.translate("Voices", "{seconds:.1f} s").format(seconds=voice.clip_seconds)
+    source = join_phrases(voice.models) or (seconds if voice.clip_seconds else "")
     parts = [
         language_name(voice.language),
-        notes[0] if notes else seconds,
+        notes[0] if notes else source,
         grade_name(grade) if grade not in (None, Grade.GOOD) else "",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def why_unusable(voice: Voice) -> str:
+    """Return why a voice without a recording cannot be used with the loaded model."""
+    if not voice.models:
+        return preparation_text(Preparation(PreparationState.OTHER_MODEL))
+    return QCoreApplication.translate("VoicePreparation", "Needs {model}").format(model=voice.models[0])
 
 
 def grade_name(grade: Grade) -> str:
@@ -91,7 +101,7 @@ def preparation_text(preparation: Preparation) -> str:
 
 
 def finding_text(finding: ClipIssue) -> str:
-    """Return what was found and, unless the grade is good, what the user can do about it."""
+    """Return the finding and, unless the grade is good, what the user can do about it."""
     templates = [template for template in (finding.verdict.sentence, finding.verdict.advice) if template]
     return join_sentences(*(QCoreApplication.translate("Errors", text).format(**finding.values) for text in templates))
 

@@ -1,4 +1,7 @@
-"""Panel with a title, progress and contents. Above the script it is one row, which opens its contents on request."""
+"""Panel with a title, progress and contents.
+
+Above the script it is folded to one row, with a button for its contents.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,21 @@ _STEPS = 1000
 _BAR_PIXELS = 10
 _SMALL_BAR_PIXELS = 72
 _SIDES = (12, 8)  # left and right
-# Above and below.
+# top and bottom
 _WHOLE_MARGINS = (6, 8)
 _FOLDED_MARGINS = (4, 4)
 _SPACING = 6
 
 
 class CollapsiblePanel(QFrame):
-    """Panel with a title, a progress bar and its contents in ``body``. A folded one shows a title and a button."""
+    """Panel with a title, a progress bar and its contents in ``body``.
 
-    more_wanted = Signal()  # show the contents of the folded panel
+    A folded panel shows only a title and a button.
+    """
+
+    more_wanted = Signal()  # asks to show the contents of the folded panel
     close_wanted = Signal()
-    offer_taken = Signal()  # the button of the folded panel was pressed
+    offer_taken = Signal()  # the folded panel's button was pressed
     focus_left = Signal()  # the panel was hidden while it had the keyboard focus
 
     def __init__(self, parent: QWidget | None = None, *, is_folded: bool = False) -> None:

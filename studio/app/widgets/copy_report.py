@@ -34,7 +34,7 @@ class CopyReportButton(QPushButton):
         self.setVisible(error is not None)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Accept Return as well, because the space bar plays in some dialogs."""
+        """Accept Return as well, because the space bar controls playback in some dialogs."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:

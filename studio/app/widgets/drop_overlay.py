@@ -41,7 +41,7 @@ class DraggedFiles:
 
 @dataclass(frozen=True, slots=True)
 class DropPrompt:
-    """Description of what a drop does, and the part of the window that it applies to."""
+    """Description of the effect of a drop, and the part of the window that it applies to."""
 
     words: str
     area: QRect | None = None

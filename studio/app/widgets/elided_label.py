@@ -1,4 +1,4 @@
-"""Single-line label that elides a text that is too long and shows all of it as a tool tip."""
+"""Single-line label that elides text that is too long, and shows the full text as a tool tip."""
 
 from __future__ import annotations
 

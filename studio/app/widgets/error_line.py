@@ -28,13 +28,13 @@ class ErrorLine(QWidget):
 
     @property
     def words(self) -> str:
-        """The shown text, or an empty string."""
+        """The displayed text, or an empty string."""
         return self._words.text()
 
     def show_error(self, error: StudioError | None) -> None:
         """Show ``error`` instead of the current one. None clears it."""
         before = self._error
-        # While the user types or drags, the same kind of error appears again and again; record it once.
+        # While the user types or drags, the same kind of error occurs repeatedly; record it once.
         if error is not None and (before is None or before.code != error.code):
             note_shown(error)
         if error is not None and str(error) != str(before):

@@ -124,7 +124,7 @@ class LevelMeter(QWidget):
 
     @property
     def _words_alignment(self) -> Qt.AlignmentFlag:
-        if self._is_compact:  # in place of the marks
+        if self._is_compact:  # shown instead of the marks
             return Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
         return Qt.AlignmentFlag.AlignCenter
 

@@ -1,4 +1,4 @@
-"""Number field of the inspector, which reports only complete numbers and can show that several lines differ."""
+"""Number field of the inspector. It reports only complete numbers, and can show that the selected lines differ."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NumberField(QDoubleSpinBox):
             self._is_typed = False
             return
         self.interpretText()
-        if self._is_typed:  # the number of this line is the same, but other lines may differ
+        if self._is_typed:  # the number did not change for this line, but may for others
             self._report(self.value())
 
     def _show_mixed(self, is_mixed: bool) -> None:

@@ -1,4 +1,4 @@
-"""Peak pyramid of a waveform: minima and maxima of blocks of several sizes, to draw it at any zoom. No Qt.
+"""Peak pyramid of a waveform: minima and maxima of blocks of several sizes, for drawing at any zoom. No Qt.
 
 Drawing a minute of audio must not read a million samples, and appending a chunk must not recompute everything.
 Therefore, each level is computed from the one below, starting at the first changed block.

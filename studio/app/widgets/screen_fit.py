@@ -36,7 +36,7 @@ class ScrolledPage(QScrollArea):
         self._page = page
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it scrolls to the focused control anyway
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the scroll area already scrolls to the focused control
         self.setWidget(page)
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -1,4 +1,4 @@
-"""Time ranges of the waveform view: the visible part, also while audio arrives, and the selected part. No Qt."""
+"""Time ranges of the waveform view: the visible part, even while audio arrives, and the selected part. No Qt."""
 
 from __future__ import annotations
 

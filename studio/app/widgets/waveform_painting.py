@@ -1,4 +1,4 @@
-"""Painting of waveforms, of their time ruler and of the selection, for the waveform view and for thumbnails."""
+"""Painting of waveforms, time ruler and selection, for the waveform view and for thumbnails."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def paint_ruler(painter: QPainter, area: QRectF, scale: Scale, colors: ThemeColo
         x = scale.x_at(seconds)
         painter.setPen(colors.border)
         painter.drawLine(QPointF(x, 0), QPointF(x, area.bottom()))
-        if x + 4 + painter.fontMetrics().horizontalAdvance(words) <= area.right():  # a cut label would be misread
+        if x + 4 + painter.fontMetrics().horizontalAdvance(words) <= area.right():  # a clipped label would be misread
             painter.setPen(colors.quiet)
             painter.drawText(QPointF(x + 4, area.top() - 4), words)
     painter.setPen(colors.border)
@@ -68,7 +68,7 @@ def paint_waveform(
 ) -> None:
     """Paint the waveform. The space of audio that has not arrived yet stays empty.
 
-    ``height`` is the sample value at the top edge, by default one that suits the loudest sample.
+    ``height`` is the sample value at the top edge, by default chosen for the loudest sample.
     """
     start, end = scale.start_seconds, scale.end_seconds
     if height is None:

@@ -1,10 +1,12 @@
-"""Waveform view with a playback cursor, zoom and an optional selection, also for audio that is still arriving.
+"""Waveform view with a playback cursor, zoom and an optional selection. Also shows audio that is still arriving.
 
 Keys: + and - zoom, and 0 shows all. Left and Right move the cursor or, if there is a selection, its active handle.
 Up and Down choose the handle, Shift makes larger steps, and Ctrl moves the whole selection.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -40,6 +42,8 @@ from studio.app.widgets.waveform_painting import (
 _ZOOM_STEP = 1.5
 _STEP_SECONDS, _LARGE_STEP_SECONDS = 0.01, 0.1
 _SCROLL_SHARE = 0.1
+_LEAST_MARK_PIXELS, _MARK_LINE_PIXELS = 3.0, 2.0
+_MARK_OPACITY = 0.18
 _FULL_SCALE = 1.0  # sample value at the top edge of a compact view: 0 dBFS
 
 
@@ -48,12 +52,14 @@ class WaveformView(QWidget):
     """Shows complete audio after ``show_samples``, and audio as it arrives between ``begin`` and ``finish``."""
 
     seek_requested = Signal(float)  # the time that was clicked, in seconds
+    view_moved = Signal()  # the visible range, after zooming, scrolling or other audio
     selection_changed = Signal(float, float)  # start and end, in seconds; also while a handle is being dragged
 
     def __init__(self, parent: QWidget | None = None, *, empty_text: str = "", is_compact: bool = False) -> None:
         """``empty_text`` is shown while there is no audio.
 
-        A compact view has no ruler. It paints bars on a fixed scale with marks in dB, and colours what was played.
+        A compact view has no ruler. It paints bars on a fixed scale with marks in dB, and colours the part already
+        played.
         """
         super().__init__(parent)
         self._is_compact = is_compact
@@ -62,6 +68,7 @@ class WaveformView(QWidget):
         self._view = Viewport()
         self.cursor_seconds: float | None = None
         self._selection: ClipSelection | None = None
+        self._marks: tuple[tuple[float, float], ...] = ()
         self._active_handle = Handle.START
         self._is_dragging = False
         self._pixmap: QPixmap | None = None
@@ -83,15 +90,15 @@ class WaveformView(QWidget):
         self.show_peaks(Peaks(sample_rate, samples))
 
     def show_peaks(self, peaks: Peaks) -> None:
-        """Show audio by its peaks, which for long audio can be computed on another thread."""
+        """Show audio by its peaks; for long audio, compute them on another thread."""
         self._set_peaks(peaks, is_growing=False)
 
     def begin(self, sample_rate: int) -> None:
-        """Start to show audio that arrives in chunks, with ``append``."""
+        """Start showing audio that arrives in chunks through ``append``."""
         self._set_peaks(Peaks(sample_rate), is_growing=True)
 
     def append(self, samples: Samples) -> None:
-        assert self._peaks is not None, "append is called after begin"
+        assert self._peaks is not None, "call begin before append"
         self._peaks.append(samples)
         self._view.total_seconds = self._peaks.seconds
         self._redraw()
@@ -117,12 +124,27 @@ class WaveformView(QWidget):
             self._view_moved()
             return
         places = [int(self._scale().x_at(moment)) for moment in (before, seconds) if moment is not None]
-        if self._is_compact and places:  # what was played changes its colour
+        if self._is_compact and places:  # the part already played changes its colour
             left = min(places) if len(places) == 2 else 0
             self.update(QRect(left - 4, 0, max(places) - left + 9, self.height()))
             return
         for x in places:
             self.update(QRect(x - 2, 0, 5, self.height()))
+
+    # Marks.
+
+    def set_marks(self, marks: Sequence[tuple[float, float]]) -> None:
+        """Mark ranges, as start and end in seconds, such as problems. Other audio clears them."""
+        self._marks = tuple(marks)
+        self.update()
+
+    @property
+    def marks(self) -> tuple[tuple[float, float], ...]:
+        return self._marks
+
+    def scale(self) -> Scale:
+        """Return the mapping from time to pixels."""
+        return self._scale()
 
     # Selection.
 
@@ -199,6 +221,8 @@ class WaveformView(QWidget):
             painter.setClipRect(QRectF(0, 0, self._scale().x_at(self.cursor_seconds), self.height()))
             painter.drawPixmap(QPointF(0, 0), self._played_pixmap)
             painter.restore()
+        for start, end in self._marks:
+            self._paint_mark(painter, start, end, QColor(colors.bad))
         if self._selection:
             active = self._active_handle if self.hasFocus() else None
             area = self._waveform_area()
@@ -253,6 +277,7 @@ class WaveformView(QWidget):
         self._peaks = peaks
         self._view = Viewport(self.seconds, is_growing)
         self._selection = None
+        self._marks = ()
         self.cursor_seconds = None
         self._is_dragging = False
         self._view_moved()
@@ -323,6 +348,7 @@ class WaveformView(QWidget):
         bar.blockSignals(False)
         bar.setVisible(not view.is_fitting)
         self._redraw()
+        self.view_moved.emit()
 
     def _redraw(self) -> None:
         self._pixmap = None
@@ -359,11 +385,21 @@ class WaveformView(QWidget):
         bar = self._scroll_bar.height() if not self._view.is_fitting else 0
         return QRectF(0, ruler, self.width(), max(1, self.height() - ruler - bar))
 
+    def _paint_mark(self, painter: QPainter, start: float, end: float, colour: QColor) -> None:
+        """Tint a range, with a line along its top edge."""
+        area, scale = self._waveform_area(), self._scale()
+        left = scale.x_at(start)
+        width = max(_LEAST_MARK_PIXELS, scale.x_at(end) - left)
+        tint = QColor(colour)
+        tint.setAlphaF(_MARK_OPACITY)
+        painter.fillRect(QRectF(left, area.top(), width, area.height()), tint)
+        painter.fillRect(QRectF(left, area.top(), width, _MARK_LINE_PIXELS), colour)
+
     def _scale(self) -> Scale:
         return Scale(self._view.start_seconds, self._view.end_seconds, self.width())
 
     def _paint_pixmap(self, ratio: float, colour: str) -> QPixmap:
-        """Return a picture of everything that does not change during playback, with the waveform in ``colour``."""
+        """Return a picture of the parts that do not change during playback, with the waveform in ``colour``."""
         pixmap = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
         pixmap.setDevicePixelRatio(ratio)
         colors = theme_colors(self.palette())

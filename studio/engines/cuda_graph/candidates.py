@@ -12,8 +12,9 @@ from studio.engines.stage import Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import UnsupportedPrecision
 from studio.messages import wording
-from studio.model.config import Precision
+from studio.model.config import Precision, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
+from studio.model.speech_lm import TorchSpeechLM
 from studio.model.speech_lm.linear import check_support
 
 # Intermediate results, which graphs keep, and caches of several lines.
@@ -33,10 +34,17 @@ class CudaGraphCandidate(TorchCandidate):
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
             return Unusable(wording("no NVIDIA GPU is in use"))
+        if self.stage is Stage.FLOW and target.checkpoint.flow.length_regulator is not None:
+            # A graph has fixed sizes, and this flow's norms average over all frames, so padding changes the result.
+            return Unusable(
+                wording("the sentences of this model vary in length, but a recorded graph has a fixed length")
+            )
         try:
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
+        if self.stage is Stage.SPEECH_LM and not isinstance(target.checkpoint.speech_lm, SpeechLMConfig):
+            return Unusable(wording("graphs of this generation's language model are not implemented"))
         return Available(target.weight_bytes(self.stage) + _WORKING_BYTES[self.stage])
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
@@ -46,7 +54,9 @@ class CudaGraphCandidate(TorchCandidate):
         checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:
             return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, self.precision, device)
-        return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=target.variant))
+        plain = checkpoint.load_speech_lm(self.precision, device, variant=target.variant)
+        assert isinstance(plain, TorchSpeechLM)
+        return GraphSpeechLM(plain)
 
 
 _MULTIPLIED = (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)

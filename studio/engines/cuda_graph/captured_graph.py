@@ -67,7 +67,7 @@ def _captured(compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
         try:
             compute()
         except BaseException:
-            with suppress(RuntimeError):  # the cause is already raised
+            with suppress(RuntimeError):  # the original error is already being raised
                 graph.capture_end()
             raise
         graph.capture_end()

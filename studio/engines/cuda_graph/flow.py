@@ -1,4 +1,5 @@
-"""``stages.FlowDecoder`` with streamed solver runs recorded as CUDA graphs; prompts and whole utterances run plainly.
+"""``stages.FlowDecoder`` with streamed solver runs recorded as CUDA graphs; prompts and whole utterances run without
+graphs.
 
 Keys and values of every solver step and layer are in buffers of fixed size; attention reads a whole buffer and masks the
 unfilled part. A run is therefore the same computation for every block, and on a GPU one recorded graph instead of ten
@@ -38,7 +39,7 @@ _MASKED = -1e4
 
 
 def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
-    """Return the bytes of keys and values for ``capacity`` frames; the rest is small."""
+    """Return the size in bytes of keys and values for ``capacity`` frames; other tensors are small."""
     return sum(2 * prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
 
 
@@ -120,7 +121,9 @@ class SolverMemory:
 
     @torch.inference_mode()
     def solve(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> torch.Tensor:
-        """Return the mel (frames, mel_bins) of at most one block from frame ``start``; earlier blocks must be solved here."""
+        """Return the mel (frames, mel_bins) of at most one block from frame ``start``; earlier blocks must be solved
+        here.
+        """
         with self._order.turn():
             self._set_inputs(voice, mean, start)
             self._recorded.run(self._compute)

@@ -1,7 +1,7 @@
 """``stages.SpeechLM`` with steps recorded as CUDA graphs and continuous batching: a line is a row of a shared step.
 
-There is no stepping thread. A line that needs a token takes one step for all lines, and the others find theirs ready.
-A single line therefore has no overhead, and lines are added and removed between two steps.
+No separate thread takes the steps. A line that needs a token takes one step for all lines, and the others find theirs
+ready. A single line therefore has no overhead, and lines are added and removed between two steps.
 """
 
 from __future__ import annotations
@@ -229,6 +229,10 @@ class GraphSpeechLM:
                 yield token
         finally:
             batch.remove(line)
+
+    def plain(self) -> TorchSpeechLM:
+        """Return the plain model, which computes attention after a take: recorded graphs cannot do this."""
+        return self._plain
 
     def _batch(self, length: int) -> ContinuousBatch:
         """Return the batch for lines of up to ``length`` positions."""

@@ -110,7 +110,7 @@ class OrtCandidate(OrtBackend):
         write(job.target.checkpoint, job.workspace, self.precision, job.reporter(self.phases[0]))
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
-        from studio.engines.onnx.files import open_flow, open_vocoder  # noqa: PLC0415 - torch and onnx
+        from studio.engines.onnx.files import open_any_flow, open_vocoder  # noqa: PLC0415 - torch and onnx
         from studio.engines.onnx.ort_graph import OrtGraph  # noqa: PLC0415 - onnxruntime
 
         def open_graph(path: Path) -> OrtGraph:
@@ -118,7 +118,8 @@ class OrtCandidate(OrtBackend):
 
         assert files is not None
         if self.stage is Stage.FLOW:
-            return open_flow(files, open_graph, blocks_at_once=1 if self.kind.is_gpu else _BLOCKS_AT_ONCE)
+            blocks_at_once = 1 if self.kind.is_gpu else _BLOCKS_AT_ONCE
+            return open_any_flow(files, target.checkpoint, self.precision, open_graph, blocks_at_once=blocks_at_once)
         return open_vocoder(files, target.checkpoint, open_graph)
 
 

@@ -15,10 +15,13 @@ from studio.engines.onnx.flow_runner import FlowRunner
 from studio.engines.onnx.graph import FlowShapes, Graph, VocoderShapes
 from studio.engines.onnx.mixed_precision import write_mixed_precision
 from studio.engines.onnx.vocoder import graph_vocoder, vocoder_graph, vocoder_shapes
+from studio.engines.onnx.whole_flow import GraphWholeDecoder, GraphWholeModel, WholeFlowShapes, whole_step_graph
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.flow.model import FlowModel
 from studio.model.flow.network import build_network
+from studio.model.flow.whole_decoder import WholeFlowModel, load_whole_network
+from studio.model.stages import FlowDecoder
 from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
 from studio.model.vocoder.vocoder import HiFTVocoder, load_vocoder
 from studio.model.weights import load_weights, meta_init, read_tensors
@@ -37,11 +40,14 @@ OpenGraph = Callable[[Path], Graph]
 
 
 def write_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, report: Report) -> None:
-    """Write both graphs of the flow and their description.
+    """Write both graphs of the flow, or the only one of CosyVoice-300M, and their description.
 
     With a 16-bit precision only the step's matrix multiplications are 16-bit; the encoder is a fiftieth of the work.
     Raises ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
+    if checkpoint.flow.length_regulator is not None:
+        _write_whole_flow(checkpoint, folder, precision, report)
+        return
     report(0, 2)
     model = _plain_flow(checkpoint)
     shapes = flow_shapes(model, key="")
@@ -57,6 +63,19 @@ def write_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, repor
     if precision is not Precision.FLOAT32:
         halve_flow(folder, precision)
     report(2, 2)
+
+
+def _write_whole_flow(checkpoint: Checkpoint, folder: Path, precision: Precision, report: Report) -> None:
+    report(0, 1)
+    network = load_whole_network(checkpoint.folder / "flow.pt", checkpoint.flow)
+    model = WholeFlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)
+    step = whole_step_graph(model)
+    digest = hashlib.sha256(step.SerializeToString()).hexdigest()
+    if precision is not Precision.FLOAT32:
+        write_mixed_precision(step, precision, kept=_FLOW_KEPT)
+    onnx.save(step, folder / FLOW_STEP)
+    WholeFlowShapes(digest, checkpoint.flow.mel_bins, len(model.steps)).write(folder)
+    report(1, 1)
 
 
 def halve_flow(folder: Path, precision: Precision) -> None:
@@ -76,8 +95,25 @@ def _plain_flow(checkpoint: Checkpoint) -> FlowModel:
     return FlowModel(network, checkpoint.flow, checkpoint.flow.solver.num_steps)
 
 
+def open_any_flow(
+    folder: Path, checkpoint: Checkpoint, precision: Precision, open_graph: OpenGraph, *, blocks_at_once: int
+) -> FlowDecoder:
+    """Open the flow of any generation.
+
+    Raises the errors of ``open_graph``, and ``DamagedModelFile`` for a missing ``flow.pt``.
+    """
+    if checkpoint.flow.length_regulator is None:
+        return open_flow(folder, open_graph, blocks_at_once=blocks_at_once)
+    WholeFlowShapes.read(folder)
+    network = load_whole_network(checkpoint.folder / "flow.pt", checkpoint.flow)
+    return GraphWholeDecoder(GraphWholeModel(network, checkpoint.flow, open_graph(folder / FLOW_STEP)), precision)
+
+
 def open_flow(folder: Path, open_graph: OpenGraph, *, blocks_at_once: int) -> GraphFlowDecoder:
-    """Open the flow that ``write_flow`` wrote. Raises ``DamagedModelFile``, or as ``open_graph``."""
+    """Open a streaming flow that ``write_flow`` wrote.
+
+    Raises ``DamagedModelFile``, and the errors of ``open_graph``.
+    """
     encoder, step = open_graph(folder / FLOW_ENCODER), open_graph(folder / FLOW_STEP)
     return GraphFlowDecoder(FlowRunner(encoder, step, FlowShapes.read(folder), blocks_at_once=blocks_at_once))
 
@@ -109,6 +145,6 @@ def plain_vocoder(checkpoint: Checkpoint) -> CausalHiFT | NonCausalHiFT:
 
 
 def open_vocoder(folder: Path, checkpoint: Checkpoint, open_graph: OpenGraph) -> HiFTVocoder:
-    """Open the vocoder that ``write_vocoder`` wrote. Raises ``DamagedModelFile``, or as ``open_graph``."""
+    """Open the vocoder that ``write_vocoder`` wrote. Raises ``DamagedModelFile``, and the errors of ``open_graph``."""
     graph = open_graph(folder / VOCODER_DECODER)
     return graph_vocoder(plain_vocoder(checkpoint), graph, VocoderShapes.read(folder))

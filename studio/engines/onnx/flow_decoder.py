@@ -56,11 +56,13 @@ class GraphFlowDecoder:
     cache in two parts.
     """
 
+    streams_exactly = True
+
     def __init__(self, runner: FlowRunner, *, cache_budget_bytes: int | None = None) -> None:
         shapes = runner.shapes
         self.chunk_tokens = shapes.chunk_tokens
         self.lookahead_tokens = shapes.lookahead_tokens
-        self.frames_per_token = shapes.frames_per_token
+        self._frames_per_token = shapes.frames_per_token
         self.engine = runner.engine
         self._runner = runner
         total = default_budget_bytes(runner.device) if cache_budget_bytes is None else cache_budget_bytes
@@ -69,6 +71,9 @@ class GraphFlowDecoder:
         self.max_concurrent_lines = max_concurrent_streams(
             runner.device, self.budget, runner.empty_caches().missing_bytes(usual_line)
         )
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        return self._frames_per_token * num_tokens
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:

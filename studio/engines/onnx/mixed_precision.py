@@ -102,4 +102,4 @@ class _Writer:
         weights = [weight for weight in self._graph.initializer if weight.name in used]
         del self._graph.initializer[:]
         self._graph.initializer.extend(weights)
-        del self._graph.value_info[:]  # the exporter's types, some of which have changed
+        del self._graph.value_info[:]  # the exporter's types, some of which no longer apply

@@ -15,15 +15,15 @@ from studio.engines.onnx.graph import Graph, TailPort, VocoderShapes
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.vocoder.layers import History, causal_padding, same_padding
 from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT, waveform_of
-from studio.model.vocoder.source import linear_upsample, nearest_upsample, radians
+from studio.model.vocoder.source import source_phase
 from studio.model.vocoder.spectrum import analyse
 from studio.model.vocoder.vocoder import CausalVocoder, HiFTVocoder, NonCausalVocoder
 
-_FRAMES = 3  # of the traced example
+_FRAMES = 3  # length of the traced example
 
 
 class CentredGraph(nn.Module):
-    """Vocoder graph of CosyVoice2. Its inputs are a mel (1, bins, frames) and the spectrum of its source
+    """Vocoder graph of CosyVoice-300M and CosyVoice2. Its inputs are a mel (1, bins, frames) and the spectrum of its source
     (1, size + 2, columns).
     """
 
@@ -137,6 +137,10 @@ class _Decoder:
         self._graph = graph
         self._shapes = shapes
 
+    def phase(self, sums: torch.Tensor, before: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
+        kind, rate = self.config.kind, self.samples_per_frame
+        return source_phase(sums, before, dtype, kind=kind, samples_per_frame=rate)
+
     def _analyse(self, source: torch.Tensor, history: History) -> torch.Tensor:
         return analyse(source, self.config.stft_size, self.config.stft_hop, history)
 
@@ -145,14 +149,11 @@ class _Decoder:
 
 
 class CentredDecoder(_Decoder):
-    """CosyVoice2's decoder with the interface of ``NonCausalStream``'s network."""
+    """Decoder of CosyVoice-300M and CosyVoice2 with the interface of ``NonCausalStream``'s network."""
 
     def __init__(self, plain: NonCausalHiFT, graph: Graph, shapes: VocoderShapes) -> None:
         super().__init__(plain, graph, shapes)
         self.f0_predictor = plain.f0_predictor.to(graph.device)
-
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return linear_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         history = History.of_whole()
@@ -178,9 +179,6 @@ class CausalDecoder(_Decoder):
     def __init__(self, plain: CausalHiFT, graph: Graph, shapes: VocoderShapes) -> None:
         super().__init__(plain, graph, shapes)
         self.f0_predictor = plain.f0_predictor.to(graph.device)
-
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return nearest_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def open_history(self) -> History:
         return GraphHistory(self._shapes, self.device)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from studio.engines.candidate import BuildJob, EngineBackend, EngineTarget
+from studio.engines.candidate import Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.onnx.candidates import OrtCandidate
 from studio.engines.stage import Stage
+from studio.messages import wording
 from studio.model.config import Precision
 
 # After the last clip all ranges are computed without a progress report.
@@ -25,6 +26,9 @@ class QuantizedCandidate(OrtCandidate):
     run_share = 1
     working_bytes = 1200 << 20
 
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        return why_not_quantized(self.stage, target) or super().probe(target)
+
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
         return calibration_facts(target)
 
@@ -34,6 +38,13 @@ class QuantizedCandidate(OrtCandidate):
         is_flow = self.stage is Stage.FLOW
         write = building.write_quantized_flow if is_flow else building.write_quantized_vocoder
         write(job.target.checkpoint, job.workspace, job.target.device, job.reporter(self.phases[0]))
+
+
+def why_not_quantized(stage: Stage, target: EngineTarget) -> Unusable | None:
+    """Return why a stage of this model has no 8-bit version, or None if it has one."""
+    if stage is Stage.FLOW and target.checkpoint.flow.length_regulator is not None:
+        return Unusable(wording("8-bit calibration works on streamed blocks, which this model does not have"))
+    return None
 
 
 def calibration_facts(target: EngineTarget) -> dict[str, str]:

@@ -186,7 +186,10 @@ def _optimization_profile(builder: Any, graph: Path, profile: Profile) -> Any:
 
 
 def read_timing_cache(config: Any, path: Path | None) -> Any | None:
-    """Load the timings of earlier builds. TensorRT rejects a cache that is damaged or does not match; start empty then."""
+    """Load the timings of earlier builds.
+
+    TensorRT rejects a cache that is damaged or does not match; start empty then.
+    """
     if path is None:
         return None
     try:
@@ -205,7 +208,7 @@ def read_timing_cache(config: Any, path: Path | None) -> Any | None:
 
 def write_timing_cache(config: Any, path: Path) -> None:
     """Store the timings for later builds."""
-    with contextlib.suppress(OSError):  # only makes the next build faster
+    with contextlib.suppress(OSError):  # the cache only makes the next build faster
         atomic_write(path, bytes(config.get_timing_cache().serialize()))
 
 

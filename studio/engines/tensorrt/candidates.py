@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
-from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts
+from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts, why_not_quantized
 from studio.engines.stage import Stage
 from studio.engines.tensorrt.library import Library, find_library
 from studio.errors import UnsupportedPrecision
@@ -48,6 +48,8 @@ class TensorRTCandidate(EngineBackend):
         found = find_library(target.device.compute_capability)
         if isinstance(found, Message):
             return Unusable(found)
+        if self.precision is Precision.INT8 and (reason := why_not_quantized(self.stage, target)) is not None:
+            return reason
         size = target.weight_bytes(self.stage)
         return Available(
             memory_bytes=size + _CONTEXTS_BYTES, build_memory_bytes=size + _BUILD_BYTES, build_disk_bytes=size
@@ -90,7 +92,7 @@ class TensorRTCandidate(EngineBackend):
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch and the library
 
         assert files is not None
-        return plan_files.open_stage(self.stage, files, _library(target), target)
+        return plan_files.open_stage(self.stage, self.precision, files, _library(target), target)
 
 
 def _library(target: EngineTarget) -> Library:

@@ -15,16 +15,19 @@ from studio.engines.candidate import BuildJob, EngineTarget
 from studio.engines.machine import processor
 from studio.engines.onnx import files
 from studio.engines.onnx.graph import FlowShapes, VocoderShapes
+from studio.engines.onnx.whole_flow import WholeFlowShapes
 from studio.engines.quantized.building import write_quantized_flow, write_quantized_vocoder
 from studio.engines.stage import Stage
 from studio.engines.tensorrt.building import Profile, SizeRange
 from studio.engines.tensorrt.library import Library
 from studio.engines.tensorrt.plan_graph import PlanGraph
+from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.stages import FlowDecoder, Vocoder
 
 # Two minutes of prompt and speech in a stream, one minute at once; scripts are split into shorter sentences.
 MOST_STREAM_TOKENS, MOST_WHOLE_TOKENS = 3000, 1500
+_TOKENS_PER_SECOND = 25  # of these numbers
 _USUAL_PAST_TOKENS, _USUAL_WHOLE_TOKENS = 175, 350
 _BLANK = 1  # the first frame of every cache
 _MOST_WINDOW_FRAMES, _USUAL_WINDOW_FRAMES = 150, 66
@@ -44,6 +47,9 @@ def write_graphs(
             write_quantized_flow(checkpoint, folder, calibration_device, report)
         else:
             files.write_flow(checkpoint, folder, precision, report)
+        if checkpoint.flow.length_regulator is not None:
+            WholeFlowShapes.read(folder).write(job.workspace)
+            return {folder / files.FLOW_STEP: (whole_flow_profile(checkpoint),)}
         flow_shapes = FlowShapes.read(folder)
         flow_shapes.write(job.workspace)
         return {folder / name: flow_profiles(flow_shapes) for name in (files.FLOW_ENCODER, files.FLOW_STEP)}
@@ -61,7 +67,9 @@ def plan_path(folder: Path, graph: Path) -> Path:
     return folder / graph.with_suffix(".plan").name
 
 
-def open_stage(stage: Stage, folder: Path, library: Library, target: EngineTarget) -> FlowDecoder | Vocoder:
+def open_stage(
+    stage: Stage, precision: Precision, folder: Path, library: Library, target: EngineTarget
+) -> FlowDecoder | Vocoder:
     """Open the stage from the plans in ``folder``. Raises ``DamagedModelFile``, ``OutOfMemory``."""
     device = torch.device(target.device.torch_name)
 
@@ -70,7 +78,7 @@ def open_stage(stage: Stage, folder: Path, library: Library, target: EngineTarge
         return PlanGraph(library, path.read_bytes(), device, num_contexts=_NUM_CONTEXTS, file_name=path.name)
 
     if stage is Stage.FLOW:
-        return files.open_flow(folder, open_graph, blocks_at_once=1)
+        return files.open_any_flow(folder, target.checkpoint, precision, open_graph, blocks_at_once=1)
     return files.open_vocoder(folder, target.checkpoint, open_graph)
 
 
@@ -82,6 +90,15 @@ def flow_profiles(shapes: FlowShapes) -> tuple[Profile, Profile]:
     )
     whole = _flow_profile(shapes, own=SizeRange(1, _USUAL_WHOLE_TOKENS, MOST_WHOLE_TOKENS), past=SizeRange(0, 0, 0))
     return stream, whole
+
+
+def whole_flow_profile(checkpoint: Checkpoint) -> Profile:
+    """Return the profile of CosyVoice-300M's step: a prompt and a sentence, as long together as those of a stream."""
+    frames_per_second = checkpoint.generation.frame_rate
+    most, usual = (
+        round(frames_per_second * tokens / _TOKENS_PER_SECOND) for tokens in (MOST_WHOLE_TOKENS, _USUAL_WHOLE_TOKENS)
+    )
+    return {"frames": SizeRange(2, usual, most)}
 
 
 def vocoder_profiles(shapes: VocoderShapes, look_right_frames: int) -> tuple[Profile, ...]:

@@ -112,7 +112,8 @@ class PlanGraph:
             assert tensor.is_contiguous(), name
             assert context.set_input_shape(name, tuple(tensor.shape)), name
             context.set_tensor_address(name, tensor.data_ptr())
-        unused = []  # kept until the work is queued: torch reuses their memory only for later work of the stream
+        # Keep the tensors until the work is queued: torch reuses their memory only for later work on the stream.
+        unused = []
         for name, dtype in self._outputs.items():
             output = outputs.get(name)
             if output is None:
@@ -213,7 +214,7 @@ class RuntimeCache:
             kept = sorted(self._path.parent.glob("*.bin"), key=lambda path: path.stat().st_mtime, reverse=True)
             for excess in kept[_MOST_KEPT:]:
                 excess.unlink(missing_ok=True)
-        except (OSError, StudioError) as error:  # only makes the next start faster
+        except (OSError, StudioError) as error:  # the cache only makes the next start faster
             _log.warning("the runtime cache cannot be written: %s", error)
 
 

@@ -22,12 +22,12 @@ from studio.engines.device_sampling import draw_tokens
 from studio.model.config import SamplingOptions
 from studio.model.speech_lm.sampling import NEVER
 
-PLAN = "timbre_plan"  # in ``SamplingParams.extra_args``
+PLAN = "timbre_plan"  # key in ``SamplingParams.extra_args``
 
 
 @dataclass(frozen=True, slots=True)
 class DrawPlan:
-    """How the tokens of one line are sampled; see ``messages.Generate``."""
+    """Sampling plan of one line; see ``messages.Generate``."""
 
     line: int
     min_tokens: int

@@ -11,7 +11,7 @@ from studio.engines.stage import Device, Stage
 from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
 from studio.errors import EngineDied
 from studio.messages import Message, wording
-from studio.model.config import Precision
+from studio.model.config import Precision, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
 
 # Supported by all of vLLM's attention backends; released models have 64.
@@ -37,6 +37,8 @@ class VllmCandidate(EngineBackend):
         from studio.engines.vllm_lm.opening import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
 
         config, kind = target.checkpoint.speech_lm, target.device.kind
+        if not isinstance(config, SpeechLMConfig):
+            return Unusable(wording("vLLM has no architecture with the relative positions of this language model"))
         head_size = config.backbone.head_size
         if head_size not in _HEAD_SIZES:
             return Unusable(wording("vLLM has no attention for heads of {size} channels", size=head_size))
@@ -54,7 +56,9 @@ class VllmCandidate(EngineBackend):
         from studio.model.speech_lm.loading import open_network  # noqa: PLC0415
 
         target = job.target
-        network = open_network(target.weight_path(self.stage), target.checkpoint.speech_lm)
+        config = target.checkpoint.speech_lm
+        assert isinstance(config, SpeechLMConfig)
+        network = open_network(target.weight_path(self.stage), config)
         write_model_files(network, job.workspace, self.precision, job.reporter(self.phases[0]))
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:

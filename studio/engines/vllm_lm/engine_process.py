@@ -50,7 +50,10 @@ ChooseToken = Callable[[npt.NDArray[np.float32]], int]
 
 
 class Line:
-    """A line in progress. ``events`` ends with ``Ended``, ``Rejected``, ``EngineExited`` or an exception of ``choose``."""
+    """A line in progress.
+
+    ``events`` ends with ``Ended``, ``Rejected``, ``EngineExited`` or an exception of ``choose``.
+    """
 
     def __init__(self, number: int, choose: ChooseToken | None) -> None:
         self.number = number
@@ -126,9 +129,10 @@ class EngineProcess:
         points: npt.NDArray[np.float64] | None = None,
         choose: ChooseToken | None = None,
     ) -> Generator[int, None, None]:
-        """Yield the tokens of a line, sampled in the process with ``points``, or here by ``choose`` on the event thread.
+        """Yield the tokens of a line, sampled in the process with ``points``, or here by ``choose`` on the event
+        thread.
 
-        Closing the iterator stops the line. Raises ``EngineDied``, and what ``choose`` raises.
+        Closing the iterator stops the line. Raises ``EngineDied``, and the errors of ``choose``.
         """
         line = Line(next(self._numbers), choose)
         with self._lock:
@@ -215,7 +219,7 @@ class EngineProcess:
     def _answer(self, number: int, scores: npt.NDArray[np.float32]) -> None:
         with self._lock:
             line = self._lines.get(number)
-        token = 0  # for a line that was stopped
+        token = 0  # any token, for a line that was stopped
         if line is not None and line.choose is not None:
             try:
                 token = line.choose(scores)

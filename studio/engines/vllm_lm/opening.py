@@ -16,9 +16,9 @@ from studio.engines.vllm_lm.messages import Serve
 from studio.engines.vllm_lm.model_files import num_file_bytes
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.errors import OutOfMemory
-from studio.model.config import Precision, QwenConfig
+from studio.model.config import Precision, QwenConfig, SpeechLMConfig
 from studio.model.device_kind import DeviceKind
-from studio.model.speech_lm.loading import open_network
+from studio.model.speech_lm.loading import load_speech_lm, open_network
 
 _LEAST_SHARE = 0.01  # vLLM rejects zero
 # The name of the entry point in pyproject.toml.
@@ -39,6 +39,7 @@ _ITEM_BYTES = {Precision.FLOAT32: 4, Precision.BFLOAT16: 2, Precision.FLOAT16: 2
 def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, precision: Precision) -> VllmSpeechLM:
     """Start vLLM and wait until it is ready, half a minute or more. Raises ``EngineDied``, ``OutOfMemory``."""
     config, device = target.checkpoint.speech_lm, target.device
+    assert isinstance(config, SpeechLMConfig)
     num_bytes = num_file_bytes(config, precision)
     free = budget_bytes(device) - num_bytes - WORKING_BYTES[device.kind]
     capacity = capacity_within(free, config.backbone, precision, device.kind)
@@ -67,7 +68,9 @@ def open_speech_lm(files: Path, library: VllmLibrary, target: EngineTarget, prec
         max_positions=capacity.max_positions,
         max_concurrent_lines=max(1, capacity.max_lines - 1),  # one row stays free for the line that plays next
         engine=f"vLLM {ready.version}, {precision.value}",
-        open_plain=lambda: target.checkpoint.load_speech_lm(precision, device.torch_name, variant=target.variant),
+        open_plain=lambda: load_speech_lm(
+            target.checkpoint.speech_lm_path(target.variant), config, precision, device.torch_name
+        ),
     )
 
 
@@ -80,8 +83,8 @@ def environment(device: Device) -> dict[str, str]:
         "VLLM_USE_FLASHINFER_SAMPLER": "0",
         "VLLM_PLUGINS": _PLUGIN,
         "VLLM_CACHE_ROOT": str(paths.cache_folder() / "vllm"),
-        # In addition to the settings of ``studio.system.telemetry``, these keep vLLM from downloading anything, and let it
-        # listen only on this computer.
+        # Besides the settings of ``studio.system.telemetry``, these keep vLLM from downloading anything, and make it
+        # listen on this computer only.
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_HOST_IP": "127.0.0.1",

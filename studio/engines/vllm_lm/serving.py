@@ -95,7 +95,10 @@ class RequestRouter:
         self._lines: set[int] = set()
 
     def run(self, batch: BatchDraw) -> NoReturn:
-        """Run until the process ends. Raises ``ArithmeticError`` if scores are not finite, and what the engine raises."""
+        """Run until the process ends.
+
+        Raises ``ArithmeticError`` if scores are not finite, and the errors of the engine.
+        """
         while True:
             self._take_up()
             outputs = self._engine.step()

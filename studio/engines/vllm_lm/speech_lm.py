@@ -19,9 +19,9 @@ from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.errors import EngineDied, OutOfMemory
 from studio.model.config import SamplingOptions, SpeechLMConfig
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
+from studio.model.speech_lm.cached_lm import prefix_length, speech_token_limits
 from studio.model.speech_lm.decoder import check_length
 from studio.model.speech_lm.network import InputEmbeddings
-from studio.model.speech_lm.torch_lm import prefix_length, speech_token_limits
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _log = logging.getLogger(__name__)
@@ -137,6 +137,10 @@ class VllmSpeechLM:
     def _embedded(self, request: SpeechTokenRequest) -> npt.NDArray[np.float32]:
         embeddings: npt.NDArray[np.float32] = self.inputs.embed_request(request).numpy()
         return embeddings
+
+    def plain(self) -> TorchSpeechLM:
+        """Return the plain PyTorch model, which computes attention after a take; vLLM does not provide it."""
+        return self._opened_plain()
 
     def _opened_plain(self) -> TorchSpeechLM:
         with self._lock:

@@ -13,7 +13,7 @@ from studio.model.flow.model import FlowModel, PromptTensors
 from studio.model.flow.network import EncoderContext
 
 _ROWS = 2  # conditional and unconditional
-# Larger matrix multiplications use several cores better; more blocks than this bring no gain.
+# Larger matrix multiplications make better use of several cores; more blocks than this bring no gain.
 _BLOCKS_AT_ONCE = 4
 
 
@@ -85,7 +85,9 @@ class FlowCaches:
         )
 
     def make_prompt_room(self, num_tokens: int, model: FlowModel) -> bool:
-        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of voices."""
+        """Allocate exactly the size of a prompt, outside the budget, since the prompt cache limits the number of
+        voices.
+        """
         num_frames = model.config.frames_per_token * num_tokens
         return num_tokens == 0 or (
             self.tokens.add_block(num_tokens, None, model.device)

@@ -1,9 +1,9 @@
 """Streaming caches of the flow: attention keys and values and convolution tails, per solver step and row.
 
-A frame sees all earlier frames and the rest of its own chunk of 50 frames (specification F8). A call of one
-chunk therefore sees all cached frames and all of its own, and needs no mask. A call of several chunks masks
-later chunks from earlier ones. Cached frames never change, since each solver step's state of an old frame is
-final. Decoding in several calls therefore equals one run over the whole utterance.
+A frame sees all earlier frames and its own chunk of 50 frames (specification F8). A call with one chunk therefore sees
+all cached frames and all of its own frames, and needs no mask. A call with several chunks hides later chunks from
+earlier ones. Cached frames never change, since each solver step's state of an old frame is final. Decoding in several
+calls therefore equals one run over the whole utterance.
 
 Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for multiplying them by queries; values
 (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels); convolution tails

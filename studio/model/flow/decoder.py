@@ -149,7 +149,7 @@ class IncrementalFlowStream(ABC):
         assert self._is_open, "the stream has ended"
         num_tokens = self._num_prompt_tokens + len(self._spoken) + len(tokens)
         self._check_chunk_boundary(num_tokens, lookahead)
-        check_length(self._flow.frames_per_token * num_tokens)
+        check_length(self._flow.frames_of_tokens(num_tokens))
         pending = (*self._uncached_prompt, *tokens)
         self._make_room(len(pending))
         self._spoken += tokens
@@ -161,7 +161,7 @@ class IncrementalFlowStream(ABC):
             else:
                 mel = self._decode_next(pending, lookahead)
         self._is_open = bool(lookahead)
-        return as_mel(mel[mel.shape[0] - self._flow.frames_per_token * len(tokens) :])
+        return as_mel(mel[mel.shape[0] - self._flow.frames_of_tokens(len(tokens)) :])
 
     def close(self) -> None:
         self._is_open = False
@@ -251,6 +251,8 @@ class CachedFlowDecoder:
     The decoder takes ownership of ``network``. ``after_layer`` is called after each layer that is repacked.
     """
 
+    streams_exactly = True
+
     def __init__(
         self,
         network: FlowNetwork,
@@ -262,10 +264,9 @@ class CachedFlowDecoder:
     ) -> None:
         self.chunk_tokens = config.chunk_tokens
         self.lookahead_tokens = config.lookahead_tokens
-        self.frames_per_token = config.frames_per_token
         self.options = options
         self.precision = precision
-        self._weights_digest = _sampled_digest(network.state_dict())
+        self._weights_digest = sampled_digest_of(network.state_dict())
         self._model = FlowModel(network, config, options.num_steps or config.solver.num_steps)
         pack(network, precision, after_layer=after_layer)
         self._layouts = FlowLayouts.of(self._model)
@@ -295,6 +296,9 @@ class CachedFlowDecoder:
                 release_pages(path)
 
         return cls(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        return self._model.config.frames_of_tokens(num_tokens)
 
     @torch.inference_mode()
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
@@ -356,10 +360,10 @@ class CachedFlowDecoder:
     def _bytes_of(self, kind: CacheKind, num_prompt_tokens: int = 0) -> int:
         """Return the size of caches for a prompt and a usual line."""
         num_tokens = num_prompt_tokens + USUAL_LINE_TOKENS
-        return self._layouts.num_bytes(kind, num_tokens, self.frames_per_token * num_tokens, self._cache_dtype)
+        return self._layouts.num_bytes(kind, num_tokens, self.frames_of_tokens(num_tokens), self._cache_dtype)
 
 
-def _sampled_digest(tensors: Mapping[str, torch.Tensor]) -> str:
+def sampled_digest_of(tensors: Mapping[str, torch.Tensor]) -> str:
     """Return a digest of the names, shapes and a few values of the tensors, to distinguish releases."""
     digest = hashlib.sha256()
     for name, tensor in tensors.items():

@@ -1,6 +1,6 @@
 """Layers that the networks of the flow share, and their contexts.
 
-A layer gets other frames from a ``Context``, which is the only difference between whole and streamed runs. In a
+A layer accesses other frames through a ``Context``, which is the only difference between whole and streamed runs. In a
 ``FullContext``, the call contains all frames. A ``caches.CachedContext`` adds the frames of earlier calls. So the same
 network serves training, whole utterances and exact streaming.
 

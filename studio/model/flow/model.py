@@ -1,4 +1,4 @@
-"""The flow model: the network with all values precomputed that do not depend on the utterance, and its solver.
+"""The flow model: the network, precomputed values that do not depend on the utterance, and the solver.
 
 The solver integrates noise to a mel spectrogram, with Euler steps and classifier-free guidance (specification F2).
 """
@@ -14,7 +14,7 @@ import torch
 
 from studio.errors import SequenceTooLong
 from studio.model.config import FlowConfig
-from studio.model.flow.layers import Conditions, Context, FullContext, Modulation
+from studio.model.flow.layers import Conditions, Context, FullContext, Modulation, VelocityEstimator
 from studio.model.flow.network import EncoderContext, FlowNetwork
 from studio.model.stages import FlowPrompt
 
@@ -46,13 +46,7 @@ class FlowModel:
         self.dtype, self.device = parameter.dtype, parameter.device
         self.grid_frames = config.chunk_tokens * config.frames_per_token
         self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
-        times = torch.tensor([step.time for step in self.steps], dtype=self.dtype, device=self.device)
-        of_all_times = network.estimator.modulation(times)
-        self.modulations: tuple[Modulation, ...] = tuple(
-            tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in of_all_times)
-            for row in range(len(self.steps))
-        )
-        network.estimator.drop_time_layers()
+        self.modulations: tuple[Modulation, ...] = modulation_tables(network.estimator, self.steps, parameter)
         self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
 
     def voice(self, prompt: FlowPrompt) -> PromptTensors:
@@ -106,11 +100,17 @@ class FlowModel:
 
 
 def check_length(num_frames: int) -> None:
-    if num_frames > MAX_FRAMES:
+    require_frames(num_frames, MAX_FRAMES / MAX_SECONDS)
+
+
+def require_frames(num_frames: int, frame_rate: float) -> None:
+    """Raise ``SequenceTooLong`` for more than ``MAX_SECONDS`` of mel frames."""
+    seconds = num_frames / frame_rate
+    if seconds > MAX_SECONDS:
         raise SequenceTooLong(
             "Voice clip and sentence together are {seconds:.0f} seconds; the model's limit is {longest}.",
             remedy="Split the sentence.",
-            seconds=MAX_SECONDS * num_frames / MAX_FRAMES,
+            seconds=seconds,
             longest=MAX_SECONDS,
         )
 
@@ -155,6 +155,19 @@ def noise_table(mel_bins: int) -> torch.Tensor:
     """
     generator = torch.Generator().manual_seed(0)
     return torch.randn(1, mel_bins, MAX_FRAMES, generator=generator)[0].t().contiguous()
+
+
+def modulation_tables(
+    estimator: VelocityEstimator, steps: Sequence[EulerStep], like: torch.Tensor
+) -> tuple[Modulation, ...]:
+    """Return the modulation of each step, and drop the layers that computed it from ``estimator``."""
+    times = torch.tensor([step.time for step in steps], dtype=like.dtype, device=like.device)
+    of_all_times = estimator.modulation(times)
+    estimator.drop_time_layers()
+    return tuple(
+        tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in of_all_times)
+        for row in range(len(steps))
+    )
 
 
 def solve(

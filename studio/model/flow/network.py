@@ -1,4 +1,5 @@
-"""Networks of the flow: the encoders from tokens to ``mu``, the mean of the mel, and the whole network of each generation.
+"""Networks of the flow: the encoders from tokens to ``mu``, the mean of the mel, and the whole network of each
+generation.
 
 Specification F1, F3, F5, F7. Names in the ``state_dict`` are the keys of ``flow.pt`` (I3, I4).
 """
@@ -14,7 +15,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from studio.model.config import ConformerConfig, DiTConfig, FlowConfig, LookAheadConfig, UNetConfig
+from studio.model.config import (
+    ConformerConfig,
+    DiTConfig,
+    FlowConfig,
+    LookAheadConfig,
+    RelativeTransformerConfig,
+    UNetConfig,
+)
 from studio.model.flow.dit import DiT
 from studio.model.flow.layers import (
     CausalConvolution,
@@ -69,7 +77,7 @@ class RelativeAttention(SelfAttention):
         self.pos_bias_v = nn.Parameter(torch.zeros(num_heads, self.head_size))
 
     def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
-        del start  # only distances matter
+        del start  # only distances matter here
         return self.split_heads(self.linear_q(normed)) + self.pos_bias_u[:, None]
 
     def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
@@ -124,7 +132,7 @@ class FeedForward(nn.Module):
 class ConformerLayer(nn.Module):
     """Pre-norm attention and feed-forward; CosyVoice2's conformer has no convolution module."""
 
-    def __init__(self, config: ConformerConfig) -> None:
+    def __init__(self, config: ConformerConfig | RelativeTransformerConfig) -> None:
         super().__init__()
         self.self_attn = RelativeAttention(config.size, config.num_heads)
         self.feed_forward = FeedForward(config.size, config.feed_forward_size)
@@ -195,12 +203,11 @@ class UpsampleConformerEncoder(nn.Module):
         return y
 
 
-class FlowNetwork(nn.Module, ABC):
-    """Speech tokens, a voice and a time to velocities of mel frames (specification F1)."""
+class FlowParts(nn.Module):
+    """Parts common to all generations: token and speaker embeddings, and an estimator (specification F1)."""
 
     def __init__(self, config: FlowConfig, estimator: VelocityEstimator) -> None:
         super().__init__()
-        self.frames_per_token = config.frames_per_token
         self.input_embedding = nn.Embedding(config.num_speech_tokens, config.input_size)
         self.spk_embed_affine_layer = nn.Linear(config.speaker_embedding_size, config.mel_bins)
         self.decoder = nn.ModuleDict({"estimator": estimator})
@@ -220,6 +227,14 @@ class FlowNetwork(nn.Module, ABC):
         """Return (rows, mel_bins) for speaker embeddings (rows, speaker_embedding_size)."""
         projected: torch.Tensor = self.spk_embed_affine_layer(F.normalize(embedding, dim=-1, eps=1e-12))
         return projected
+
+
+class FlowNetwork(FlowParts, ABC):
+    """Speech tokens, a voice and a time to velocities of mel frames, for exact streaming (specification F1, F8)."""
+
+    def __init__(self, config: FlowConfig, estimator: VelocityEstimator) -> None:
+        super().__init__(config, estimator)
+        self.frames_per_token = config.frames_per_token
 
     @abstractmethod
     def mean(self, embedded: torch.Tensor, num_following: int, context: EncoderContext) -> torch.Tensor:

@@ -24,7 +24,7 @@ from studio.model.flow.layers import (
     timestep_embedding,
 )
 
-_TIME_RATIO = 4
+TIME_RATIO = 4
 _FEED_FORWARD_RATIO = 4
 
 
@@ -72,6 +72,13 @@ class CausalBlock(nn.Module):
         return F.mish(self.block["2"](self.block["0"](x, context)))
 
 
+def time_modulation(layers: nn.ModuleDict | None, time_embedding: torch.Tensor) -> tuple[torch.Tensor]:
+    """Return the tensor (rows, 1, channels) that a resnet block adds between its two blocks."""
+    assert layers is not None, "the time layers have been dropped"
+    projected: torch.Tensor = layers["1"](F.mish(time_embedding))
+    return (projected[:, None],)
+
+
 class ResnetBlock(nn.Module):
     def __init__(self, in_channels: int, out_channels: int, time_size: int) -> None:
         super().__init__()
@@ -79,12 +86,6 @@ class ResnetBlock(nn.Module):
         self.block1 = CausalBlock(in_channels, out_channels)
         self.block2 = CausalBlock(out_channels, out_channels)
         self.res_conv = Convolution(in_channels, out_channels, 1)
-
-    def modulation(self, time_embedding: torch.Tensor) -> tuple[torch.Tensor]:
-        """Return the tensor (rows, 1, channels) that is added between the two blocks."""
-        assert self.mlp is not None
-        projected: torch.Tensor = self.mlp["1"](F.mish(time_embedding))
-        return (projected[:, None],)
 
     def forward(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
         (of_time,) = modulation
@@ -96,7 +97,7 @@ class Stage(nn.ModuleList):
     """A resnet block, its transformer blocks, and a causal convolution except in the middle stages."""
 
     def __init__(self, in_channels: int, config: UNetConfig, *, has_convolution: bool) -> None:
-        resnet = ResnetBlock(in_channels, config.channels, _TIME_RATIO * config.channels)
+        resnet = ResnetBlock(in_channels, config.channels, TIME_RATIO * config.channels)
         transformers = nn.ModuleList(TransformerBlock(config) for _ in range(config.num_transformer_blocks))
         tail = [CausalConvolution(config.channels, config.channels, 3)] if has_convolution else []
         super().__init__([resnet, transformers, *tail])
@@ -135,7 +136,7 @@ class CausalUNet(VelocityEstimator):
     def __init__(self, config: UNetConfig, mel_bins: int) -> None:
         super().__init__()
         in_channels, channels = 4 * mel_bins, config.channels
-        self.time_mlp: TimeEmbedding | None = TimeEmbedding(in_channels, _TIME_RATIO * channels)
+        self.time_mlp: TimeEmbedding | None = TimeEmbedding(in_channels, TIME_RATIO * channels)
         self.down_blocks = nn.ModuleList([Stage(in_channels, config, has_convolution=True)])
         self.mid_blocks = nn.ModuleList(
             Stage(channels, config, has_convolution=False) for _ in range(config.num_mid_blocks)
@@ -147,7 +148,7 @@ class CausalUNet(VelocityEstimator):
     def modulation(self, time: torch.Tensor) -> Modulation:
         assert self.time_mlp is not None
         embedding = self.time_mlp(time)
-        return tuple(stage.resnet.modulation(embedding) for stage in self._stages())
+        return tuple(time_modulation(stage.resnet.mlp, embedding) for stage in self._stages())
 
     def drop_time_layers(self) -> None:
         self.time_mlp = None

@@ -1,23 +1,32 @@
-"""The speech language model of CosyVoice2 and CosyVoice3: text tokens in, speech tokens out.
+"""The speech language models: text tokens in, speech tokens out.
+
+CosyVoice2 and CosyVoice3 share one network. CosyVoice-300M has another one, in the modules ``transformer_…``.
 
 Decision: a plain network (``SpeechLMNetwork``) for training and as the reference, and a packed decoder
 (``Decoder``) for synthesis. Reason: separate matrices, gradients and whole sequences suit training, but are
 slow for single tokens. Alternative: one module with switches.
 """
 
+from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.loading import load_speech_lm, open_network, speech_lm_of
 from studio.model.speech_lm.network import SpeechLMNetwork
 from studio.model.speech_lm.quality import QualityReport, compare_with_reference, random_request
-from studio.model.speech_lm.sampling import RepetitionAwareSampler, filter_silent_tokens
+from studio.model.speech_lm.sampling import RepetitionAwareSampler, filter_silent_tokens, kept_by_silence_filter
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.transformer_lm import TransformerSpeechLM
+from studio.model.speech_lm.transformer_network import TransformerLMNetwork
 
 __all__ = [
+    "CachedSpeechLM",
     "QualityReport",
     "RepetitionAwareSampler",
     "SpeechLMNetwork",
     "TorchSpeechLM",
+    "TransformerLMNetwork",
+    "TransformerSpeechLM",
     "compare_with_reference",
     "filter_silent_tokens",
+    "kept_by_silence_filter",
     "load_speech_lm",
     "open_network",
     "random_request",

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 
 from studio.errors import SequenceTooLong
 from studio.model.config import Precision, QwenConfig
+from studio.model.speech_lm.attention import AttentionTrace
 from studio.model.speech_lm.linear import Linear, pack
 from studio.model.speech_lm.network import DecoderLayer, rotary_angles
 
@@ -25,12 +26,14 @@ class KVCache:
     Attributes:
         length: Number of positions that are filled.
         layers: One tensor per layer, (2 x kv_heads, capacity, head_size) float32. Keys come before values.
+        trace: Records the attention of some heads, or None.
     """
 
     def __init__(self, config: QwenConfig, capacity: int, device: torch.device) -> None:
         self._config = config
         self.length = 0
         self.layers: tuple[torch.Tensor, ...] = ()
+        self.trace: AttentionTrace | None = None
         check_length(capacity, config)
         self._allocate(capacity, device)
 
@@ -154,10 +157,12 @@ class Decoder:
         shape, eps = (width,), config.rms_norm_eps
 
         hidden = embeddings
-        for layer, states in zip(self.layers, cache.layers, strict=True):
+        for index, (layer, states) in enumerate(zip(self.layers, cache.layers, strict=True)):
             mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
             pairs = mixed[:, : num_turned * size].view(rows, num_turned, half, 2)
             torch.view_as_complex(pairs).mul_(turns)
+            if cache.trace is not None:
+                cache.trace.record(index, mixed[:, :width], size, start)
             states[:, start:stop] = mixed[:, width:].view(rows, 2 * num_kv, size).transpose(0, 1)
             attended = self._attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
             hidden = hidden + layer.output(attended)

@@ -1,7 +1,7 @@
 """Input order for text that arrives during generation (specification E7).
 
-In the trained order, blocks of 5 text tokens and 15 speech tokens alternate. After the end of the text follow its
-remaining tokens, the task mark, and speech to the end. Four defects of the official program are corrected:
+In the trained order, blocks of 5 text tokens and 15 speech tokens alternate. The end of the text is followed by its
+remaining tokens, the task mark, and the rest of the speech. Four defects of the official program are corrected:
 
 - (a) The last token of a block is input only once.
 - (b) A prompt of whole blocks is followed by text.

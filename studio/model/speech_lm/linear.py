@@ -189,7 +189,7 @@ class Int4Linear:
     """
 
     GROUP = 32
-    TILE = 16  # of the kernel, in output channels
+    TILE = 16  # tile of the kernel, in output channels
     _STEPS = 15
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:

@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar, overload
 
 import torch
+from torch import nn
 
-from studio.model.config import Precision, SpeechLMConfig
+from studio.model.config import AnySpeechLMConfig, Precision, SpeechLMConfig, TransformerLMConfig
+from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.decoder import Decoder, PackedLayer, pack_layer
-from studio.model.speech_lm.linear import check_support, describe, pack
+from studio.model.speech_lm.linear import Linear, check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, DecoderLayer, SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.transformer_decoder import RelativeDecoder, pack_relative_layer
+from studio.model.speech_lm.transformer_lm import TransformerInputs, TransformerSpeechLM
+from studio.model.speech_lm.transformer_network import (
+    RelativeLayer,
+    RelativeTransformer,
+    TransformerLMNetwork,
+)
 from studio.model.weights import load_weights, meta_init, read_tensors
 
 # An eighth to a quarter of a released model; opening a mapping costs 20 ms.
 _LAYERS_MAPPED = 4
+_Layer = TypeVar("_Layer", bound=nn.Module)
+
+
+@overload
+def load_speech_lm(
+    path: Path, config: SpeechLMConfig, precision: Precision = Precision.FLOAT32, device: str = "cpu"
+) -> TorchSpeechLM: ...
+
+
+@overload
+def load_speech_lm(
+    path: Path, config: AnySpeechLMConfig, precision: Precision = Precision.FLOAT32, device: str = "cpu"
+) -> CachedSpeechLM[Any]: ...
 
 
 def load_speech_lm(
-    path: Path, config: SpeechLMConfig, precision: Precision = Precision.FLOAT32, device: str = "cpu"
-) -> TorchSpeechLM:
+    path: Path, config: AnySpeechLMConfig, precision: Precision = Precision.FLOAT32, device: str = "cpu"
+) -> CachedSpeechLM[Any]:
     """Load ``llm.pt`` (or ``llm.rl.pt``) for synthesis.
 
     The file is mapped, so that memory stays near the size of the packed weights. A few layers at a time are packed
@@ -30,13 +53,56 @@ def load_speech_lm(
     """
     where = torch.device(device)
     check_support(precision, where)
+    if isinstance(config, TransformerLMConfig):
+        return _load_transformer_lm(path, config, precision, where)
     network = open_network(path, config)
     layers: Iterator[PackedLayer]
     if zipfile.is_zipfile(path):
-        layers = (pack_layer(layer, config.backbone, precision, where) for layer in _open_layers(path, config))
+        layers = (
+            pack_layer(layer, config.backbone, precision, where)
+            for layer in _open_layers(
+                path, f"{BACKBONE}.layers", config.backbone.num_layers, lambda: DecoderLayer(config.backbone)
+            )
+        )
     else:  # a file in the format before torch 1.6 cannot be mapped, so all of it is in memory
         layers = _pack_network(network, precision, where)
     return _assemble(network, layers, precision, where)
+
+
+def _load_transformer_lm(
+    path: Path, config: TransformerLMConfig, precision: Precision, device: torch.device
+) -> TransformerSpeechLM:
+    network = open_network(path, config)
+
+    def pack_transformer(plain: RelativeTransformer, name: str) -> RelativeDecoder:
+        layers: Iterable[RelativeLayer]
+        if zipfile.is_zipfile(path):
+            layers = _open_layers(path, f"{name}.encoders", plain.config.num_blocks, plain.new_layer)
+        else:
+            layers = (layer for layer in plain.encoders if isinstance(layer, RelativeLayer))
+        linear = plain.embed.out[0]
+        assert isinstance(linear, nn.Linear)
+        packed = (pack_relative_layer(layer, precision, device) for layer in layers)
+        return RelativeDecoder(plain, packed, _pack_linear(linear, precision, device), device)
+
+    return TransformerSpeechLM(
+        config=config,
+        inputs=TransformerInputs.of(network, device),
+        text_encoder=pack_transformer(network.text_encoder, "text_encoder"),
+        decoder=pack_transformer(network.llm, "llm"),
+        head=_pack_linear(network.llm_decoder, _head_precision(precision), device),
+        engine=describe(precision, device),
+    )
+
+
+def _pack_linear(linear: nn.Linear, precision: Precision, device: torch.device) -> Linear:
+    bias = None if linear.bias is None else linear.bias.detach()
+    return pack(linear.weight.detach(), bias, precision, device)
+
+
+def _head_precision(precision: Precision) -> Precision:
+    # The head distinguishes near-equal tokens and is 2 % of the work, so it has at least 16 bits.
+    return Precision.FLOAT16 if precision in (Precision.INT8, Precision.INT4) else precision
 
 
 def speech_lm_of(
@@ -48,12 +114,28 @@ def speech_lm_of(
     return _assemble(network, _pack_network(network, precision, where), precision, where)
 
 
-def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork:
+@overload
+def open_network(path: Path, config: SpeechLMConfig) -> SpeechLMNetwork: ...
+
+
+@overload
+def open_network(path: Path, config: TransformerLMConfig) -> TransformerLMNetwork: ...
+
+
+@overload
+def open_network(path: Path, config: AnySpeechLMConfig) -> SpeechLMNetwork | TransformerLMNetwork: ...
+
+
+def open_network(path: Path, config: AnySpeechLMConfig) -> SpeechLMNetwork | TransformerLMNetwork:
     """Return the plain network in float32 with mapped, frozen weights.
 
     Raise ``MissingModelFile``, ``DamagedModelFile``, ``WrongTensors``.
     """
-    network = meta_init(lambda: SpeechLMNetwork(config))
+
+    def build() -> SpeechLMNetwork | TransformerLMNetwork:
+        return TransformerLMNetwork(config) if isinstance(config, TransformerLMConfig) else SpeechLMNetwork(config)
+
+    network = meta_init(build)
     load_weights(network, read_tensors(path), file_name=path.name, ignored=UNUSED_TENSORS)
     return network
 
@@ -62,15 +144,11 @@ def _assemble(
     network: SpeechLMNetwork, layers: Iterator[PackedLayer], precision: Precision, device: torch.device
 ) -> TorchSpeechLM:
     config = network.config
-    head = network.llm_decoder
-    bias = None if head.bias is None else head.bias.detach()
-    # The head distinguishes near-equal tokens and is 2 % of the work, so it has at least 16 bits.
-    head_precision = Precision.FLOAT16 if precision in (Precision.INT8, Precision.INT4) else precision
     return TorchSpeechLM(
         config=config,
         inputs=network.inputs.to(device),
         decoder=Decoder(config.backbone, layers, network.backbone.norm.weight, device),
-        head=pack(head.weight.detach(), bias, head_precision, device),
+        head=_pack_linear(network.llm_decoder, _head_precision(precision), device),
         engine=describe(precision, device),
     )
 
@@ -81,14 +159,13 @@ def _pack_network(network: SpeechLMNetwork, precision: Precision, device: torch.
         yield pack_layer(layer, network.config.backbone, precision, device)
 
 
-def _open_layers(path: Path, config: SpeechLMConfig) -> Iterator[DecoderLayer]:
-    """Yield the decoder layers in order, mapped a few at a time to limit memory."""
-    num_layers = config.backbone.num_layers
+def _open_layers(path: Path, prefix: str, num_layers: int, build: Callable[[], _Layer]) -> Iterator[_Layer]:
+    """Yield the layers ``prefix.0``, ``prefix.1`` … in order, mapped a few at a time to limit memory."""
     for first in range(0, num_layers, _LAYERS_MAPPED):
         tensors = read_tensors(path)
         for index in range(first, min(first + _LAYERS_MAPPED, num_layers)):
-            prefix = f"{BACKBONE}.layers.{index}."
-            own = {name.removeprefix(prefix): tensors[name] for name in tensors if name.startswith(prefix)}
-            layer = meta_init(lambda: DecoderLayer(config.backbone))
+            own_prefix = f"{prefix}.{index}."
+            own = {name.removeprefix(own_prefix): tensors[name] for name in tensors if name.startswith(own_prefix)}
+            layer = meta_init(build)
             load_weights(layer, own, file_name=path.name)
             yield layer

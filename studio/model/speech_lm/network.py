@@ -197,6 +197,12 @@ class SpeechLMNetwork(nn.Module):
         scores: torch.Tensor = self.llm_decoder(hidden)
         return scores
 
+    def scores(self, request: SpeechTokenRequest, tokens: Sequence[int]) -> torch.Tensor:
+        """Return the logits (len(tokens), head_rows) before each of ``tokens``, which follow ``request``."""
+        inputs = self.inputs
+        embeddings = torch.cat((inputs.embed_request(request), inputs.embed_speech(tokens[:-1])))
+        return self.logits(self(embeddings[None])[0, -len(tokens) :])
+
     @property
     def backbone(self) -> Qwen2:
         backbone = self.get_submodule(BACKBONE)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import torch
 
-from studio.model.config import Precision, SpeechLMConfig
-from studio.model.speech_lm.network import SpeechLMNetwork
+from studio.model.config import AnySpeechLMConfig, Precision
+from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.sampling import RepetitionAwareSampler
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Relative error of the centred scores. float32 must agree with the plain forward pass to 1e-4. The other limits are
@@ -35,6 +35,12 @@ _DIVERGENCE_LIMIT_NATS = 0.02
 _WORST_DIVERGENCE_LIMIT_NATS = 0.2
 # Swapping nearly equal most likely tokens is inaudible; a trained model has 97 % in 4 bits.
 _TOP_AGREEMENT_LIMIT = 0.8
+
+
+class ScoringNetwork(Protocol):
+    """A plain network: ``SpeechLMNetwork`` or ``TransformerLMNetwork``."""
+
+    def scores(self, request: SpeechTokenRequest, tokens: Sequence[int]) -> torch.Tensor: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,8 @@ class QualityReport:
 
 
 def compare_with_reference(
-    speech_lm: TorchSpeechLM,
-    network: SpeechLMNetwork,
+    speech_lm: CachedSpeechLM[Any],
+    network: ScoringNetwork,
     *,
     requests: Sequence[SpeechTokenRequest] = (),
     num_tokens: int = 32,
@@ -79,19 +85,17 @@ def compare_with_reference(
 
 
 def _scores(
-    speech_lm: TorchSpeechLM, network: SpeechLMNetwork, request: SpeechTokenRequest
+    speech_lm: CachedSpeechLM[Any], network: ScoringNetwork, request: SpeechTokenRequest
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the scores of each step (steps, tokens) of ``network`` and of ``speech_lm``."""
     sampler = _RecordingSampler(RepetitionAwareSampler(speech_lm.sampling, seed=0))
     tokens = list(speech_lm.generate(request, sampler))
-    inputs = network.inputs
     with torch.inference_mode():
-        embeddings = torch.cat((inputs.embed_request(request), inputs.embed_speech(tokens[:-1])))
-        wanted = network.logits(network(embeddings[None])[0, -len(tokens) :])
+        wanted = network.scores(request, tokens)
     return wanted.double(), torch.stack(sampler.scores)
 
 
-def random_request(config: SpeechLMConfig) -> SpeechTokenRequest:
+def random_request(config: AnySpeechLMConfig) -> SpeechTokenRequest:
     """Return a fixed request of random tokens, for tests, warm-up and benchmarks."""
     generator = torch.Generator().manual_seed(0)
 
@@ -99,8 +103,8 @@ def random_request(config: SpeechLMConfig) -> SpeechTokenRequest:
         return tuple(torch.randint(limit, (count,), generator=generator).tolist())
 
     return SpeechTokenRequest(
-        text_tokens=draw(12, config.backbone.vocabulary_size),
-        prompt_text_tokens=draw(8, config.backbone.vocabulary_size),
+        text_tokens=draw(12, config.vocabulary_size),
+        prompt_text_tokens=draw(8, config.vocabulary_size),
         prompt_speech_tokens=draw(25, config.layout.num_speech_tokens),
     )
 

@@ -26,6 +26,7 @@ class RepetitionAwareSampler:
 
     def __init__(self, options: SamplingOptions, seed: int) -> None:
         self.options = options
+        self.num_second_draws = 0
         self._generator = torch.Generator().manual_seed(seed)
 
     def draw_points(self, count: int) -> torch.Tensor:
@@ -40,6 +41,7 @@ class RepetitionAwareSampler:
         token = tokens[index]
         if not is_repeated(token, history, self.options):
             return token
+        self.num_second_draws += 1
         scores[token] = NEVER
         shares = scores.softmax(dim=0, dtype=torch.float64).cumsum(dim=0)
         # right=True skips tokens of probability zero: the repeated token and forbidden ones.
@@ -89,6 +91,17 @@ def is_repeated(token: int, history: Sequence[int], options: SamplingOptions) ->
 
 
 _LONGEST_RUN = 5
+
+
+def kept_by_silence_filter(tokens: Sequence[int], silent_tokens: Collection[int]) -> list[int]:
+    """Return the indices of the ``tokens`` that ``filter_silent_tokens`` keeps."""
+    kept = []
+    run = 0
+    for index, token in enumerate(tokens):
+        run = run + 1 if token in silent_tokens else 0
+        if run <= _LONGEST_RUN:
+            kept.append(index)
+    return kept
 
 
 def filter_silent_tokens(

@@ -164,13 +164,16 @@ class RepeatUpsample(nn.Conv1d):
 
 @functools.cache
 def _columns_met(kernel_size: int, rate: int) -> torch.Tensor:
-    """Return a tensor (rate, taps, columns): 1 where a tap applies to a column for an output at an offset, and 0 elsewhere."""
-    with torch.inference_mode(mode=False):  # also used where gradients flow
+    """Return a tensor (rate, taps, columns): 1 where a tap applies to a column for an output at an offset, and 0
+    elsewhere.
+    """
+    with torch.inference_mode(mode=False):  # gradients may pass through the result
         num_columns = 1 + -(-(kernel_size - 1) // rate)
         meets = torch.zeros(rate, kernel_size, num_columns, device="cpu")
         for place in range(rate):
             for tap in range(kernel_size):
-                # Output ``place`` of a group uses the repeated column ``kernel_size - 1 - tap`` places back.
+                # Output ``place`` of a group uses the repeated column that is ``kernel_size - 1 - tap`` columns
+                # earlier.
                 column = (place - (kernel_size - 1 - tap)) // rate
                 meets[place, tap, num_columns - 1 + column] = 1.0
         return meets

@@ -25,19 +25,17 @@ from studio.model.vocoder.source import (
     F0Predictor,
     HarmonicSource,
     cumulative_phase,
-    linear_upsample,
-    nearest_upsample,
-    radians,
+    source_phase,
 )
 from studio.model.vocoder.spectrum import analyse, resynthesise
 
 _MAX_MAGNITUDE = 100.0
-_LAST_LEAKY_RELU_SLOPE = 0.01  # as trained, unlike the slope inside the stack
+_LAST_LEAKY_RELU_SLOPE = 0.01  # as in training; the slope inside the stack differs
 _CENTRED_KERNEL_SIZE = 7
 
 
 class HiFT(nn.Module, ABC):
-    """Base of both generations: the source and the stack of decoder stages."""
+    """Base of all generations: the source and the stack of decoder stages."""
 
     f0_predictor: F0Predictor
 
@@ -77,10 +75,6 @@ class HiFT(nn.Module, ABC):
     def _make_upsampler(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> nn.Module: ...
 
     @abstractmethod
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """Return the phase in radians (batch, harmonics, samples) from phase sums (batch, harmonics, frames)."""
-
-    @abstractmethod
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         """Return the waveform (batch, samples) of ``mel`` (batch, bins, frames) and ``source`` (batch, samples)."""
 
@@ -90,13 +84,18 @@ class HiFT(nn.Module, ABC):
     @abstractmethod
     def _fit_source(self, stage: int, spectrum: torch.Tensor, history: History) -> torch.Tensor: ...
 
+    def phase(self, sums: torch.Tensor, before: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
+        """See ``source_phase``."""
+        kind, rate = self.config.kind, self.samples_per_frame
+        return source_phase(sums, before, dtype, kind=kind, samples_per_frame=rate)
+
     def forward(self, mel: torch.Tensor, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return waveform (batch, samples) and pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames).
 
         ``noise`` is (samples, harmonics), or one such tensor per batch row. ``mel`` has at least one frame.
         """
         f0 = self.f0_predictor(mel)
-        source = self.m_source(f0, self.phase(cumulative_phase(f0, self.config), mel.dtype), noise)
+        source = self.m_source(f0, self.phase(cumulative_phase(f0, self.config), None, mel.dtype), noise)
         return self.decode(mel, source), f0
 
     def run_stages(self, x: torch.Tensor, spectrum: torch.Tensor, surround: Surround, history: History) -> torch.Tensor:
@@ -126,7 +125,7 @@ def waveform_of(spectrum: torch.Tensor, config: VocoderConfig, history: History)
 
 
 class NonCausalHiFT(HiFT):
-    """Network of CosyVoice2, with centred convolutions."""
+    """Network of CosyVoice-300M and CosyVoice2, with centred convolutions. They differ in sizes and in the phase."""
 
     def __init__(self, config: VocoderConfig) -> None:
         super().__init__(config)
@@ -138,9 +137,6 @@ class NonCausalHiFT(HiFT):
     def _make_upsampler(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> nn.Module:
         padding = (kernel_size - rate) // 2
         return nn.ConvTranspose1d(in_channels, out_channels, kernel_size, rate, padding)
-
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return linear_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def decode(self, mel: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         history = History.of_whole()
@@ -170,9 +166,6 @@ class CausalHiFT(HiFT):
 
     def _make_upsampler(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> nn.Module:
         return RepeatUpsample(in_channels, out_channels, kernel_size, rate)
-
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        return nearest_upsample(radians(sums, self.samples_per_frame, dtype), self.samples_per_frame)
 
     def merge_taps(self) -> None:
         """Prepare the up-sampling layers for inference."""

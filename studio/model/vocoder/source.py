@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from studio.model.config import VocoderConfig
+from studio.model.config import VocoderConfig, VocoderKind
 from studio.model.vocoder.layers import History, Surround, causal_padding, same_padding
 
 _NUM_LAYERS = 5
@@ -23,7 +23,7 @@ LOOK_RIGHT_FRAMES = 3
 
 
 class F0Predictor(nn.Module):
-    """Pitch predictor of CosyVoice2, which sees five frames on each side."""
+    """Pitch predictor of CosyVoice-300M and CosyVoice2, which sees five frames on each side."""
 
     first_kernel_size = 3
 
@@ -93,14 +93,38 @@ def radians(sums: torch.Tensor, samples_per_frame: int, dtype: torch.dtype) -> t
     return sums.to(dtype) * 2 * math.pi * samples_per_frame
 
 
-def nearest_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
-    """Repeat the phase within each frame, as in CosyVoice3."""
-    return phase.repeat_interleave(samples_per_frame, dim=-1)
+def source_phase(
+    sums: torch.Tensor, before: torch.Tensor | None, dtype: torch.dtype, *, kind: VocoderKind, samples_per_frame: int
+) -> torch.Tensor:
+    """Return the phase in radians (batch, harmonics, samples) from ``cumulative_phase``'s sums.
+
+    ``before`` (batch, harmonics) contains the sums at the frame before the first one.
+    """
+    match kind:
+        case VocoderKind.CAUSAL:
+            return radians(sums, samples_per_frame, dtype).repeat_interleave(samples_per_frame, dim=-1)
+        case VocoderKind.NON_CAUSAL:
+            phase = radians(sums, samples_per_frame, dtype)
+            return F.interpolate(phase, scale_factor=float(samples_per_frame), mode="linear", align_corners=False)
+        case VocoderKind.SAMPLE_PHASE:
+            return _sample_phase(sums, before, samples_per_frame).to(dtype)
 
 
-def linear_upsample(phase: torch.Tensor, samples_per_frame: int) -> torch.Tensor:
-    """Interpolate the phase between the middles of frames, as in CosyVoice2."""
-    return F.interpolate(phase, scale_factor=float(samples_per_frame), mode="linear", align_corners=False)
+def _sample_phase(sums: torch.Tensor, before: torch.Tensor | None, samples_per_frame: int) -> torch.Tensor:
+    """Return the sum over samples, from which whole turns are removed in float64.
+
+    The official program removes them in float32, in which the phase of a high harmonic is rough after a few seconds.
+    """
+    first = torch.zeros_like(sums[:, :, :1]) if before is None else before[:, :, None]
+    previous = torch.cat((first, sums[:, :, :-1]), dim=-1)
+    num_samples = torch.arange(1, samples_per_frame + 1, device=sums.device, dtype=sums.dtype)
+    turns = previous[..., None] * samples_per_frame + (sums - previous)[..., None] * num_samples
+    return (turns % 1).flatten(2) * (2 * math.pi)
+
+
+def shifted(phase: torch.Tensor, initial: torch.Tensor | None) -> torch.Tensor:
+    """Add the ``initial`` phases (harmonics,) of an utterance, if its generation has them."""
+    return phase if initial is None else phase + initial.to(phase)[:, None]
 
 
 class HarmonicSource(nn.Module):
@@ -136,15 +160,26 @@ _FLOW_NOISE_FRAMES = 15_000
 
 
 class NormalNoise:
-    """Normal noise of one utterance in CosyVoice2, determined by a seed.
+    """Normal noise of one utterance in CosyVoice-300M and CosyVoice2, determined by a seed.
 
     Decision: a counter-based generator with one counter per block. Reason: each block can be drawn
     independently, so nothing is stored. Alternative: one long sequence in memory.
     """
 
-    def __init__(self, seed: int, num_columns: int) -> None:
+    def __init__(self, seed: int, num_columns: int, *, has_phases: bool = False) -> None:
+        """With ``has_phases``, the harmonics begin at random phases, as in CosyVoice-300M."""
         self._seed = seed & (2**64 - 1)
         self._num_columns = num_columns
+        self._has_phases = has_phases
+
+    def initial_phases(self) -> torch.Tensor | None:
+        """Return random phases (columns,) in radians, of which the first is 0."""
+        if not self._has_phases:
+            return None
+        generator = np.random.Generator(np.random.Philox(key=self._seed, counter=[0, 0, 1, 0]))
+        phases = generator.uniform(-math.pi, math.pi, self._num_columns)
+        phases[0] = 0.0
+        return torch.from_numpy(phases.astype(np.float32))
 
     def columns(self, start: int, stop: int) -> torch.Tensor:
         """Return normal noise (stop - start, columns) float32."""
@@ -172,6 +207,9 @@ class UniformTable:
         self._blocks: list[torch.Tensor] = []
         self._generator: torch.Generator | None = None
         self._lock = threading.Lock()
+
+    def initial_phases(self) -> None:
+        """Return None: the phases of this generation begin at 0."""
 
     def columns(self, start: int, stop: int) -> torch.Tensor:
         """Return uniform noise (stop - start, columns) float32 in 0..1."""

@@ -64,7 +64,7 @@ def _angles(size: int) -> torch.Tensor:
 @functools.cache
 def _analysis_kernel(size: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """Return the kernel (size + 2, 1, size)."""
-    with torch.inference_mode(mode=False):  # also used where gradients flow
+    with torch.inference_mode(mode=False):  # gradients may pass through the result
         angles = _angles(size)
         kernel = torch.cat((angles.cos(), -angles.sin())) * _window(size)
         return kernel[:, None].to(device, dtype)

@@ -13,7 +13,10 @@ chunk. Three changes bring the result closer to a single run (J2: 12, 13):
 - A chunk is decoded with some past frames, so that it differs from a whole run only at its end.
 - The weights of the cross-fade add up to one.
 
-Decision: eight past frames before the overlap, and a fade over two frames at its start. Reason: samples depend on no
+CosyVoice-300M's network has the same layers, but a frame is half as long. Holding back 20 frames, as the official
+program does, covers everything that a sample depends on. So its stream equals a single run, without a fade.
+
+Decision (CosyVoice2): eight past frames before the overlap, and a fade over two frames at its start. Reason: samples depend on no
 more past than these and the overlap together (13 frames of mel, 14.25 of source), so the new version is more accurate
 from the start of the overlap, and the fade only smooths the transition. Alternative: no past frames and a fade over
 all eight frames, which saves an eighth of the work in chunks of 50 frames but mixes in the old end where it is least
@@ -22,21 +25,35 @@ accurate (measured: 30 dB further from a whole run).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import nn
 
-from studio.model.config import VocoderConfig
+from studio.model.config import VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise
 from studio.model.vocoder.layers import History
 from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
-from studio.model.vocoder.source import CausalF0Predictor, F0Predictor, HarmonicSource, cumulative_phase
+from studio.model.vocoder.source import CausalF0Predictor, F0Predictor, HarmonicSource, cumulative_phase, shifted
 
-_OVERLAP_FRAMES = 8
-_PAST_FRAMES = 8
-_FADE_FRAMES = 2
 _F0_PAST_FRAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Numbers of frames: held back at the end of a chunk, decoded again before them, and faded at their start."""
+
+    overlap: int
+    past: int
+    fade: int
+
+
+_WINDOWS = {
+    VocoderKind.NON_CAUSAL: _Window(overlap=8, past=8, fade=2),
+    # A sample depends on 14 frames to each side, of which the last ones depend on five more for their pitch.
+    VocoderKind.SAMPLE_PHASE: _Window(overlap=20, past=14, fade=0),
+}
 
 
 class _Network(Protocol):
@@ -47,7 +64,7 @@ class _Network(Protocol):
     m_source: HarmonicSource
     conv_pre: nn.Conv1d
 
-    def phase(self, sums: torch.Tensor, dtype: torch.dtype) -> torch.Tensor: ...
+    def phase(self, sums: torch.Tensor, before: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor: ...
 
 
 class CausalNetwork(_Network, Protocol):
@@ -102,11 +119,12 @@ class CausalStream:
     def _make_source(self, mel: torch.Tensor) -> torch.Tensor:
         network, start = self._network, self._num_source_samples
         f0 = network.f0_predictor.continue_from(mel, self._history)
-        sums = cumulative_phase(f0, network.config, before=self._phase_sums)
+        before = self._phase_sums
+        sums = cumulative_phase(f0, network.config, before=before)
         self._phase_sums = sums[:, :, -1]
         self._num_source_samples += f0.shape[-1] * network.samples_per_frame
         noise = self._noise.columns(start, self._num_source_samples)
-        source: torch.Tensor = network.m_source(f0, network.phase(sums, mel.dtype), noise)
+        source: torch.Tensor = network.m_source(f0, network.phase(sums, before, mel.dtype), noise)
         return source
 
 
@@ -116,6 +134,7 @@ class NonCausalStream:
     def __init__(self, network: NonCausalNetwork, noise: SourceNoise) -> None:
         self._network = network
         self._noise = noise
+        self._window = _WINDOWS[network.config.kind]
         self._mel = network.conv_pre.weight.new_empty(1, network.config.mel_bins, 0)
         self._mel_start = 0  # index of its first frame in the utterance
         self._num_decoded = 0  # frames processed by the network
@@ -128,19 +147,19 @@ class NonCausalStream:
         with torch.inference_mode():
             self._mel = torch.cat((self._mel, mel[None].to(self._mel)), dim=-1)
             num_frames = self._mel_start + self._mel.shape[-1]
-            if num_frames - self._num_decoded <= (0 if is_last else _OVERLAP_FRAMES):
+            if num_frames - self._num_decoded <= (0 if is_last else self._window.overlap):
                 # Too few new frames. At the end, the held-back samples are final without a fade.
                 return self._held_back if is_last else self._held_back[:0]
             window_start = self._window_start()
             samples, sums = self._decode(window_start, num_frames)
-            end = num_frames if is_last else num_frames - _OVERLAP_FRAMES
+            end = num_frames if is_last else num_frames - self._window.overlap
             num_final = (end - self._num_emitted) * self._network.samples_per_frame
             self._held_back, self._num_decoded, self._num_emitted = samples[num_final:], num_frames, end
             self._drop_past(window_start, sums)
             return samples[:num_final]
 
     def _window_start(self) -> int:
-        return max(0, self._num_emitted - _PAST_FRAMES)
+        return max(0, self._num_emitted - self._window.past)
 
     def _decode(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Decode frames ``start`` to ``num_frames``.
@@ -151,10 +170,11 @@ class NonCausalStream:
         f0 = network.f0_predictor(self._mel)[:, start - self._mel_start :]
         sums = cumulative_phase(f0, network.config, before=self._phase_before)
         noise = self._noise.columns(start * rate, num_frames * rate)
-        source = network.m_source(f0, network.phase(sums, f0.dtype), noise)
+        phase = network.phase(sums, self._phase_before, f0.dtype)
+        source = network.m_source(f0, shifted(phase, self._noise.initial_phases()), noise)
         samples = network.decode(self._mel[:, :, start - self._mel_start :], source)[0]
         samples = samples[(self._num_emitted - start) * rate :]
-        return _fade_over(self._held_back[: _FADE_FRAMES * rate], samples), sums
+        return _fade_over(self._held_back[: self._window.fade * rate], samples), sums
 
     def _drop_past(self, window_start: int, sums: torch.Tensor) -> None:
         """Drop all but the next window's phase and its mel, including past frames of the pitch predictor."""

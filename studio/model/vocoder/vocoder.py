@@ -19,7 +19,7 @@ from studio.model.config import Precision, VocoderConfig, VocoderKind
 from studio.model.stages import SourceNoise, VocoderStream
 from studio.model.vocoder.layers import ResidualBlock
 from studio.model.vocoder.network import CausalHiFT, HiFT, NonCausalHiFT
-from studio.model.vocoder.source import NormalNoise, UniformTable, cumulative_phase
+from studio.model.vocoder.source import NormalNoise, UniformTable, cumulative_phase, shifted
 from studio.model.vocoder.streams import CausalNetwork, CausalStream, NonCausalNetwork, NonCausalStream
 from studio.model.weights import fold_weight_norm, load_weights, meta_init, read_tensors
 
@@ -38,12 +38,14 @@ class _Vocoder:
 
 
 class NonCausalVocoder(_Vocoder):
-    """Vocoder of CosyVoice2."""
+    """Vocoder of CosyVoice-300M and CosyVoice2."""
 
     network: NonCausalNetwork
 
     def noise(self, seed: int) -> SourceNoise:
-        return NormalNoise(seed, self.network.config.num_harmonics + 1)
+        config = self.network.config
+        has_phases = config.kind is VocoderKind.SAMPLE_PHASE
+        return NormalNoise(seed, config.num_harmonics + 1, has_phases=has_phases)
 
     def open_stream(self, noise: SourceNoise) -> VocoderStream:
         return NonCausalStream(self.network, noise)
@@ -57,7 +59,8 @@ class NonCausalVocoder(_Vocoder):
             mel = mel[None].to(network.conv_pre.weight)
             columns = noise.columns(0, mel.shape[-1] * self.samples_per_frame)
             f0 = network.f0_predictor(mel)
-            source = network.m_source(f0, network.phase(cumulative_phase(f0, network.config), mel.dtype), columns)
+            phase = network.phase(cumulative_phase(f0, network.config), None, mel.dtype)
+            source = network.m_source(f0, shifted(phase, noise.initial_phases()), columns)
             return network.decode(mel, source)[0]
 
 

@@ -1,1 +1,1 @@
-"""Import of scripts: text, Markdown, Word, EPUB, PDF, Fountain, subtitles and tables, each in its own module."""
+"""Import of scripts from text, Markdown, Word, EPUB, PDF, Fountain, subtitles and tables. One module per format."""

@@ -29,7 +29,7 @@ class Block:
 
 @dataclass(slots=True)
 class Book:
-    """Text of a document with its title, author and cover image, as far as it has them."""
+    """Text of a document, with its title, author and cover image, if any."""
 
     blocks: list[Block] = field(default_factory=list)
     title: str = ""

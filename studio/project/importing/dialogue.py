@@ -18,8 +18,8 @@ _COLON = regex.compile(r"(?P<name>\p{Lu}[\p{L}\p{N}.'’&\- ]{0,39}|\p{Han}{1,8}
 _CAPITALS = regex.compile(r"(?P<name>[\p{Lu}\p{N}][\p{Lu}\p{N}.'’#\- ]{0,39})[:：][ \t]*(?P<text>\S.*)")
 _REPLY = regex.compile(r"(?:^|(?<=\s))[-–—]\s?(?=\S)")
 _WORDS_IN_NAME = 4
-_FEWEST_SPEECHES = 2  # of one character
-_FEWEST_NAMED = 0.5  # share of the paragraphs
+_FEWEST_SPEECHES = 2  # lines of one character
+_FEWEST_NAMED = 0.5  # share of paragraphs with a name
 
 _SCENE = regex.compile(r"(?:INT|EXT|EST|INT\./EXT|INT/EXT|I/E)[. ].*|\.(?!\.)\S.*", regex.IGNORECASE)
 _TRANSITION = regex.compile(r"[^\p{Ll}]+TO:|>(?!.*<\s*\Z).*")
@@ -32,14 +32,14 @@ _EMPHASIS = regex.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(?P<words>.+?)(?<=\S)(?<!\\)
 
 
 def is_dialogue(text: str, tags: frozenset[str] = frozenset()) -> bool:
-    """Whether most paragraphs of a plain text begin with the name of a speaker, and a name recurs."""
+    """Return whether most paragraphs of a plain text begin with a speaker's name, and at least one name recurs."""
     paragraphs = [line for line in text.splitlines() if line.strip()]
     names = Counter(name for line in paragraphs if (name := _speaker(line, tags)[0]))
     return max(names.values(), default=0) >= _FEWEST_SPEECHES and names.total() >= _FEWEST_NAMED * len(paragraphs)
 
 
 def dialogue_blocks(text: str, tags: frozenset[str] = frozenset()) -> Iterator[Block]:
-    """Yield the paragraphs of a tagged dialogue. A paragraph without a name is the narrator's.
+    """Yield the paragraphs of a tagged dialogue. Those without a name belong to the narrator.
 
     ``tags`` are words in brackets that are not names, such as ``breath``.
     """
@@ -130,5 +130,5 @@ def _speeches(name: str, lines: list[str]) -> Iterator[Block]:
 
 
 def _plain(text: str) -> str:
-    """Return text without emphasis marks."""
+    """Return the text without emphasis marks."""
     return _EMPHASIS.sub(lambda match: match["words"], _EMPHASIS.sub(lambda match: match["words"], text))

@@ -1,7 +1,7 @@
 """Text of an EPUB book: chapters, paragraphs, footnotes, title, author and cover.
 
 Sources: EPUB 3.3 (W3C) and EPUB 2.0.1. The file is not trusted: its parts are read with a size limit, and markup is
-read as HTML, which resolves no external references and no entities of the file.
+parsed as HTML, so that neither external references nor entities of the file are resolved.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _NOTE_NUMBER = regex.compile(r"[\s\[(]*(?:\d{1,4}|[*†‡§¶]+|[ivxlc]{1,6})[\
 
 
 def read_epub(content: bytes, name: str) -> Book:
-    """Return the text of a book in reading order. ``name`` is that of the file. Raise ``UnreadableScript``."""
+    """Return the text of a book in reading order. ``name`` is the file name, for errors. Raise ``UnreadableScript``."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return _Reader(archive, name).read()
@@ -143,7 +143,7 @@ class _Reader:
         return self._bytes(found.path, _MOST_COVER_BYTES)
 
     def _labels(self, package: _Package, items: dict[str, _Item]) -> dict[str, str]:
-        """Return the titles in the table of contents by the path of the file that each begins."""
+        """Return the titles in the table of contents by the path of the file in which each begins."""
         contents = next((item for item in items.values() if "nav" in item.properties), items.get(package.contents_id))
         if contents is None or contents.path not in self._archive.namelist():
             return {}
@@ -175,7 +175,7 @@ def _blocks_of(text: str, label: str | None) -> list[Block]:
 
 
 class _Parser(HTMLParser):
-    """Base of the parsers: names without namespace prefix."""
+    """Base of the parsers: removes namespace prefixes from names."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -281,7 +281,7 @@ class _Contents(_Parser):
 
 
 class _Chapter(_Parser):
-    """Blocks of one file of the book."""
+    """Reads the blocks of one file of the book."""
 
     def prepare(self) -> None:
         self.blocks: list[Block] = []

@@ -1,4 +1,4 @@
-"""Paragraphs and headings of a Markdown document without markup.
+"""Paragraphs and headings of a Markdown document, without markup.
 
 List items and table rows become separate paragraphs. Code blocks, images, footnote marks, comments and link
 targets are omitted. Inline tags and pronunciations of this program are kept.

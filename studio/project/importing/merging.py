@@ -1,4 +1,4 @@
-"""Facts of an imported script that its project takes over."""
+"""Copying the metadata of an imported script to its project."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studio.project.importing.blocks import ImportedScript
 
 
 def merged_details(details: ProjectDetails, imported: ImportedScript) -> ProjectDetails:
-    """Return ``details`` with the columns of ``imported``, and with its title, author and cover where there is none."""
+    """Return ``details`` with the columns of ``imported``, and its title, author and cover where they are missing."""
     return replace(
         details,
         title=details.title or imported.title,

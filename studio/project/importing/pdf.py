@@ -1,7 +1,7 @@
-"""Text of a PDF file: paragraphs put together from the lines of its pages, and chapters from its outline.
+"""Text of a PDF file: paragraphs composed of the lines on its pages, and chapters from its outline.
 
-A PDF has no paragraphs, only text at places on pages. Page numbers and headers that repeat on most pages are omitted,
-and words hyphenated at the end of a line are joined.
+A PDF has no paragraphs, only text at positions on pages. Page numbers and headers that repeat on most pages are
+omitted, and words hyphenated at the end of a line are joined.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _NUMBER = regex.compile(
 )
 _HYPHEN = regex.compile(r"(?<=\p{Ll})[-\u00ad\u2010]\Z")
 _ENDS_SENTENCE = regex.compile(r"[.!?…:;。！？：；”’\"'»」』)]\s*\Z")
-# A line shorter than this share of the usual length ends a paragraph, if it ends a sentence.
+# A line shorter than this share of the usual length ends a paragraph if a sentence ends there.
 _SHORT_LINE = 0.8
 
 
 def read_pdf(content: bytes, name: str) -> Book:
-    """Return the text of a PDF file. ``name`` is that of the file, for errors. Raise ``UnreadableScript``."""
+    """Return the text of a PDF file. ``name`` is the file name, for errors. Raise ``UnreadableScript``."""
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -56,12 +56,12 @@ def read_pdf(content: bytes, name: str) -> Book:
     return book
 
 
-# What pypdf raises for damaged files, besides its own errors.
+# Exceptions of pypdf for damaged files, besides its own.
 _FAULTS = (LookupError, ValueError, TypeError, AttributeError, OSError, EOFError, NotImplementedError, OverflowError)
 
 
 def _chapters(reader: pypdf.PdfReader) -> dict[int, list[str]]:
-    """Return the titles of the topmost level of the outline by page number, from 0."""
+    """Return the top-level titles of the outline by page number, from 0."""
     found: dict[int, list[str]] = {}
     for entry in reader.outline:
         if isinstance(entry, list):
@@ -73,7 +73,7 @@ def _chapters(reader: pypdf.PdfReader) -> dict[int, list[str]]:
 
 
 def _without_headers(pages: list[list[str]]) -> list[list[str]]:
-    """Remove page numbers, and lines at the edges of pages that repeat on many of them."""
+    """Remove page numbers, and lines at the top or bottom that repeat on many pages."""
     edges = Counter(_signature(line) for page in pages for line in {*page[:_EDGE_LINES], *page[-_EDGE_LINES:]})
     is_long = len(pages) >= _FEWEST_PAGES_WITH_HEADERS
     repeated = {line for line, count in edges.items() if is_long and count >= _REPEATED_SHARE * len(pages)}

@@ -41,7 +41,7 @@ TAG_WORDS = frozenset({"pause", *(tag.text.strip("[]<>").casefold() for tag in C
 
 
 class ScriptKind(Enum):
-    """What kind of script a file is, which determines the choices of an import."""
+    """Kinds of script files, which determine the choices of an import."""
 
     TEXT = "text"
     BOOK = "book"
@@ -52,14 +52,14 @@ class ScriptKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How the content of a file becomes lines.
+    """Options for converting the content of a file to lines.
 
     Attributes:
         breaks: Where text is split. Rows and speeches of subtitles are not split.
         finds_speakers: Whether names before colons or in brackets are speakers, or None to detect it.
         speaks_notes: Whether stage directions and footnotes are spoken.
         sheet: The name of the table in the file, or None for the longest.
-        mapping: The columns of the table, or None for those with known names.
+        mapping: The columns of the table, or None to recognise them by name.
     """
 
     breaks: SplitMode = SplitMode.SENTENCE
@@ -87,7 +87,7 @@ class ScriptFile:
 
     @property
     def has_speakers(self) -> bool:
-        """Whether a text or document looks like a dialogue. Subtitles can always name speakers."""
+        """Whether a text or document looks like a dialogue. Always true for subtitles, which may name speakers."""
         if self.kind is ScriptKind.SUBTITLES:
             return True
         paragraphs = self.text
@@ -96,13 +96,13 @@ class ScriptFile:
         return self.kind in (ScriptKind.TEXT, ScriptKind.BOOK) and is_dialogue(paragraphs, TAG_WORDS)
 
     def sheet(self, options: ImportOptions) -> str | None:
-        """Return the name of the table that is imported, None if there is none."""
+        """Return the name of the table to import, or None if there is none."""
         if options.sheet in self.tables:
             return options.sheet
         return max(self.tables, key=lambda name: len(self.tables[name].rows), default=None)
 
     def script(self, options: ImportOptions) -> ImportedScript:
-        """Return the lines and facts of the file. Raise ``UnreadableScript``, also for a file without text."""
+        """Return the lines and metadata of the file. Raise ``UnreadableScript``, including for a file without text."""
         imported = self._script(options)
         if not imported.lines:
             raise UnreadableScript(
@@ -135,12 +135,14 @@ class ScriptFile:
 
 
 def read_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> list[Line]:
-    """Return the lines of a script, read as ``import_script`` does."""
+    """Return the lines of a script file, as ``import_script`` reads it."""
     return list(import_script(path, breaks).lines)
 
 
 def import_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> ImportedScript:
-    """Return the content of a script file. Each row of a table and each speech of a subtitle becomes a line; other text is split.
+    """Return the content of a script file.
+
+    Each row of a table and each speech of a subtitle becomes a line; other text is split.
 
     The suffix of ``path`` gives the format. Raise ``UnreadableScript``, also for a file without text.
     """
@@ -155,7 +157,7 @@ def read_tables(path: Path) -> dict[str, Table]:
 
 
 def read_file(path: Path) -> ScriptFile:
-    """Read a script file of any supported format, which its suffix gives. Raise ``UnreadableScript``."""
+    """Read a script file in the format given by its suffix. Raise ``UnreadableScript``."""
     name, suffix = path.name, path.suffix.lower()
     match suffix:
         case ".txt":

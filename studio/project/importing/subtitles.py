@@ -1,4 +1,4 @@
-"""Subtitles in SubRip (.srt) and WebVTT (.vtt): one line per speech, with its time in the video as slot.
+"""Subtitles in SubRip (.srt) and WebVTT (.vtt): one line per speech, with its time in the video as its slot.
 
 Sources: the description of WebVTT by the W3C; SubRip has no specification.
 """
@@ -31,10 +31,10 @@ class _Cue:
 
 
 def lines_of_subtitles(text: str, *, finds_speakers: bool = True) -> list[Line]:
-    """Return the speeches of ``text`` in order of time, empty without time stamps.
+    """Return the speeches of ``text`` in order of time, or none without time stamps.
 
-    A subtitle with several speakers becomes several lines, which share its time by their length. The gap to the next
-    line is the pause after a line. Without ``finds_speakers``, only the voice tags of WebVTT name speakers.
+    A subtitle with several speakers becomes several lines, which share its time in proportion to their lengths. The gap
+    before the next line becomes the pause. Without ``finds_speakers``, only the voice tags of WebVTT name speakers.
     """
     cues = sorted(_cues(text), key=lambda cue: cue.slot.start_seconds)
     speeches = [speech for cue in cues for speech in _speeches(cue, finds_speakers=finds_speakers)]
@@ -70,7 +70,7 @@ def _cues(text: str) -> list[_Cue]:
             found.append(_Cue(Slot(start, max(start, end)), []))
             is_in_cue = True
         elif is_vtt and not line.strip():
-            is_in_cue = False  # what follows is the name of the next cue, or a comment
+            is_in_cue = False  # the rest is the name of the next cue, or a comment
         elif found and is_in_cue:
             found[-1].lines.append(line)
     return found
@@ -79,7 +79,7 @@ def _cues(text: str) -> list[_Cue]:
 def _drop_number(cues: list[_Cue]) -> None:
     """Remove the number of the next cue from the end of the last one.
 
-    Keep a number that is the only text of a cue, as some files have no cue numbers.
+    Keep a number that is the only text of a cue: some files have no cue numbers.
     """
     lines = cues[-1].lines if cues else []
     while lines and not lines[-1].strip():

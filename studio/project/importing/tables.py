@@ -1,4 +1,4 @@
-"""Tables (CSV, TSV, Excel): one line per row, with a mapping of columns that the user can change."""
+"""Tables (CSV, TSV, Excel): one line per row. The user can change the meaning of columns."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from functools import cache
 
 import regex
 
+from studio import paths
 from studio.errors import StudioError, UnreadableScript
 from studio.messages import Message, wording
 from studio.project.importing.blocks import ImportedScript
 from studio.project.lines import DEFAULT_PAUSE_SECONDS, Line, LineStyle, new_id, sanitize
 from studio.project.splitting import unwrap
-from studio.text.styles import Preset, load_styles
+from studio.text.styles import STYLES_FILE, Preset, load_styles
 
 MOST_ROWS = 100_000
 _MOST_COLUMNS = 200
 _MOST_CELLS = 5_000_000
-_MOST_BYTES = 256 << 20  # of a workbook after decompression
+_MOST_BYTES = 256 << 20  # size of a workbook after decompression
 
 
 class Field(Enum):
-    """What a column of a table means for a line."""
+    """Meanings of table columns."""
 
     TEXT = "text"
     CHARACTER = "character"
@@ -50,7 +51,7 @@ _NAMES = {
     Field.NOTE: ("note", "notes", "comment", "comments", "remark", "direction", "备注", "注释", "说明"),
 }
 _FIELD_OF_NAME = {name: field for field, names in _NAMES.items() for name in names}
-# A column called "name" is the character if there are files in another column, else the file.
+# A column called "name" contains characters if another column contains files, else it contains files.
 _AMBIGUOUS = ("name", "名称", "名字")
 _DELIMITERS = ",;\t|"
 _NOT_IN_NAMES = regex.compile(r"[\s_\-()\[\].:：]+")
@@ -60,7 +61,7 @@ _GENERATIONS = ("cosyvoice3", "cosyvoice2")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of a table without empty ones. ``columns`` are unique names; ``numbers`` are those of the rows in the file."""
+    """Rows of a table, except empty ones. ``columns`` are unique names; ``numbers`` are the row numbers in the file."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -78,7 +79,7 @@ ColumnMapping = Mapping[Field, int]
 def read_csv(text: str, name: str, *, delimiter: str | None = None) -> Table:
     """Return the table in ``text``, by default with the delimiter that its first row suggests.
 
-    ``name`` is that of the file, for errors. Raise ``UnreadableScript``.
+    ``name`` is the file name, for errors. Raise ``UnreadableScript``.
     """
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or _delimiter(text)))
@@ -123,7 +124,7 @@ def _cells(rows: Iterable[Sequence[object]]) -> Iterable[list[str]]:
 
 
 def _cell_text(cell: object) -> str:
-    """Return a cell as it is shown: whole numbers without a fraction, dates in ISO format."""
+    """Return the text of a cell: whole numbers without a fraction, dates in ISO format."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -185,14 +186,15 @@ def _plain(title: str) -> str:
 
 
 def mapping_of(table: Table) -> dict[Field, int]:
-    """Return the mapping to begin with: known names, or without column names the first column as text."""
+    """Return the initial mapping: recognised names, or the first column as text if there are no column names."""
     return guess_mapping(table.columns) if table.has_names else {Field.TEXT: 0}
 
 
 def lines_of_table(table: Table, mapping: ColumnMapping, name: str) -> ImportedScript:
-    """Return one line per row with text. Every line keeps all its cells, for writing them back.
+    """Return one line per row that has text.
 
-    Raise ``UnreadableScript`` naming the row with an invalid number. ``name`` is that of the file.
+    Every line keeps all its cells, to be exported again. ``name`` is the file name. Raise ``UnreadableScript`` with the
+    number of a row that contains an invalid number.
     """
     lines: list[Line] = []
     for number, row in zip(table.numbers, table.rows, strict=True):
@@ -236,7 +238,7 @@ def _line(cells: Mapping[Field, str], columns: Mapping[str, str]) -> Line:
 
 
 def _file_name(cell: str) -> str | None:
-    """Return a file name with its folders, without drive, ``..`` and the suffix of an audio file."""
+    """Return a file name with its folders, but without drive, ``..`` and audio suffix."""
     parts = [part.strip() for part in cell.replace("\\", "/").split("/")]
     kept = [part for part in parts if part not in ("", ".", "..") and not part.endswith(":")]
     return _SOUND_SUFFIX.sub("", "/".join(kept)) or None
@@ -258,7 +260,7 @@ def _delimiter(text: str) -> str:
 
 
 def style_named(words: str) -> LineStyle:
-    """Return the style preset with that id or label in English or Chinese, or otherwise ``words`` as an instruction."""
+    """Return the style preset whose id or label is ``words``, or else ``words`` as an instruction."""
     wanted = words.strip().casefold()
     family = _families().get(wanted)
     if family is not None:
@@ -268,12 +270,13 @@ def style_named(words: str) -> LineStyle:
 
 @cache
 def _families() -> dict[str, str]:
-    """Return the families of presets by all names, those of the newest generation first."""
+    """Return preset families by all their names; the newest generation takes precedence, bundled models come last."""
     found: dict[str, str] = {}
-    for generation in _GENERATIONS:
-        for preset in load_styles(generation).presets:
-            for name in _names(preset):
-                found.setdefault(name, preset.family)
+    lists = [load_styles(generation) for generation in _GENERATIONS]
+    lists += [load_styles("", file.parent) for file in sorted(paths.resources().glob(f"models/*/{STYLES_FILE}"))]
+    for preset in (preset for styles in lists for preset in styles.presets):
+        for name in _names(preset):
+            found.setdefault(name, preset.family)
     return found
 
 

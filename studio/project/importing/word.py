@@ -37,7 +37,7 @@ _BLOCK_BYTES = 1 << 16
 def read_word(content: bytes, name: str) -> Book:
     """Return the paragraphs and headings of a document, its title and author.
 
-    ``name`` is that of the file, for errors. Raise ``UnreadableScript``.
+    ``name`` is the file name, for errors. Raise ``UnreadableScript``.
     """
     if content.startswith(_OLD_OFFICE):
         raise UnreadableScript(
@@ -74,7 +74,7 @@ def _read_part(archive: zipfile.ZipFile, part: str, reader: _Reader, name: str) 
 
 
 class _Reader:
-    """Base of the readers of one part, which handle elements by name without namespace."""
+    """Base of the readers of one part. They handle elements by name, without namespace."""
 
     def __init__(self) -> None:
         self._parser = expat.ParserCreate(namespace_separator=" ")
@@ -100,7 +100,7 @@ class _Reader:
 
 
 class _Facts(_Reader):
-    """Title and author from the properties of the document."""
+    """Reads the title and author from the properties of the document."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -80,6 +80,17 @@ def test_fit_all_lists_the_worst_first_and_marks_what_remains(dub: Bench) -> Non
     assert dub.session.editor.script == before
 
 
+def test_a_take_that_fits_exactly_has_no_negative_overrun(dub: Bench) -> None:
+    assert dub.window is not None
+    line = dub.lines[0]
+    seconds = take_seconds(dub.session.editor.script, line)
+    assert seconds is not None
+    assert line.slot is not None
+    dub.window.dubbing.set_slot(line.id, Slot(line.slot.start_seconds, line.slot.start_seconds + seconds + 0.001))
+    dialog = open_dialog(dub)
+    assert "+0.00 s" in {texts(dialog, row)[4] for row in range(dialog.table.topLevelItemCount())}
+
+
 def test_wider_limits_leave_nothing_too_long(dub: Bench) -> None:
     dialog = open_dialog(dub)
     dialog.fastest.setFocus()

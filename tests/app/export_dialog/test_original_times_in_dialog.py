@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import soundfile
-from export_bench import ExportBench
+from export_bench import ExportBench, speak
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
@@ -27,13 +27,17 @@ def test_a_script_without_times_ignores_the_stored_choice(qtbot: QtBot, project:
     assert exporting.task.state.is_over
 
 
-@pytest.mark.parametrize("placement", ["times", "characters"])
+@pytest.mark.parametrize("placement", ["times", "characters", "languages"])
 def test_lines_are_exported_at_their_times(qtbot: QtBot, project: Project, settings: Settings, placement: str) -> None:
     project.apply(
         EditLines(
-            {"a": {"slot": Slot(0.5, 1.0), "character": "Mira"}, "b": {"slot": Slot(5.25, 6.0), "character": "Bo"}}
+            {
+                "a": {"slot": Slot(0.5, 1.0), "character": "Mira"},
+                "b": {"slot": Slot(5.25, 6.0), "character": "Bo", "text": "第二行。"},
+            }
         )
     )
+    speak(project, "b")
     exporting = ExportBench(qtbot, project, settings)
     assert is_offered(exporting)
     for setting, value in (
@@ -46,7 +50,7 @@ def test_lines_are_exported_at_their_times(qtbot: QtBot, project: Project, setti
         editor.changed.emit()
     exporting.dialog.form.joined_name.setText("dub")
     task = exporting.export()
-    names = {"times": ["dub"], "characters": ["dub Bo", "dub Mira"]}[placement]
+    names = {"times": ["dub"], "characters": ["dub Bo", "dub Mira"], "languages": ["dub en", "dub zh"]}[placement]
     assert sorted(path.stem for path in task.order.folder.iterdir()) == names
     parts = [soundfile.read(task.order.folder / f"{name}.wav", dtype="float32") for name in names]
     rate = parts[0][1]

@@ -55,6 +55,7 @@ def press(bench: Bench, kind: type[Any], *keys: Qt.Key) -> None:
         bench.live(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_table_is_cast_with_a_few_keys_and_exported_with_its_folders(
     bench: Bench, tmp_path: Path, suffix: str

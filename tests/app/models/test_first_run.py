@@ -26,6 +26,7 @@ from studio.catalog.known import SourceKind, known_models
 from studio.catalog.machine import Gpu, MachineFacts, Reason, parse_gpus, probe_machine, recommend_model
 from studio.catalog.progress import CancelToken
 from studio.catalog.sources import open_source
+from studio.project.changes import EditLines
 from studio.settings import FIRST_RUN_IS_OVER, LANGUAGE, MODEL_SOURCE, UNFINISHED_DOWNLOADS
 from studio.settings import MODEL as MODEL_IN_USE
 
@@ -95,7 +96,7 @@ def test_the_line_says_what_the_included_voice_can_do(
     monkeypatch.setattr("studio.app.models.first_run.known_models", known_models)
     bench: Bench = make_bench(is_first_run=True, model=folder)
     panel = begin(bench).panel
-    assert panel.page.title == "studio-mini speaks English. Better voice: CosyVoice2-0.5B"
+    assert panel.page.title == "Better voice: CosyVoice2-0.5B · studio-mini speaks English."
     assert button_texts(panel) == ["Download 3.09 GB", "Other models…", "Not now"]
 
 
@@ -308,3 +309,20 @@ def test_the_highest_frequency_is_measured() -> None:
     assert highest_hertz(np.sin(2 * np.pi * 3000 * times).astype(np.float32), 24_000) == pytest.approx(3000, abs=5)
     assert highest_hertz(np.zeros(100, np.float32), 24_000) == 0.0
     assert MODEL.is_dir()
+
+
+def test_a_held_back_line_and_the_panel_do_not_offer_two_downloads(
+    make_bench: Any, hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "studio-mini"
+    folder.mkdir()
+    monkeypatch.setattr("studio.app.models.first_run.known_models", known_models)
+    bench: Bench = make_bench(is_first_run=True, model=folder)
+    panel = begin(bench).panel
+    bench.parts.language_notices._probe = lambda: PLAIN
+    bench.add_voice()
+    bench.session.editor.apply(EditLines({bench.lines[0].id: {"text": "今天天气很好。", "voice": "Anna"}}))
+    bench.trigger("speak.line")
+    bench.until(lambda: bench.window.notices.words)
+    assert bench.window.notices._offer.text().startswith("Download CosyVoice2-0.5B")
+    assert panel.isHidden()

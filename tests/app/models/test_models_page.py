@@ -16,8 +16,10 @@ from window_bench import Bench
 from studio.app.models.model_card import ModelCard
 from studio.app.models.model_tasks import ModelTaskKind
 from studio.app.models.models_page import ModelsPage
+from studio.catalog import known
 from studio.catalog.installed import ModelState
 from studio.catalog.machine import Gpu, MachineFacts
+from studio.model.generations import COSYVOICE2, COSYVOICE3
 from studio.settings import PREFERS_RL
 
 
@@ -95,7 +97,8 @@ def test_the_recommended_model_says_why(make_bench: Any, hub: HubServer, monkeyp
     assert models.page.cards["studio-mini"]._advice.isHidden()
 
 
-def test_models_that_are_not_supported_are_folded_away(bench: Bench) -> None:
+def test_models_that_are_not_supported_are_folded_away(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "GENERATIONS", (COSYVOICE2, COSYVOICE3))
     window = bench.open_window()
     bench.trigger("file.models")
     page = bench.parts.models.page

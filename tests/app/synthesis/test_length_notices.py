@@ -43,7 +43,7 @@ def test_a_played_take_of_odd_length_offers_to_speak_again(bench: Bench) -> None
     window = open_line(bench, "mumble two")
     speak(bench, is_heard=True)
     assert state(bench) is LineState.CHECK
-    assert state_cell(window) == "Check"
+    assert state_cell(window) == "Review"
     assert state_cell(window, Qt.ItemDataRole.ToolTipRole).startswith(WARNING)
     assert window.notices.words.startswith(WARNING)
     (offer,) = [button for button in window.notices.findChildren(QPushButton) if button.text() == "Speak again"]

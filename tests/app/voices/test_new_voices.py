@@ -30,7 +30,7 @@ def test_a_selection_is_assessed_after_trimming(recording: Waveform) -> None:
     assert suggestion.clip().seconds == pytest.approx(8.3, abs=0.1)
     assessment = suggestion.assess(PromptWindow(0.0, recording.seconds))
     assert assessment.clip_report.quality is Grade.GOOD
-    assert assessment.kept_seconds == pytest.approx(8.3, abs=0.1), "silence at both ends is trimmed"
+    assert assessment.clip.seconds == pytest.approx(8.3, abs=0.1), "silence at both ends is trimmed"
 
 
 def test_a_low_sample_rate_is_reported_in_the_assessment(recording: Waveform) -> None:

@@ -137,8 +137,8 @@ def test_a_forgotten_voice_is_not_prepared() -> None:
         for name in ("a", "b", "c"):
             queue.request(voice(name), is_urgent=False)
         await run_pending_callbacks()
-        queue.forget("a")
-        queue.forget("b")
+        queue.discard("a")
+        queue.discard("b")
         preparer.may_finish.set()
         await run_pending_callbacks()
         assert preparer.requested == ["a", "c"]

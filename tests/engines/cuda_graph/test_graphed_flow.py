@@ -65,7 +65,11 @@ def assert_equal(found: torch.Tensor, wanted: torch.Tensor) -> None:
     assert (found - wanted).abs().max() <= 1e-5 * wanted.abs().max()
 
 
-@pytest.mark.parametrize("cuts", [(10,), (10, 35), (35, 60)], ids=str)
+@pytest.mark.parametrize(
+    "cuts",
+    [pytest.param((10,), marks=pytest.mark.slow), (10, 35), pytest.param((35, 60), marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_streams_equal_plain_pytorch(reference: Path, family: str, cuts: tuple[int, ...]) -> None:
     """The chunks include a first block with the end of the prompt, several blocks in a call, and a partial last block."""
     wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), cuts)

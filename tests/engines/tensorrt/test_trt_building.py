@@ -173,6 +173,7 @@ def test_damaged_plan_is_rejected(reference: Path, damage: str) -> None:
 
 
 @real
+@pytest.mark.slow
 def test_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
@@ -208,6 +209,24 @@ def test_plans_of_the_flow_are_built(reference: Path, generation: str, precision
     profiles = flow_profiles(FlowShapes.read(folder))
     for name in (files.FLOW_ENCODER, files.FLOW_STEP):
         assert build(folder / name, reference, profiles=profiles)
+
+
+@real
+@pytest.mark.slow
+@pytest.mark.parametrize(("stage", "precision"), [(Stage.FLOW, Precision.FLOAT16), (Stage.VOCODER, Precision.FLOAT32)])
+def test_plans_of_the_first_generation_are_built(
+    reference: Path, stage: Stage, precision: Precision, tmp_path: Path
+) -> None:
+    """One solver step of the flow, for whole sentences of any length, and the vocoder's decoder."""
+    gpu = replace(CPU, kind=DeviceKind.CUDA, name="a desktop GPU", compute_capability=(8, 9))
+    job = RecordingJob(
+        EngineTarget(checkpoint_of(reference, "cosyvoice1"), gpu), tmp_path / "built", tmp_path / "timing"
+    )
+    job.workspace.mkdir()
+    candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, precision))
+    candidate.build(job)
+    plans = [path.name for path in job.workspace.glob("*.plan")]
+    assert plans == (["flow-step.plan"] if stage is Stage.FLOW else ["vocoder-decoder.plan"])
 
 
 @real

@@ -13,7 +13,9 @@ from studio.model.config import (
     DiTConfig,
     LookAheadConfig,
     QwenConfig,
+    RelativeTransformerConfig,
     SpeechLMConfig,
+    TransformerLMConfig,
     UNetConfig,
 )
 
@@ -26,6 +28,8 @@ def small_plan() -> Callable[[str], CheckpointPlan]:
 
 def _small_plan(family: str) -> CheckpointPlan:
     plan = released_plan(family)
+    if family == "cosyvoice1":
+        return _small_first_plan(plan)
     num_speech_tokens = 2349
     is_second = plan.flow.unet is not None
     flow = replace(
@@ -50,3 +54,24 @@ def _small_plan(family: str) -> CheckpointPlan:
         flow=flow,
         vocoder=replace(plan.vocoder, base_channels=40, f0_channels=32, preceding_flow=preceding_flow(flow)),
     )
+
+
+def _small_first_plan(plan: CheckpointPlan) -> CheckpointPlan:
+    num_speech_tokens = 700
+    assert isinstance(plan.speech_lm, TransformerLMConfig)
+    flow = replace(
+        plan.flow,
+        num_speech_tokens=num_speech_tokens,
+        input_size=32,
+        encoder=RelativeTransformerConfig(size=40, num_heads=2, feed_forward_size=48, num_blocks=2),
+        unet=UNetConfig(24, 3, 16, num_mid_blocks=2, num_transformer_blocks=2, num_levels=2, is_causal=False),
+    )
+    speech_lm = replace(
+        plan.speech_lm,
+        text_embedding_size=12,
+        text_encoder=RelativeTransformerConfig(size=36, num_heads=2, feed_forward_size=52, num_blocks=2),
+        decoder=RelativeTransformerConfig(size=64, num_heads=4, feed_forward_size=72, num_blocks=2),
+        layout=plan.generation.speech_token_layout(num_speech_tokens),
+    )
+    vocoder = replace(plan.vocoder, base_channels=48, f0_channels=32, preceding_flow=preceding_flow(flow))
+    return replace(plan, speech_lm=speech_lm, flow=flow, vocoder=vocoder)

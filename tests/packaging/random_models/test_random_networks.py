@@ -16,7 +16,7 @@ from studio.model.speech_lm import compare_with_reference, open_network
 from studio.model.stages import FlowPrompt
 
 
-@pytest.fixture(scope="module", params=["cosyvoice2", "cosyvoice3"])
+@pytest.fixture(scope="module", params=["cosyvoice1", "cosyvoice2", "cosyvoice3"])
 def checkpoint(
     request: pytest.FixtureRequest,
     small_plan: Callable[[str], CheckpointPlan],
@@ -31,10 +31,12 @@ def test_flow_hears_its_prompt_and_does_not_exaggerate(checkpoint: Checkpoint) -
     flow = checkpoint.load_flow(Precision.FLOAT32, "cpu")
     num_tokens = checkpoint.flow.num_speech_tokens
     prompt, tokens = (
-        random_prompt(15, num_tokens, frames_per_token=flow.frames_per_token),
+        random_prompt(15, num_tokens, num_frames=flow.frames_of_tokens(15)),
         random_tokens(20, num_tokens),
     )
-    nudged = torch.from_numpy(prompt.mel) + 1e-3 * torch.randn(30, 80, generator=torch.Generator().manual_seed(0))
+    nudged = torch.from_numpy(prompt.mel) + 1e-3 * torch.randn(
+        prompt.mel.shape, generator=torch.Generator().manual_seed(0)
+    )
     mel, close, other = (
         flow.decode_whole(FlowPrompt(speech_tokens, values, prompt.embedding), tokens)
         for speech_tokens, values in (

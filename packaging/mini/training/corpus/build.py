@@ -1,4 +1,4 @@
-"""Creation of the corpus: measures every speaker, then synthesizes one shard after another, in one or more processes.
+"""Creation of the corpus: measures every speaker, then synthesizes the shards in one or more processes.
 
 It may be interrupted: the same command continues with the missing shards.
 """
@@ -86,7 +86,7 @@ def build(options: BuildOptions) -> None:
 def choose_pairs(path: Path = PAIRS_FILE, *, num_jobs: int = 2500, hours: float = 12.0, seed: int = 0) -> float:
     """Write the table of the most frequent pairs of the corpus, and return their share of all pairs (0..1).
 
-    Do this only before training: networks trained with one table do not work with another one.
+    Do this only before training: networks trained with one table do not work with another.
     """
     recipes = {recipe.name: recipe for recipe in speaker_recipes()}
     shards = planned_shards(list(recipes.values()), read_texts(), hours=hours, seed=seed)
@@ -187,7 +187,7 @@ def _make(options: BuildOptions, voices: dict[str, Voice], shards: dict[int, lis
 
 
 def _count_pairs(counts: npt.NDArray[np.int64], labels: LabelArray) -> None:
-    # The start of tokens is random, so both ways of pairing the half-frames are counted.
+    # A token may start at any half-frame, so both ways of pairing the half-frames are counted.
     np.add.at(counts, (labels[:-1], labels[1:]), 1)
 
 

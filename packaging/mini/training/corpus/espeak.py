@@ -28,9 +28,7 @@ _RATE, _LOUDNESS, _PITCH, _RANGE = 1, 2, 3, 4
 _UTF_8 = 1
 _BUFFER_MILLISECONDS = 200
 _PITCH_DOUBLES_OVER = 50
-_SHARE_THAT_FOLLOWS_PITCH = (
-    0.62  # of F0; the rest is the pitch range of the voice, which does not depend on the setting
-)
+_SHARE_THAT_FOLLOWS_PITCH = 0.62  # share of F0 that depends on the setting; the rest is the pitch range of the voice
 
 
 class _Event(ctypes.Structure):

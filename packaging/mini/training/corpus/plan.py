@@ -102,7 +102,7 @@ def _planned(recipes: list[SpeakerRecipe], texts: Texts, hours: float, generator
 def _training_seconds(
     recipes: list[SpeakerRecipe], seconds: float, *, of_named: float, of_other_flite: float, kept_seconds: float = 0.0
 ) -> list[tuple[SpeakerRecipe, float]]:
-    """Return the hours of each training speaker. The speakers of eSpeak share what the others leave."""
+    """Return the seconds of each training speaker. The speakers of eSpeak share the rest equally."""
     train = [recipe for recipe in recipes if recipe.split == "train"]
     num_flite = sum(recipe.engine == "flite" for recipe in train) - len(NAMED_TIMBRES)
     num_espeak = sum(recipe.engine == "espeak" for recipe in train)

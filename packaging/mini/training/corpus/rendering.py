@@ -153,7 +153,7 @@ def _slower(segments: tuple[Segment, ...], factor: float) -> tuple[Segment, ...]
 def _cut(
     samples: FloatArray, segments: tuple[Segment, ...], generator: np.random.Generator
 ) -> tuple[FloatArray, float]:
-    """Add silence around, up to whole tokens. Also return the start of the result on the old time axis."""
+    """Add silence on both sides, up to whole tokens. Also return the start of the result on the old time axis."""
     sounding = [segment for segment in segments if segment.label != SILENCE] or list(segments)
     before = generator.uniform(_LEAST_BEFORE_SECONDS, _MOST_BEFORE_SECONDS)
     start = round((sounding[0].start_seconds - before) * SAMPLE_RATE)

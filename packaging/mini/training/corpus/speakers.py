@@ -1,7 +1,7 @@
 """Speakers of the corpus: how each timbre is created, and which are excluded from training.
 
 A timbre is the voice of a synthesizer, played faster or slower (which shifts pitch and resonances together), with an
-individual pitch and equaliser. ``rms`` of flite is the stranger, which is in no training set.
+individual pitch and equaliser. flite's ``rms`` is the unseen speaker ("stranger"), which is in no training set.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from training.corpus.utterance import Speaker
 NAMED_TIMBRES = ("flite-slt@1.00", "flite-awb@1.00")
 STRANGER = "flite-rms@1.00"
 
-# Variants of eSpeak that sound like people, without echoes, robots and whispers (which are a style here).
+# eSpeak variants that sound human: no echoes, robots or whispers (which are a style here).
 _TRAINING_VARIANTS = (
     "m1 m3 m4 m5 m6 m7 f1 f2 f3 f5 Alex Alicia Andrea Annie AnxiousAndy Denis Diogo Gene Gene2 Henrique Hugo Jacky "
     "Marco Mario Michael Mike Nguyen Reed Tweaky adam anika antonio aunty belinda benjamin boris caleb croak david ed "

@@ -14,7 +14,7 @@ from training.corpus.utterance import FloatArray, LabelArray
 HALF_FRAME_SECONDS = 0.02
 # A shorter phone may be lost between two half-frames. A longer one is audible and must get a label.
 _SHORTEST_SECONDS = 0.008
-_CLOSURE_DB = -40.0  # below the loud parts; within speech, only the closure of a stop is this quiet
+_CLOSURE_DB = -40.0  # level relative to the loud parts; within speech, only the closure of a stop is this quiet
 _CLOSURE_STEP_SECONDS = 0.005
 
 

@@ -1,4 +1,4 @@
-"""A corpus on disk, in shards of some minutes each, mapped into memory.
+"""A corpus on disk, in shards of a few minutes each, mapped into memory.
 
 A shard consists of five arrays and a ``.json`` file that lists its utterances and is written last. A corpus can be
 opened while it is created, and then contains the complete shards.
@@ -75,7 +75,7 @@ class Corpus:
                 _Shard(**{name: np.load(path.with_suffix(f".{name}.npy"), mmap_mode="r") for name in _ARRAYS})
             )
         if not entries:
-            raise CorpusFailed(f"{folder} holds no speech yet. Make some first: train.py corpus --corpus {folder}")
+            raise CorpusFailed(f"{folder} contains no speech yet. Create some first: train.py corpus --corpus {folder}")
         return cls(entries, shards)
 
     def __len__(self) -> int:
@@ -104,17 +104,17 @@ class Corpus:
         return raw.astype(np.float32) / np.float32(_FULL_SCALE)
 
     def mel(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
-        """(2 * tokens, 80)"""
+        """Return the mel (2 * tokens, 80)."""
         begin, end = self._range(index, from_token, num_tokens)
         return self._shard(index).mel[2 * begin : 2 * end].astype(np.float32)
 
     def f0_hz(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> FloatArray:
-        """(2 * tokens,)"""
+        """Return F0 in hertz (2 * tokens,)."""
         begin, end = self._range(index, from_token, num_tokens)
         return np.array(self._shard(index).f0_hz[2 * begin : 2 * end])
 
     def tokens(self, index: int, *, from_token: int = 0, num_tokens: int | None = None) -> IntArray:
-        """(tokens,)"""
+        """Return the tokens (tokens,)."""
         begin, end = self._range(index, from_token, num_tokens)
         return np.array(self._shard(index).tokens[begin:end])
 
@@ -187,7 +187,7 @@ def crop(corpus: Corpus, indices: IndexArray, generator: np.random.Generator, *,
 
 
 def write_shard(folder: Path, name: str, utterances: Sequence[Utterance], labels: Sequence[LabelArray]) -> None:
-    """Write a shard, with a name such as "shard-0007". The list is renamed into place last, when all is complete."""
+    """Write a shard with a name such as "shard-0007". Its list is renamed last, when everything else is complete."""
     for utterance in utterances:
         assert len(utterance.samples) == SAMPLES_PER_TOKEN * utterance.num_tokens
         assert utterance.mel.shape == (2 * utterance.num_tokens, MEL_BINS)

@@ -49,5 +49,5 @@ DELIVERY_OF_STYLE: dict[str, Delivery] = {
     **{f"accent:{name}": Delivery(accent=language) for name, language in ACCENTS.items()},
 }
 
-# Styles that are higher or lower than the usual voice of the speaker.
+# Styles with a higher or lower pitch than the speaker's default.
 HEIGHT_STYLES = ("high", "low")

@@ -69,7 +69,7 @@ class PairTable:
         class_of[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
         lasting = np.diagonal(class_of).copy()
         if len(pairs) != NUM_PAIRS or (lasting < 0).any():
-            raise CorpusFailed(f"A pair table has {NUM_PAIRS} pairs, every sound with itself among them; this has not.")
+            raise CorpusFailed(f"A pair table must have {NUM_PAIRS} pairs, including each phone with itself.")
         rank = lasting.copy()
         rank[SILENCE] = NUM_PAIRS
         for first, second in np.argwhere(class_of < 0):
@@ -91,9 +91,7 @@ class PairTable:
     def read(cls, path: Path = PAIRS_FILE) -> PairTable:
         content = json.loads(path.read_text(encoding="utf-8"))
         if tuple(content["labels"]) != LABELS:
-            raise CorpusFailed(
-                f"{path.name} was made for other sounds than those of phones.py. Choose the pairs again."
-            )
+            raise CorpusFailed(f"{path.name} does not match the phones in phones.py. Create the pair table again.")
         return cls.of_pairs(np.array([[NUMBER_OF_LABEL[label] for label in pair.split()] for pair in content["pairs"]]))
 
     def write(self, path: Path) -> None:

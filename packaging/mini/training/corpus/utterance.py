@@ -19,7 +19,7 @@ LabelArray = npt.NDArray[np.uint8]
 
 
 class CorpusFailed(Exception):
-    """Speech cannot be synthesized or read. The message says why and what to do."""
+    """Speech cannot be synthesized or read. The message contains the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)

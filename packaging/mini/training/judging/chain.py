@@ -1,4 +1,4 @@
-"""The evaluated model, used as in the app: by the program's synthesizer, with streaming."""
+"""The evaluated model, run as in the app: by the program's synthesizer, with streaming."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from training.judging.originals import Clip
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A sentence to synthesize. ``wish`` is the id of a preset; ``hears`` selects zero-shot mode."""
+    """A sentence to synthesize. ``preset`` is the id of a style; ``is_zero_shot`` selects the mode."""
 
     text: str
     clip: Clip
-    wish: str | None = None
-    hears: bool = True
+    preset: str | None = None
+    is_zero_shot: bool = True
     seed: int = 0
     first_hop_tokens: int | None = None
 
@@ -54,7 +54,7 @@ class Chain(Protocol):
 
     def first_hop_tokens(self, clip: Clip) -> int: ...
 
-    def tokens(self, text: str, wish: str | None, seed: int = 0) -> IntArray:
+    def tokens(self, text: str, preset: str | None, seed: int = 0) -> IntArray:
         """Return the tokens of the language model, without prompt speech."""
         ...
 
@@ -86,20 +86,31 @@ class Program:
 
     def say(self, wanted: Wanted) -> Said:
         """Synthesize each request once. If the model generates no speech, return a short silence."""
-        key = (wanted.text, wanted.clip.speaker, wanted.wish, wanted.hears, wanted.seed, wanted.first_hop_tokens)
+        key = (
+            wanted.text,
+            wanted.clip.speaker,
+            wanted.preset,
+            wanted.is_zero_shot,
+            wanted.seed,
+            wanted.first_hop_tokens,
+        )
         if key not in self._said:
             self._said[key] = self._speak(wanted)
             self._keep(wanted, self._said[key])
         return self._said[key]
 
     def first_hop_tokens(self, clip: Clip) -> int:
-        return self.synthesizer.prepare_voice(_voice(clip, hears=True), control=RequestControl()).first_hop_tokens
+        return self.synthesizer.prepare_voice(
+            _voice(clip, is_zero_shot=True), control=RequestControl()
+        ).first_hop_tokens
 
-    def tokens(self, text: str, wish: str | None, seed: int = 0) -> IntArray:
+    def tokens(self, text: str, preset: str | None, seed: int = 0) -> IntArray:
         stages, form = self.synthesizer.stages, self.synthesizer.checkpoint.generation.text
         tokenizer = stages.text_tokenizer
         prompt = (
-            form.instruct(stages.styles.preset(wish).instruction, tokenizer) if wish else form.cross_lingual(tokenizer)
+            form.instruct(stages.styles.preset(preset).instruction, tokenizer)
+            if preset
+            else form.cross_lingual(tokenizer)
         )
         spoken: list[int] = []
         for index, item in enumerate(prepare_text(text, form=form, tokenizer=tokenizer)):
@@ -113,7 +124,7 @@ class Program:
         return np.array(self.flow_prompt(clip).speech_tokens, np.int32)
 
     def flow_prompt(self, clip: Clip) -> FlowPrompt:
-        prompt = build_prompt(_voice(clip, hears=True), self.synthesizer.stages.frontend(), "", keep_length=True)
+        prompt = build_prompt(_voice(clip, is_zero_shot=True), self.synthesizer.stages.frontend(), "", keep_length=True)
         return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
 
     def decode(self, tokens: IntArray, clip: Clip) -> FloatArray:
@@ -152,8 +163,8 @@ class Program:
     def _speak(self, wanted: Wanted) -> Said:
         request = SynthesisRequest(
             text=wanted.text,
-            voice=_voice(wanted.clip, hears=wanted.hears),
-            preset=wanted.wish,
+            voice=_voice(wanted.clip, is_zero_shot=wanted.is_zero_shot),
+            preset=wanted.preset,
             seed=wanted.seed,
             first_hop_tokens=wanted.first_hop_tokens,
         )
@@ -173,7 +184,7 @@ class Program:
             return
         self._sounds.mkdir(parents=True, exist_ok=True)
         words = "-".join(wanted.text.lower().split()[:5]).strip(".,?")
-        manner = (wanted.wish or ("" if wanted.hears else "plain")).replace(".", "-")
+        manner = (wanted.preset or ("" if wanted.is_zero_shot else "plain")).replace(".", "-")
         path = self._sounds / f"{'_'.join(part for part in (wanted.clip.speaker, manner, words) if part)}.wav"
         with wave.open(str(path), "wb") as file:
             file.setnchannels(1)
@@ -182,5 +193,5 @@ class Program:
             file.writeframes(np.round(32_767.0 * np.clip(said.samples, -1, 1)).astype(np.int16).tobytes())
 
 
-def _voice(clip: Clip, *, hears: bool) -> VoiceReference:
-    return VoiceReference(clip.path, transcript=clip.transcript if hears else None, name=clip.speaker)
+def _voice(clip: Clip, *, is_zero_shot: bool) -> VoiceReference:
+    return VoiceReference(clip.path, transcript=clip.transcript if is_zero_shot else None, name=clip.speaker)

@@ -27,7 +27,7 @@ from training.judging.spectrogram_picture import write_picture
 from training.trainers.f0 import errors_between
 from training.trainers.vocoder import load_trained
 
-_QUIETEST_LOG_MEL = -7.0  # lower values are hardly audible
+_QUIETEST_LOG_MEL = -7.0  # quieter differences are hardly audible
 
 
 @dataclass(frozen=True, slots=True)

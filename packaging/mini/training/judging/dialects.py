@@ -1,4 +1,4 @@
-"""Measure of dialects: whether a requested dialect changes the phones towards those of the dialect."""
+"""Measure of dialects: whether a requested dialect moves the phones towards that dialect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MORE_DIALECTS = 2
 def dialects(examination: Examination) -> list[Outcome]:
     """Return the share of sentences whose phones are closer to the dialect than to the default accent.
 
-    Sentences that are equal in both are ignored. Equal distances count as one half.
+    Sentences that sound the same in both are ignored. Equal distances count as one half.
     """
     shares = {accent: _share(examination, accent) for accent in ACCENTS}
     others = sorted((share for accent, share in shares.items() if accent != _JUDGED_FIRST), reverse=True)

@@ -11,12 +11,12 @@ from training.judging.chain import Chain, Said, Wanted
 from training.judging.originals import Clip, Originals
 from training.judging.recognizer import Recognizer, word_error_rate
 
-# Speakers of the prompts: the one that is in no training set, then the two trained most.
+# Speakers of the prompts: the one that is in no training set, then the two with the most training data.
 PROMPTS = (STRANGER, *NAMED_TIMBRES)
 
 
 class NotMeasured(Exception):
-    """A measure is not possible here. The message says why and what to do."""
+    """A measurement is not possible here. The message contains the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class Examination:
     """Inputs of an evaluation.
 
     ``sentences`` were not used in training. ``judge`` is the file of a speaker encoder that was not used in training
-    the model. ``few`` is the number of speakers or sentences for measures that repeat much.
+    the model. ``few`` is the number of speakers or sentences for measures that would otherwise take long.
     """
 
     chain: Chain
@@ -52,5 +52,5 @@ class Examination:
 
 
 def short_name(speaker: str) -> str:
-    """flite-rms@1.00 is rms."""
+    """For example, flite-rms@1.00 becomes rms."""
     return speaker.partition("@")[0].removeprefix("flite-").removeprefix("espeak-")

@@ -15,7 +15,7 @@ _IN_TIME_SHARE = 0.95
 
 
 def identification(examination: Examination) -> list[Outcome]:
-    """Return the share of sentences that a recogniser identifies among all of them."""
+    """Return the share of sentences that a recogniser correctly selects from all of them."""
     outcomes = []
     for speaker in PROMPTS:
         heard = [
@@ -26,8 +26,7 @@ def identification(examination: Examination) -> list[Outcome]:
         outcomes.append(
             Outcome(
                 f"identified.{short_name(speaker)}",
-                f"sentences identified, prompt {short_name(speaker)}"
-                + (", never heard in training" if is_judged else ""),
+                f"sentences identified, prompt {short_name(speaker)}" + (", not used in training" if is_judged else ""),
                 right / len(heard),
                 at_least(_IDENTIFIED_SHARE) if is_judged else None,
                 f"{right} of {len(heard)}, chance {1 / len(heard):.0%}",

@@ -24,7 +24,7 @@ _LOWEST_HZ, _HIGHEST_HZ = 60.0, 500.0
 
 
 class TimbreJudge:
-    """A speaker encoder at ``path``, trained with other speakers and another seed than that of the model."""
+    """A speaker encoder at ``path``, trained with different speakers and a different seed from the model's."""
 
     def __init__(self, path: Path) -> None:
         """Raise ``MissingModelFile`` and ``DamagedModelFile``."""
@@ -36,7 +36,7 @@ class TimbreJudge:
 
 
 def timbre(examination: Examination) -> list[Outcome]:
-    """Return the share of pairs of an utterance and another speaker in which the utterance is closer to its prompt."""
+    """Return the share of cases in which an utterance is closer to its own prompt than to another speaker's."""
     if examination.judge is None:
         raise NotMeasured("Timbre needs --judge FILE: a speaker encoder of another seed and other speakers.")
     judge = TimbreJudge(examination.judge)
@@ -85,7 +85,7 @@ def median_f0_hz(samples: FloatArray) -> float:
 
 
 def _speakers(examination: Examination) -> list[str]:
-    """Return the strangers and the two speakers that were trained most."""
+    """Return the unseen speakers and the two speakers with the most training data."""
     return [*NAMED_TIMBRES, *examination.originals.strangers()][: max(2, examination.few)]
 
 

@@ -1,4 +1,4 @@
-"""All measures by name, in the order of the table, and their execution."""
+"""All measures by name, in the order of the table, and the function that runs them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from training.judging import dialects, intelligibility, likeness, speed, stages, wishes
+from training.judging import dialects, intelligibility, likeness, speed, stages, style_effects
 from training.judging.examination import Examination, NotMeasured
 from training.judging.outcome import Outcome, table
 
@@ -22,7 +22,7 @@ MEASURES: dict[str, Measure] = {
     "timbre": likeness.timbre,
     "pitch": likeness.pitch,
     "durations": intelligibility.durations,
-    "wishes": wishes.wishes,
+    "wishes": style_effects.style_effects,
     "dialects": dialects.dialects,
     "speed": speed.speed,
     "seams": speed.seams,
@@ -31,7 +31,7 @@ MEASURES: dict[str, Measure] = {
 
 @dataclass(slots=True)
 class Results:
-    """Results. ``left_out`` contains the reason for each measure that was not possible."""
+    """Results of the measures. ``left_out`` contains the reason for each measure that was not possible."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)

@@ -37,7 +37,7 @@ class Originals(Protocol):
     def say(self, speaker: str, text: str) -> Utterance: ...
 
     def phones(self, accent: str, text: str) -> list[str]:
-        """Return the phones of eSpeak in the named accent, as tokens represent them."""
+        """Return eSpeak's phones in the named accent, in the form used by tokens."""
         ...
 
     def strangers(self) -> list[str]:
@@ -78,7 +78,7 @@ class Synthesizers:
         return phones_of(encode(labels, np.zeros(len(labels) // 2, np.int32), shipped_pairs()), shipped_pairs())
 
     def strangers(self) -> list[str]:
-        """Return the stranger first, then speakers of flite and eSpeak in turn."""
+        """Return the unseen speaker, then speakers of flite and eSpeak alternately."""
         kept = [recipe.name for recipe in self._recipes.values() if recipe.split == "validation"]
         flite = [name for name in kept if self._recipes[name].engine == "flite"]
         espeak = [name for name in kept if self._recipes[name].engine == "espeak"]

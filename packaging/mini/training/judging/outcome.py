@@ -8,76 +8,76 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Asked(Enum):
-    """Relation between a good value and its limit."""
+class Relation(Enum):
+    """Relation between a value that passes and its limit."""
 
     AT_LEAST = ">="
     AT_MOST = "<="
     BELOW = "<"
 
     def holds(self, value: float, limit: float) -> bool:
-        compare: dict[Asked, Callable[[float, float], bool]] = {
-            Asked.AT_LEAST: operator.ge,
-            Asked.AT_MOST: operator.le,
-            Asked.BELOW: operator.lt,
+        compare: dict[Relation, Callable[[float, float], bool]] = {
+            Relation.AT_LEAST: operator.ge,
+            Relation.AT_MOST: operator.le,
+            Relation.BELOW: operator.lt,
         }
         return compare[self](value, limit)
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    asked: Asked
+class Requirement:
+    relation: Relation
     limit: float
 
 
-def at_least(limit: float) -> Bar:
-    return Bar(Asked.AT_LEAST, limit)
+def at_least(limit: float) -> Requirement:
+    return Requirement(Relation.AT_LEAST, limit)
 
 
-def at_most(limit: float) -> Bar:
-    return Bar(Asked.AT_MOST, limit)
+def at_most(limit: float) -> Requirement:
+    return Requirement(Relation.AT_MOST, limit)
 
 
-def below(limit: float) -> Bar:
-    return Bar(Asked.BELOW, limit)
+def below(limit: float) -> Requirement:
+    return Requirement(Relation.BELOW, limit)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A value with its description ``says`` and its ``name`` for programs. Without a ``bar``, nothing is required."""
+    """A value with its ``description`` and a ``name`` for programs. Without a ``requirement``, any value passes."""
 
     name: str
-    says: str
+    description: str
     value: float
-    bar: Bar | None = None
+    requirement: Requirement | None = None
     aside: str = ""
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the requirement is met, or None without a requirement. NaN does not meet any."""
-        return self.bar.asked.holds(self.value, self.bar.limit) if self.bar else None
+        """Whether the requirement is met, or None without a requirement. NaN meets no requirement."""
+        return self.requirement.relation.holds(self.value, self.requirement.limit) if self.requirement else None
 
     def as_json(self) -> dict[str, object]:
         return {
             "name": self.name,
-            "says": self.says,
+            "says": self.description,
             # JSON has no NaN.
             "value": float(f"{self.value:.4g}") if self.value == self.value else None,
-            "asked": f"{self.bar.asked.value} {self.bar.limit:g}" if self.bar else None,
+            "asked": f"{self.requirement.relation.value} {self.requirement.limit:g}" if self.requirement else None,
             "is_met": self.is_met,
             "aside": self.aside,
         }
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Return a line for each: verdict, value, requirement, description."""
+    """Return one line for each outcome: verdict, value, requirement, description."""
     verdicts = {True: "holds", False: "FAILS", None: ""}
     rows = [
         (verdicts[each.is_met], f"{each.value:.4g}", each.as_json()["asked"] or "", _described(each))
         for each in outcomes
     ]
-    return "\n".join(f"{verdict:<6}{value:>9}  {asked:<8}  {says}" for verdict, value, asked, says in rows)
+    return "\n".join(f"{verdict:<6}{value:>9}  {required:<8}  {text}" for verdict, value, required, text in rows)
 
 
 def _described(outcome: Outcome) -> str:
-    return f"{outcome.says} ({outcome.aside})" if outcome.aside else outcome.says
+    return f"{outcome.description} ({outcome.aside})" if outcome.aside else outcome.description

@@ -1,6 +1,6 @@
 """Speech recognition with pocketsphinx: identification of one of several sentences, or free words.
 
-This small recogniser of 2015 for American English makes many errors, also for the speech of the synthesizers.
+This small recogniser of 2015 for American English makes many errors, even for the speech of the synthesizers.
 Therefore its error rate is compared with that of the original.
 """
 
@@ -26,7 +26,7 @@ _PEAK = 0.7
 
 class Recognizer(Protocol):
     def sentence(self, samples: FloatArray, sentences: tuple[str, ...]) -> int | None:
-        """Return the number of the recognised sentence of ``sentences``, or None. The audio has 24 kHz."""
+        """Return the index in ``sentences`` of the recognised sentence, or None. The sample rate is 24 kHz."""
         ...
 
     def words(self, samples: FloatArray) -> list[str]: ...
@@ -36,12 +36,12 @@ class Pocketsphinx:
     """Raise ``CorpusFailed`` if it is not installed."""
 
     def sentence(self, samples: FloatArray, sentences: tuple[str, ...]) -> int | None:
-        heard = _hear(_grammar_decoder(sentences), samples)
+        heard = _recognise(_grammar_decoder(sentences), samples)
         spelled = [" ".join(words_of(sentence)) for sentence in sentences]
         return spelled.index(heard) if heard in spelled else None
 
     def words(self, samples: FloatArray) -> list[str]:
-        return _hear(_open_decoder(), samples).split()
+        return _recognise(_open_decoder(), samples).split()
 
 
 def words_of(text: str) -> list[str]:
@@ -78,7 +78,7 @@ def _decoder(**settings: object) -> Any:
     return Decoder(samprate=float(_RATE), loglevel="FATAL", cmn="batch", **settings)
 
 
-def _hear(decoder: Any, samples: FloatArray) -> str:
+def _recognise(decoder: Any, samples: FloatArray) -> str:
     at_16k = Waveform(samples, SAMPLE_RATE).resampled(_RATE).samples
     scaled = at_16k * np.float32(_PEAK / max(1e-6, float(np.abs(at_16k).max(initial=0.0))))
     decoder.start_utt()

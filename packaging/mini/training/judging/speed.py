@@ -40,7 +40,7 @@ def speed(examination: Examination) -> list[Outcome]:
 
 
 def seams(examination: Examination) -> list[Outcome]:
-    """Compare streaming with the same tokens in one piece and the same mask, for all stages and for each stage.
+    """Compare streaming with one run over the same tokens and with the same mask, for all stages and for each stage.
 
     Rounding errors of the mel change the phase of the pitch, which accumulates over an utterance. The audio therefore
     differs more than the output of each stage.
@@ -59,11 +59,11 @@ def seams(examination: Examination) -> list[Outcome]:
             mels.append(_difference(examination.chain.mel(tokens, clip, tokens_per_piece=_GRID_TOKENS), whole_mel))
             copy = examination.chain.copy(whole_mel)
             copies.append(_difference(examination.chain.copy(whole_mel, frames_per_piece=2 * _GRID_TOKENS), copy))
-    says = "streamed against whole: the largest difference of any"
+    description = "streamed against whole: the largest difference of any"
     return [
-        Outcome("seams", f"{says} sample", max(sounds), at_most(_SAME), f"{len(sounds)} utterances"),
-        Outcome("seams.mel", f"{says} mel value of the same tokens", max(mels), at_most(_SAME), "in nats"),
-        Outcome("seams.vocoder", f"{says} sample of the same mel", max(copies), at_most(_SAME)),
+        Outcome("seams", f"{description} sample", max(sounds), at_most(_SAME), f"{len(sounds)} utterances"),
+        Outcome("seams.mel", f"{description} mel value of the same tokens", max(mels), at_most(_SAME), "in nats"),
+        Outcome("seams.vocoder", f"{description} sample of the same mel", max(copies), at_most(_SAME)),
     ]
 
 

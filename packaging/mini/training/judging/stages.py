@@ -64,7 +64,7 @@ def flow(examination: Examination) -> list[Outcome]:
 
 
 def tokenizer(examination: Examination) -> list[Outcome]:
-    """Compare the output of the speech tokenizer for unseen prompts with the tokens of the synthesizer."""
+    """Compare the speech tokenizer's output for unseen prompts with the synthesizer's tokens."""
     right, errors, num_phones, num_tokens = 0, 0, 0, 0
     for speaker in [*PROMPTS, *examination.originals.strangers()[1 : examination.few]]:
         clip = examination.originals.clip(speaker)
@@ -103,5 +103,5 @@ def speech_lm(examination: Examination) -> list[Outcome]:
 
 
 def _mel_distance(mel: np.ndarray, true_mel: np.ndarray) -> float:
-    quietest = -7.0  # lower values are hardly audible
+    quietest = -7.0  # quieter differences are hardly audible
     return float(np.abs(np.maximum(mel, quietest) - np.maximum(true_mel, quietest)).mean())

@@ -45,7 +45,7 @@ class TrainedModel:
 
 
 def read_trained(work: Path) -> TrainedModel:
-    """Return the averaged weights of all stages. Raise ``TrainingFailed`` for a stage that has not been trained."""
+    """Return the averaged weights of all stages. Raise ``TrainingFailed`` if a stage has not been trained."""
     speech_lm_config, speech_lm = official_speech_lm(work / "speech_lm.pt")
     flow_config, flow = official_flow(work / "flow.pt")
     network = load_trained(work)

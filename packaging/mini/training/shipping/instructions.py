@@ -1,6 +1,6 @@
-"""Instructions that the bundled voice supports: the training sentences for each style of the corpus.
+"""Instructions that the bundled voice supports: the training sentences of each style.
 
-The canonical sentence becomes a preset of the app, in ``styles.json`` in the model folder.
+The canonical sentence becomes a preset in ``styles.json`` of the model folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DATA = Path(__file__).with_name("instructions.json")
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Instructions of one style. The first sentence is that of the preset."""
+    """Instructions of one style. The first sentence becomes the preset."""
 
     style: str
     family: str
@@ -48,7 +48,7 @@ def read_instructions() -> dict[str, Instruction]:
 
 
 def write_presets(folder: Path, styles: Collection[str]) -> None:
-    """Write ``styles.json`` with the presets that have instructions, and without tags, because none were trained."""
+    """Write ``styles.json`` with the presets that have instructions. There are no tags, because none were trained."""
     presets = [
         {
             "id": f"v3.{each.family}",

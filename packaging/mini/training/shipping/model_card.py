@@ -45,7 +45,7 @@ def write_card(folder: Path, measured: Path, work: Path) -> Path:
     path = folder / CARD_FILE
     text = _TEMPLATE.read_text("utf-8").format(
         sizes=_sizes(folder),
-        wishes="\n".join(f"- “{each.canonical}” ({each.label_en})" for each in read_instructions().values()),
+        instructions="\n".join(f"- “{each.canonical}” ({each.label_en})" for each in read_instructions().values()),
         verdict=_verdict(content),
         measures=_measures(content),
         training=_training(work),
@@ -81,8 +81,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _sizes(folder: Path) -> str:
     rows = [
-        f"| `{name}` | {says} | {(folder / name).stat().st_size / 1e6:.1f} MB |"
-        for name, says in _NETWORKS.items()
+        f"| `{name}` | {description} | {(folder / name).stat().st_size / 1e6:.1f} MB |"
+        for name, description in _NETWORKS.items()
         if (folder / name).is_file()
     ]
     return "\n".join(["| file | network | size |", "|---|---|---|", *rows])
@@ -96,14 +96,14 @@ def _measures(content: Mapping[str, Any]) -> str:
         remark = "; ".join(part for part in (each["aside"], verdicts[each["is_met"]]) if part)
         rows.append(f"| {each['says']} | {value} | {each['asked'] or ''} | {remark} |")
     left_out = [f"- Not measured: {name}. {why}" for name, why in content["not_measured"].items()]
-    return "\n".join(["| measure | value | asked | |", "|---|---|---|---|", *rows, "", *left_out]).rstrip()
+    return "\n".join(["| measure | value | required | |", "|---|---|---|---|", *rows, "", *left_out]).rstrip()
 
 
 def _verdict(content: Mapping[str, Any]) -> str:
     judged = [each for each in content["measures"] if each["is_met"] is not None]
     held = sum(each["is_met"] for each in judged)
     extent = "a quick look, not the full measurement" if content["is_quick"] else "the full measurement"
-    return f"{held} of {len(judged)} measures that something is asked of hold ({content['measured']}, {extent})."
+    return f"{held} of {len(judged)} required measures hold ({content['measured']}, {extent})."
 
 
 def _training(work: Path) -> str:

@@ -26,7 +26,7 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)*")
 
 
 def respelled(phones: list[str]) -> str:
-    """Return one letter per phone. Stress is dropped, except that the weakest vowel has its own letter."""
+    """Return one letter per phone. Stress is dropped, but the unstressed central vowel has its own letter."""
     return "".join(LETTER_OF_PHONE[phone if phone in LETTER_OF_PHONE else phone.rstrip("012")] for phone in phones)
 
 

@@ -20,17 +20,19 @@ from studio.text.tokenizer import WORD_PATTERN, TextTokenizer
 NUM_MERGES = 600
 # Longer tokens would be whole words, which are too rare in the corpus.
 _LONGEST_PIECE_BYTES = 5
-# The preamble precedes every text, so it should be short. Instructions are frequent, too.
-_WEIGHT_OF_PREAMBLE, _WEIGHT_OF_WISH = 2000, 20
-_WRITTEN_SHARE = 0.1  # share of the texts that also appear in plain letters, for words that are not in the dictionary
+# The preamble precedes every text, so it should be short. Instructions are frequent as well.
+_WEIGHT_OF_PREAMBLE, _INSTRUCTION_WEIGHT = 2000, 20
+_WRITTEN_SHARE = (
+    0.1  # share of the texts that are also used in plain spelling, for words that are not in the dictionary
+)
 _BASE_SPECIAL_TOKENS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 _FILES = ("vocab.json", "merges.txt", "tokenizer_config.json", RESPELLINGS_FILE)
 
 
 def write_text_vocabulary(
-    folder: Path, texts: Iterable[str], wishes: Iterable[str] = (), num_merges: int = NUM_MERGES
+    folder: Path, texts: Iterable[str], instructions: Iterable[str] = (), num_merges: int = NUM_MERGES
 ) -> None:
-    """Write ``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``, learned from ``texts`` and ``wishes``.
+    """Write ``vocab.json``, ``merges.txt`` and ``tokenizer_config.json``, learned from ``texts`` and ``instructions``.
 
     ``folder`` must contain the respellings, from which the tokens are built.
     """
@@ -51,16 +53,16 @@ def write_text_vocabulary(
         initial_alphabet=alphabet,
         max_token_length=_LONGEST_PIECE_BYTES,
     )
-    tokenizer.train_from_iterator(_as_met(list(texts), list(wishes), respellings), trainer)
+    tokenizer.train_from_iterator(_as_met(list(texts), list(instructions), respellings), trainer)
     tokenizer.model.save(str(folder))
     num_entries = tokenizer.get_vocab_size(with_added_tokens=False)
     (folder / "tokenizer_config.json").write_text(json.dumps(_settings(num_entries), indent=1), "utf-8")
 
 
-def _as_met(texts: list[str], wishes: list[str], respellings: Respellings) -> Iterator[str]:
+def _as_met(texts: list[str], instructions: list[str], respellings: Respellings) -> Iterator[str]:
     yield from (respellings.respelled(text) for text in texts)
     yield from (text.lower() for text in texts[:: round(1 / _WRITTEN_SHARE)])
-    yield from wishes * _WEIGHT_OF_WISH
+    yield from instructions * _INSTRUCTION_WEIGHT
     yield from [COSYVOICE3_TEXT.preamble] * _WEIGHT_OF_PREAMBLE
 
 

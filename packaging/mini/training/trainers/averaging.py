@@ -1,4 +1,4 @@
-"""Exponential moving average of a network's weights, which has a similar effect to a smaller learning rate."""
+"""Exponential moving average of a network's weights. Its effect is similar to a smaller learning rate."""
 
 from __future__ import annotations
 

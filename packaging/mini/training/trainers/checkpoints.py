@@ -32,7 +32,7 @@ def read_checkpoint(path: Path, device: str = "cpu") -> dict[str, Any]:
     try:
         content: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
     except (EOFError, RuntimeError, pickle.UnpicklingError) as error:
-        raise TrainingFailed(f"{path} is no checkpoint, or a damaged one. Delete it to begin anew.") from error
+        raise TrainingFailed(f"{path} is not a checkpoint, or is damaged. Delete it to start from scratch.") from error
     return content
 
 
@@ -46,7 +46,7 @@ def load_weights(path: Path, network: str) -> Tensors:
     content = read_checkpoint(path)
     weights = content["averages"].get(network) or content["networks"].get(network)
     if weights is None:
-        raise TrainingFailed(f"{path} holds no network {network}; it holds {', '.join(content['networks'])}.")
+        raise TrainingFailed(f"{path} contains no network {network}; it contains {', '.join(content['networks'])}.")
     return dict(weights)
 
 

@@ -20,7 +20,7 @@ from training.trainers.options import TrainingFailed, TrainingOptions
 Disturb = Callable[[FloatArray, np.random.Generator], FloatArray]
 
 LOOK_AHEAD_FRAMES = 4
-MARGIN_FRAMES = 1  # of audio on each side, for measuring the phase at the first and last frame boundary
+MARGIN_FRAMES = 1  # samples on each side, for measuring the phase at the first and last frame boundary
 _MARGIN_TOKENS = 1
 _LOOK_AHEAD_TOKENS = 2
 
@@ -55,7 +55,10 @@ class Crops:
 
 
 class CropReader:
-    """Draws pieces of ``num_frames`` from the utterances of ``indices``. The number is even, as pieces begin with a token."""
+    """Draws pieces of ``num_frames`` from the utterances of ``indices``.
+
+    The number is even, as pieces begin with a token.
+    """
 
     def __init__(
         self,
@@ -66,9 +69,11 @@ class CropReader:
         disturb: Disturb | None = None,
     ) -> None:
         if num_frames % 2:
-            raise TrainingFailed(f"A crop lasts an even number of frames, whole tokens; not {num_frames}.")
+            raise TrainingFailed(f"A crop must have an even number of frames (whole tokens), not {num_frames}.")
         if len(indices) == 0:
-            raise TrainingFailed("The corpus has no utterance of the kind this stage needs. Make more of it first.")
+            raise TrainingFailed(
+                "The corpus has no utterance of the kind that this stage needs. Extend the corpus first."
+            )
         self._corpus, self._indices, self._num_frames = corpus, indices, num_frames
         self._disturb = disturb
 

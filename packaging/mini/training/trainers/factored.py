@@ -1,7 +1,7 @@
 """Factored tables of speech tokens: the row of a token is the sum of those of its phones, its pair and its colour.
 
-Only few of the 6561 tokens are frequent, but all of their parts are. For the model folder, a table is expanded to the
-official tensor. To continue the training, the tensor is split again exactly.
+Few of the 6561 tokens are frequent, but all of their parts are. For the model folder, a table is expanded to the
+official tensor. The tensor can be split again exactly to continue the training.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class FactoredTable(nn.Module):
             return nn.Parameter(torch.empty(num_rows, size).normal_(std=deviation * share))
 
         self.first, self.second = part(labels.num_labels, 1.0), part(labels.num_labels, 1.0)
-        # The part of a pair that does not follow from its phones starts at zero.
+        # Only the remainder of a pair, beyond the sum of its phones, starts at zero.
         self.pair = part(NUM_PAIRS, 0.1)
         self.colour = part(NUM_COLOURS, 1.0)
         self.register_buffer("first_of_pair", torch.from_numpy(labels.first), persistent=False)
         self.register_buffer("second_of_pair", torch.from_numpy(labels.second), persistent=False)
 
     def pairs(self) -> torch.Tensor:
-        """(729, size)"""
+        """Return the pair part of the table (729, size)."""
         return F.embedding(self.first_of_pair, self.first) + F.embedding(self.second_of_pair, self.second) + self.pair
 
     def rows(self) -> torch.Tensor:
@@ -64,7 +64,7 @@ class FactoredTable(nn.Module):
 
     @torch.no_grad()
     def take_apart(self, rows: torch.Tensor) -> None:
-        """Start from an official table (6561, size), which is a sum of pairs and colours."""
+        """Load an official table (6561, size), which is a sum of pairs and colours."""
         by_colour = rows.float().view(NUM_COLOURS, NUM_PAIRS, -1)
         pairs, colours = by_colour.mean(dim=0), by_colour.mean(dim=1)
         self.first.zero_()

@@ -39,13 +39,13 @@ def usual_indices(corpus: Corpus, indices: npt.NDArray[np.int64]) -> npt.NDArray
 def some_of_each(
     corpus: Corpus, indices: npt.NDArray[np.int64], most: int, random: np.random.Generator
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Return at most ``most`` of ``indices`` of each speaker, by the speaker's name."""
+    """Return at most ``most`` of ``indices`` for each speaker, by name."""
     return {name: np.sort(random.permutation(numbers)[:most]) for name, numbers in corpus.by_speaker(indices).items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterBankPool:
-    """``banks`` (frames, 80) float16 with their mean, ``speakers`` the number of each one's speaker."""
+    """``banks`` are (frames, 80) float16, including their mean; ``speakers`` are the numbers of their speakers."""
 
     banks: list[npt.NDArray[np.float16]]
     speakers: npt.NDArray[np.int64]
@@ -63,9 +63,10 @@ class FilterBankPool:
     def crops(
         self, num_rows: int, num_frames: int, random: np.random.Generator
     ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """(rows, frames, 80) mean-free pieces of random speakers, some over a random floor of noise; and who they are.
+        """Return mean-free pieces (rows, frames, 80) of random speakers, some with a random noise floor, and the
+        speakers.
 
-        Utterances that are too short are repeated from the beginning.
+        Utterances that are too short are repeated.
         """
         # All speakers are equally likely, independent of their number of utterances.
         wanted = random.integers(self.speakers.max() + 1, size=num_rows)
@@ -81,11 +82,11 @@ class FilterBankPool:
 
 
 _NOISY_SHARE = 0.5
-_QUIETEST_NOISE, _LOUDEST_NOISE = -9.0, -2.5  # nats of a band's power below the loudest of the piece
+_QUIETEST_NOISE, _LOUDEST_NOISE = -9.0, -2.5  # level in nats relative to the loudest band of the piece
 
 
 def _over_noise(piece: FloatArray, random: np.random.Generator) -> FloatArray:
-    """Add a sloping noise floor, as recordings have, because synthesizers are silent between words."""
+    """Add a sloping noise floor, which recordings have, unlike synthesizers, which are silent between words."""
     level = piece.max() + random.uniform(_QUIETEST_NOISE, _LOUDEST_NOISE) - 3.0
     slope = np.linspace(0.0, random.uniform(-3.0, 1.0), piece.shape[1])
     noise = level + slope + 0.5 * random.standard_normal(piece.shape)

@@ -40,7 +40,7 @@ class FlowSettings:
     feed_forward_ratio: int = 2
     look_ahead_channels: int = 384
     rate: float = 1.5e-3
-    matrix_rate: float = 0.0  # of the Muon optimizer for the blocks' matrices; 0 leaves them to AdamW
+    matrix_rate: float = 0.0  # rate of the Muon optimizer for the matrices of blocks; 0 selects AdamW for them
     weight_decay: float = 1e-2
     second_moment_decay: float = 0.98
     average_decay: float = 0.999

@@ -27,12 +27,12 @@ FRAMES_PER_TOKEN = 2
 LOOK_AHEAD_TOKENS = 3
 
 _NO_PROMPT_SHARE = 0.1
-_WHOLE_UTTERANCE_SHARE = 0.5  # of the prompts that may end where an utterance ends
+_WHOLE_UTTERANCE_SHARE = 0.5  # share of prompts that end where an utterance ends, if possible
 _LONGEST_PROMPT_SHARE = 0.7
-_MID_UTTERANCE_SHARE = 0.5  # a clip begins anywhere
+_MID_UTTERANCE_SHARE = 0.5  # a clip may begin anywhere
 _DOUBTFUL_SHARE = 0.6
 _ASKED_SHARE = 0.9
-_HEIGHT_SHARE = 0.25  # of what follows a prompt: a raised or a lowered voice, where the speaker has one
+_HEIGHT_SHARE = 0.25  # share of raised or lowered voices after a prompt, if the speaker has them
 _WEIGHT_OF_SIZE = 0.7
 _MOST_WRONG_TOKENS = 0.35
 
@@ -64,10 +64,10 @@ class Piece(NamedTuple):
 
 
 class Source(NamedTuple):
-    """One speaker's utterances; of them those a piece may begin with, the raised and lowered, and possible prompts.
+    """One speaker's utterances: possible starts of a piece, raised and lowered voices, and possible prompts.
 
-    None begins with a raised or a lowered voice: a low prompt would leave open whether the speaker is always so low,
-    and a flow that hedges makes every low voice too high.
+    No piece starts with a raised or lowered voice. After a low prompt it would be unknown whether the speaker's voice
+    is always low, and the flow would learn to raise every low voice.
     """
 
     utterances: npt.NDArray[np.int64]
@@ -83,8 +83,11 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowPieces:
-    """Draws pieces; speakers (``shares`` add up to one) the oftener, the more there is of them, but not in proportion:
-    a voice is cloned by knowing many."""
+    """Draws pieces.
+
+    Speakers with more utterances are drawn more often, but less than in proportion, because cloning requires variety.
+    ``shares`` add up to one.
+    """
 
     corpus: Corpus
     embeddings: SpeakerEmbeddings
@@ -126,7 +129,7 @@ class FlowPieces:
     def _piece(self, num_tokens: int, num_following: int, random: np.random.Generator) -> Piece:
         source = self.sources[int(random.choice(len(self.sources), p=self.shares))]
         first, others, heights = self._first_utterance(source, random), source.utterances, source.heights
-        # The embedding is that of the prompt or, half of the time, that of another utterance of the speaker.
+        # In half of all cases the embedding is from the prompt, otherwise from another utterance of the speaker.
         embedding_index = first
         if first not in self.embeddings.of_index or random.random() < 0.5:
             embedding_index = self.embeddings.draw_index(self.corpus.entry(first).speaker.name, random)
@@ -158,7 +161,7 @@ class FlowPieces:
 
     @staticmethod
     def _first_utterance(source: Source, random: np.random.Generator) -> int:
-        """Draw an utterance; half of the time, one that is suitable as a prompt."""
+        """Draw an utterance; in half of all cases, one that is suitable as a prompt."""
         return int(random.choice(source.prompts if random.random() < 0.5 else source.firsts))
 
 
@@ -172,7 +175,7 @@ def _prompt_tokens(num_tokens: int, first_end: int, random: np.random.Generator)
 
 
 def _doubtful(tokens: IntArray, num_prompt_tokens: int, random: np.random.Generator) -> IntArray:
-    """Change some prompt tokens as the tokenizer network would: to a neighbour, another colour or another phone."""
+    """Change some prompt tokens to a neighbour, another colour or another phone, like errors of the tokenizer network."""
     tokens = tokens.copy()
     share = random.uniform(0.0, _MOST_WRONG_TOKENS)
     for place in np.flatnonzero(random.random(num_prompt_tokens) < share).tolist():

@@ -1,7 +1,8 @@
-"""Conditional flow matching: the velocity along straight paths from noise to mel, as the solver will follow it.
+"""Conditional flow matching: the velocity along straight paths from noise to mel.
 
 The path is ``x = (1 - (1 - sigma) t) noise + t mel``, its velocity ``mel - (1 - sigma) noise`` (specification F2).
-Times are drawn on the cosine grid of the solver, so most are close to the noise, where speech takes shape.
+Times are drawn on the solver's cosine grid, so most are close to the noise, where the structure of speech is
+determined.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from training.corpus.utterance import MEL_BINS
 from training.trainers.flow_batches import FlowBatch
 
 _SMALLEST_SIGMA = 1e-6
-# A voice's harmonics lie in the lower bands. They are a small part of a mel's variance, and all of what tells the
-# vocoder how high the voice is: where they blur, every voice comes out at the average height.
+# The harmonics of a voice are in the lower bands. They are a small part of a mel's variance, but the vocoder's pitch
+# predictor depends on them: where they blur, every voice gets the average pitch.
 _HARMONIC_BINS, _WEIGHT_OF_HARMONICS = 36, 3.0
 
 
@@ -49,7 +50,7 @@ class FlowDraw(NamedTuple):
 
 
 def flow_loss(network: FlowNetwork, batch: FlowBatch, draw: FlowDraw, *, chunk_frames: int | None) -> torch.Tensor:
-    """Weighted squared error of the velocity where no prompt was given. ``chunk_frames``: the streaming mask, or None.
+    """Weighted squared error of the velocity after the prompt. ``chunk_frames``: the streaming mask, or None.
 
     Unconditional rows get zeros for tokens, prompt and speaker, as the second row of the solver.
     """

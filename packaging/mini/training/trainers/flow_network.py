@@ -54,7 +54,7 @@ def facts_of_config(config: FlowConfig) -> dict[str, Fact]:
 
 
 class LearningFlow(TransformerFlow):
-    """``embed`` sums the parts of each token; everything else is what ships."""
+    """``embed`` sums the parts of each token; everything else is the same as in the model folder."""
 
     def __init__(self, config: FlowConfig, labels: PairLabels) -> None:
         assert config.lookahead is not None and config.dit is not None  # noqa: PT018 - CosyVoice3's layout
@@ -69,9 +69,9 @@ class LearningFlow(TransformerFlow):
 
     @torch.no_grad()
     def begin(self, mean_mel: torch.Tensor) -> None:
-        """First values: every block passes its input on nearly unchanged, and the velocity is the mean's.
+        """Initialise: blocks hardly change their input, and the velocity leads to the average mel.
 
-        A network that starts with the average mel has to learn only the differences.
+        The network then has to learn only the differences from it.
         """
         estimator = self.estimator
         assert isinstance(estimator, DiT)
@@ -85,7 +85,7 @@ class LearningFlow(TransformerFlow):
             assert norm is not None
             gates = norm.linear.bias.view(norm.num_parts, -1)
             gates[2] = gates[5] = _FIRST_GATE
-        # An embedding has length one: its 192 numbers are small, and so would be what is made of them.
+        # An embedding has length one, so its 192 numbers, and therefore the projected values, would be too small.
         nn.init.normal_(self.spk_embed_affine_layer.weight, std=_SPEAKER_DEVIATION)
         nn.init.zeros_(self.spk_embed_affine_layer.bias)
         nn.init.normal_(estimator.proj_out.weight, std=0.02)

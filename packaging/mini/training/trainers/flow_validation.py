@@ -32,7 +32,7 @@ _PICTURES = 6
 
 
 class _Target(NamedTuple):
-    """A sentence for the voice of a prompt, with the synthesizer's rendering."""
+    """A sentence in the voice of a prompt, and the synthesizer's rendering of it."""
 
     prompt: FlowPrompt
     tokens: tuple[int, ...]
@@ -53,7 +53,7 @@ class FlowValidation:
     def of(
         cls, corpus: Corpus, embeddings: SpeakerEmbeddings, config: FlowConfig, picture: Path, *, num_targets: int
     ) -> FlowValidation:
-        """Unseen sentences; half of the targets of speakers trained on, half of others, the stranger among them."""
+        """Return unseen sentences: half of them by training speakers, half by others, including the unseen speaker."""
         unseen_texts = np.concatenate([corpus.indices(split=split) for split in ("validation", "test")])
         is_known = np.array([corpus.entry(index).speaker.split == "train" for index in unseen_texts.tolist()], bool)
         random = np.random.default_rng(0)
@@ -70,9 +70,10 @@ class FlowValidation:
         return cls(batches, targets, config, picture)
 
     def measure(self, network: LearningFlow) -> dict[str, float]:
-        """``loss`` and ``whole_loss`` (streaming mask, none); ``known``/``unknown``: mean distance of generated mels
-        from the true ones in nats, by whether the speaker was trained on; ``sharpness``: how much of the true mels'
-        contrast between neighbouring bands the generated ones have; ``whole_distance`` without the streaming mask.
+        """Return the validation values. ``loss`` is with the streaming mask, ``whole_loss`` without it. ``known`` and
+        ``unknown`` are mean distances in nats between generated and true mels, for training speakers and for others;
+        ``whole_distance`` is without the streaming mask. ``sharpness`` is the contrast between neighbouring bands
+        relative to the true mels.
         """
         device = next(network.parameters()).device
         values = {
@@ -129,7 +130,7 @@ def _targets(
     most: int,
     is_known_speaker: bool,
 ) -> list[_Target]:
-    """One of each speaker as far as they go, with another of the speaker's utterances as the prompt."""
+    """Return up to one utterance of each speaker, with another utterance of that speaker as the prompt."""
     targets: list[_Target] = []
     by_speaker = {name: numbers for name, numbers in corpus.by_speaker(indices).items() if name in embeddings.indices}
     for name in random.permutation(sorted(by_speaker)).tolist()[:most]:

@@ -55,9 +55,9 @@ class Trainer:
     """One run of one stage, without the training steps.
 
     ``facts`` (sizes) go into the checkpoint for exporters. The rate of each optimizer rises over
-    ``warm_up_steps`` and falls to a tenth in the last ``cool_down_share`` of this run. ``validate`` speaks with
-    the averaged weights, every ``minutes_between_validations`` and at the end; modules are in ``eval`` meanwhile.
-    ``warm_start`` gets ``options.start_from`` where there is no checkpoint, and fills the networks.
+    ``warm_up_steps`` and falls to a tenth in the last ``cool_down_share`` of this run. ``validate`` runs with the
+    averaged weights, every ``minutes_between_validations`` and at the end, with modules in ``eval`` mode. Without a
+    checkpoint, ``warm_start`` receives ``options.start_from`` and loads the networks.
     """
 
     def __init__(
@@ -126,7 +126,9 @@ class Trainer:
 
     def steps(self) -> Iterator[int]:
         """Yield the number of each step, until the time is over or the process is interrupted (SIGTERM, Ctrl+C)."""
-        self._say(f"{self.name}: from step {self.step}, for {self.options.minutes:g} minutes on {self.options.device}")
+        self._print(
+            f"{self.name}: from step {self.step}, for {self.options.minutes:g} minutes on {self.options.device}"
+        )
         with self._ending_gently():
             while self.elapsed_share < 1.0 and not self._must_stop:
                 self._set_rates()
@@ -135,7 +137,7 @@ class Trainer:
                 self._after_step()
         if self._must_stop:
             self.save()
-            self._say(f"{self.name}: asked to stop; saved at step {self.step}")
+            self._print(f"{self.name}: interrupted; saved at step {self.step}")
 
     def descend(self, loss: torch.Tensor, *optimizers: str, largest_gradient: float | None = None) -> None:
         """Perform a gradient step of ``loss`` with these optimizers, and update the averages of their networks.
@@ -201,7 +203,7 @@ class Trainer:
         facts = content["facts"]
         if facts != self.facts:
             raise TrainingFailed(
-                f"{self.checkpoint_path} was made with other sizes ({facts}) than are wanted now ({self.facts}). "
+                f"{self.checkpoint_path} has sizes ({facts}) that differ from the requested ones ({self.facts}). "
                 "Delete it, or choose another --name."
             )
         try:
@@ -213,7 +215,7 @@ class Trainer:
                 average.load(content["averages"][name], content["num_updates"][name])
         except (KeyError, RuntimeError, ValueError) as error:
             raise TrainingFailed(
-                f"{self.checkpoint_path} does not fit the networks of today. Delete it to begin anew. ({error})"
+                f"{self.checkpoint_path} does not fit the current networks. Delete it to start from scratch. ({error})"
             ) from error
         self.step = content["step"]
         self._earlier_seconds, self._earlier_heard_seconds = content["seconds"], content["heard_seconds"]
@@ -256,14 +258,14 @@ class Trainer:
             record["heard_per_cpu_second"] = (self._heard_seconds - self._heard_at_line) / (cpu - self._cpu_at_line)
         with self._log_path.open("a", encoding="utf-8") as log:
             log.write(json.dumps(record) + "\n")
-        self._say(f"{self.name} " + " ".join(f"{name}={_short(value)}" for name, value in record.items()))
+        self._print(f"{self.name} " + " ".join(f"{name}={_short(value)}" for name, value in record.items()))
         self._means.clear()
         self._last_line, self._cpu_at_line = now, cpu
         self._step_at_line, self._heard_at_line = self.step, self._heard_seconds
         if broken:
             raise TrainingFailed(
-                f"{self.name} has lost itself at step {self.step}: {broken[0]} is not a number any more. "
-                "The last checkpoint is from before; start again with a lower rate."
+                f"{self.name} diverged at step {self.step}: {broken[0]} is not a number. "
+                "The last checkpoint is older; continue with a lower rate."
             )
 
     def _validated(self) -> dict[str, float]:
@@ -303,7 +305,7 @@ class Trainer:
                 signal.signal(number, handler)
 
     @staticmethod
-    def _say(line: str) -> None:
+    def _print(line: str) -> None:
         sys.stderr.write(f"[{os.getpid()}] {line}\n")
         sys.stderr.flush()
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-_SECOND_MOMENT_DECAY = 0.98  # a run has some thousand steps, so a shorter memory than usual suffices
+_SECOND_MOMENT_DECAY = 0.98  # a run has a few thousand steps, so the memory is shorter than usual
 
 
 def adam_and_muon(
     name: str, network: nn.Module, *, matrices_in: str, adam_rate: float, matrix_rate: float, weight_decay: float
 ) -> dict[str, torch.optim.Optimizer]:
-    """Two optimizers, ``name`` and ``matrices``; the latter for matrices of modules whose names begin so.
+    """Return two optimizers, ``name`` and ``matrices``.
 
-    ``matrix_rate`` 0 leaves everything to Adam. Only matrices decay.
+    The latter is for matrices in modules whose names have one of the prefixes. If ``matrix_rate`` is 0, Adam is used
+    for all weights. Only matrices decay.
     """
     chosen = {
         weight_name: bool(matrix_rate) and weight.ndim == 2 and weight_name.startswith(matrices_in)

@@ -15,16 +15,17 @@ SettingsT = TypeVar("SettingsT")
 
 
 class TrainingFailed(Exception):
-    """A training run cannot continue. The message says why and what to do."""
+    """A training run cannot continue. The message contains the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions:
     """One run of one stage.
 
-    ``work`` holds ``<name>.pt`` (resumed if it is there) and ``<name>.jsonl``; ``name`` is the stage's unless a
-    second network of the kind is wanted, such as the judge's own speaker encoder. ``start_from`` is a shipped model
-    folder to begin from where there is no checkpoint yet. ``settings`` are the stage's own, as text.
+    ``work`` contains ``<name>.pt``, which is resumed if it exists, and ``<name>.jsonl``. ``name`` is the name of the
+    stage, or another name for a second network of the same kind, such as the speaker encoder of the evaluation.
+    ``start_from`` is a model folder to start from if there is no checkpoint. ``settings`` are the settings of the
+    stage, as text.
     """
 
     corpus: Path
@@ -38,7 +39,7 @@ class TrainingOptions:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def with_settings(self, defaults: SettingsT) -> SettingsT:
-        """``defaults``, a frozen dataclass of numbers, words and truths, with what this run sets otherwise.
+        """Return ``defaults``, a frozen dataclass of numbers, strings and booleans, with the settings of this run.
 
         Raise ``TrainingFailed`` for an unknown name or a value of another type.
         """
@@ -46,12 +47,12 @@ class TrainingOptions:
         changes: dict[str, Any] = {}
         for name, text in self.settings.items():
             if name not in known:
-                raise TrainingFailed(f"This stage has no setting {name}. It has: {', '.join(sorted(known))}.")
+                raise TrainingFailed(f"This stage has no setting {name}. Its settings are: {', '.join(sorted(known))}.")
             try:
                 changes[name] = _parsed(text, known[name])
             except ValueError:
                 kind = type(known[name]).__name__
-                raise TrainingFailed(f"{name} must be of the kind {kind}, not {text!r}.") from None
+                raise TrainingFailed(f"{name} must be of type {kind}, not {text!r}.") from None
         return dataclasses.replace(defaults, **changes)  # type: ignore[type-var]
 
 
@@ -62,18 +63,18 @@ def _parsed(text: str, like: object) -> Any:
         return text == "true"
     if isinstance(like, tuple):
         return tuple(_parsed(part, like[0]) for part in text.split(","))
-    assert isinstance(like, (int, float, str)), "settings are numbers, words and truths"
+    assert isinstance(like, (int, float, str)), "settings are numbers, strings and booleans"
     return type(like)(text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", type=Path, default=BUILD_FOLDER / "corpus", help="folder of the synthetic speech")
     parser.add_argument("--work", type=Path, default=BUILD_FOLDER / "work", help="folder of checkpoints and logs")
-    parser.add_argument("--minutes", type=float, default=90.0, help="how long this run lasts")
+    parser.add_argument("--minutes", type=float, default=90.0, help="duration of this run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cpu", help="cpu, or cuda")
-    parser.add_argument("--name", help="name of checkpoint and log, where it is not the stage's own")
-    parser.add_argument("--from", type=Path, dest="start_from", help="shipped model folder to begin from")
+    parser.add_argument("--name", help="name of checkpoint and log (default: the name of the stage)")
+    parser.add_argument("--from", type=Path, dest="start_from", help="model folder to start from")
     parser.add_argument("--speakers", choices=("all", "odd", "even"), default="all", help="speaker encoder only")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the stage")
 
@@ -84,7 +85,7 @@ def options_from(arguments: argparse.Namespace) -> TrainingOptions:
     for assignment in arguments.set:
         name, equals, value = assignment.partition("=")
         if not equals:
-            raise TrainingFailed(f"--set wants NAME=VALUE, not {assignment!r}.")
+            raise TrainingFailed(f"--set needs NAME=VALUE, not {assignment!r}.")
         settings[name] = value
     return TrainingOptions(
         corpus=arguments.corpus,

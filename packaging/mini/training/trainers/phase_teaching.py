@@ -24,25 +24,27 @@ from training.corpus.utterance import SAMPLES_PER_HALF_FRAME as SAMPLES_PER_FRAM
 from training.trainers.crops import MARGIN_FRAMES, Crops
 
 _FRAME_SECONDS = SAMPLES_PER_FRAME / SAMPLE_RATE
-_WHERE_UNKNOWN_HZ = 120.0  # in frames without pitch: any value, the phase there is not used
+_WHERE_UNKNOWN_HZ = 120.0  # for frames without pitch; arbitrary, because their phase is not used
 _LOWEST_HZ = 40.0
 _TAU = 2.0 * math.pi
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseTrack:
-    """``start`` (batch, 1): radians at the first frame's beginning; ``steps`` (batch, frames): what each frame adds."""
+    """Phase in radians: ``start`` (batch, 1) at the beginning of the first frame, ``steps`` (batch, frames) the
+    increase in each frame.
+    """
 
     start: torch.Tensor
     steps: torch.Tensor
 
     @property
     def at_ends(self) -> torch.Tensor:
-        """(batch, frames): at the end of each frame, which is what the source tells of it."""
+        """Return the phase at the end of each frame (batch, frames), as contained in the source."""
         return self.start + self.steps.cumsum(-1)
 
     def between(self, columns_per_frame: int) -> torch.Tensor:
-        """(batch, frames x columns): in the middle of each column."""
+        """Return the phase in the middle of each column (batch, frames x columns)."""
         parts = (torch.arange(columns_per_frame, device=self.steps.device) + 0.5) / columns_per_frame
         before = self.at_ends - self.steps
         return (before[..., None] + self.steps[..., None] * parts).flatten(1)
@@ -56,13 +58,14 @@ def predicted_track(f0_hz: torch.Tensor, start: torch.Tensor) -> PhaseTrack:
 def measured_track(crops: Crops, predicted_hz: torch.Tensor) -> PhaseTrack:
     """Return the phase of the fundamental in the true audio, over ``frames + 1`` frames.
 
-    At each border of frames: the angle of the sound against a sine of the local pitch, under a window of 40 ms.
+    It is measured at each frame boundary, as the angle between the audio and a sine of the local pitch in a window of
+    40 ms.
     """
     f0 = torch.where(crops.f0_hz > _LOWEST_HZ, crops.f0_hz, predicted_hz)
     f0 = torch.where(f0 > _LOWEST_HZ, f0, torch.full_like(f0, _WHERE_UNKNOWN_HZ))
-    f0_around = torch.cat((f0[:, :1], f0, f0[:, -1:]), dim=-1)  # of the frames beside each border
+    f0_around = torch.cat((f0[:, :1], f0, f0[:, -1:]), dim=-1)  # pitch of the frames beside each boundary
     size = 2 * SAMPLES_PER_FRAME
-    windows = crops.samples.unfold(-1, size, SAMPLES_PER_FRAME)  # (batch, frames + 2, size), each around a border
+    windows = crops.samples.unfold(-1, size, SAMPLES_PER_FRAME)  # (batch, frames + 2, size), each around a boundary
     assert windows.shape[1] == f0.shape[1] + MARGIN_FRAMES
     offsets = torch.arange(-SAMPLES_PER_FRAME, SAMPLES_PER_FRAME, device=f0.device) + 0.5
     turns = offsets / SAMPLE_RATE
@@ -76,16 +79,19 @@ def measured_track(crops: Crops, predicted_hz: torch.Tensor) -> PhaseTrack:
 
 
 def harmonic_phases(track: PhaseTrack, num_harmonics: int) -> torch.Tensor:
-    """(batch, harmonics, frames): what ``nearest_upsample`` makes the source's phase of."""
+    """Return phase sums (batch, harmonics, frames), one column for each frame."""
     harmonics = torch.arange(1, num_harmonics + 1, device=track.steps.device)
     return (track.at_ends[:, None] * harmonics[:, None]) % _TAU
 
 
 class SineHeads(nn.Module):
-    """Asks the first two stages for sines and cosines of the harmonics; remembers what the blocks made last."""
+    """Trains the first two stages to output sines and cosines of the harmonics.
+
+    Stores the last output of the blocks.
+    """
 
     def __init__(self, network: CausalHiFT, harmonics: tuple[int, ...] = (2, 6), first_channel: int = 0) -> None:
-        """``first_channel``: those before it carry other things."""
+        """Channels before ``first_channel`` are not used."""
         super().__init__()
         self._first_channel = first_channel
         config = network.config
@@ -108,7 +114,9 @@ class SineHeads(nn.Module):
         return hook
 
     def distance(self, track: PhaseTrack, is_voiced: torch.Tensor) -> torch.Tensor:
-        """How far the sines are from those of ``track`` where ``is_voiced`` (batch, frames): 1 knows nothing, 0 all."""
+        """Return the error of the sines relative to ``track`` where ``is_voiced`` (batch, frames): 0 is perfect, 1
+        uninformed.
+        """
         distances = []
         num_frames = is_voiced.shape[-1]
         for stage, (head, per_frame) in enumerate(zip(self.heads, self._columns_per_frame, strict=True)):

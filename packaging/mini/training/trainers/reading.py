@@ -1,4 +1,5 @@
-"""Alignment of the speech tokens of a line with its text, by comparing the phones of the words with those of the tokens.
+"""Alignment of the speech tokens of a line with its text, by comparing the phones of the words with those of the
+tokens.
 
 The timings of the synthesizers refer to phones, not letters. The pronunciation in the dictionary is close to the
 spoken one, so their edit distance path assigns each phone to a word and to a position in it.
@@ -17,18 +18,18 @@ from training.corpus.tokens import labels_of, shipped_pairs
 from training.corpus.utterance import IntArray
 from training.shipping.respellings import PHONE_OF_LETTER
 
-_OTHER_KIND = 1.6  # a vowel for a consonant; one vowel for another costs half as much
+_OTHER_KIND = 1.6  # cost of a vowel for a consonant; a vowel for another vowel costs half as much
 _SAME_KIND = 0.8
 _LEFT_OUT = 1.0
-_UNKNOWN = -1  # a phone of a word that is not in the dictionary, with the same cost for all phones
+_UNKNOWN = -1  # a phone of a word that is not in the dictionary; all phones have the same cost
 _TO_UNKNOWN = 0.5
 _IS_VOWEL = np.array([label in VOWELS for label in range(256)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """``words``: begin and end in the spoken text. For each speech token the number of its word (tokens,), and how
-    much of that word is over (tokens,), 0..1; 1 is the silence behind it. A text without words has no reading.
+    """``words`` are starts and ends in the spoken text. Each speech token has the number of its word (tokens,) and its
+    position in that word (tokens,), 0..1, where 1 is the silence after the word. A text without words has no reading.
     """
 
     words: tuple[tuple[int, int], ...]
@@ -37,7 +38,7 @@ class Reading:
 
 
 def read_along(spoken: str, tokens: IntArray, respellings: Respellings) -> Reading:
-    """The reading of ``tokens`` (tokens,), which say ``spoken``."""
+    """Return the reading of ``tokens`` (tokens,), whose text is ``spoken``."""
     words = tuple(words_of(spoken))
     sounds, owners, parts = _sounds_of([spoken[begin:end] for begin, end in words], respellings)
     labels = labels_of(tokens, shipped_pairs()).astype(np.int64)
@@ -58,7 +59,7 @@ def read_along(spoken: str, tokens: IntArray, respellings: Respellings) -> Readi
 def _sounds_of(
     words: list[str], respellings: Respellings
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Labels of all words in a row, whose word each is, and where in that word."""
+    """Return the labels of all words in order, and the word and the position in it of each label."""
     sounds: list[int] = []
     owners: list[int] = []
     parts: list[float] = []
@@ -78,7 +79,7 @@ def _radio_name(phone: str) -> str:
 
 
 def _aligned(heard: npt.NDArray[np.int64], sounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """(heard,): which of ``sounds`` each is, along the cheapest edit of one into the other."""
+    """Return the index in ``sounds`` of each heard label (heard,), along the path of minimum edit distance."""
     kind = np.where(_IS_VOWEL[heard][:, None] == _IS_VOWEL[sounds % 256][None], _SAME_KIND, _OTHER_KIND)
     change = np.where(heard[:, None] == sounds[None], 0.0, kind)
     change = np.where(sounds[None] == _UNKNOWN, _TO_UNKNOWN, change)
@@ -88,7 +89,7 @@ def _aligned(heard: npt.NDArray[np.int64], sounds: npt.NDArray[np.int64]) -> npt
     for row in range(len(heard)):
         above = costs[row]
         best = np.minimum(above + _LEFT_OUT, np.append(np.inf, above[:-1] + change[row]))
-        costs[row + 1] = np.minimum.accumulate(best - skips) + skips  # phones that were not spoken
+        costs[row + 1] = np.minimum.accumulate(best - skips) + skips  # skips phones that were not spoken
     path = np.zeros(len(heard), np.int64)
     row, column = len(heard), len(sounds)
     while row:

@@ -1,9 +1,9 @@
 """Guided attention: two heads are trained for a while to attend to the current letters and to the following ones.
 
-A network finds out by itself that speech follows the text from left to right, but that is most of what its first
-hours are for. Where in the text a sound roughly belongs is known: as far as its phones have come. So at first the
-heads are pulled there (as in "guided attention", Tachibana and others, 2018); later the pull fades, and they read on.
-Two, because text knows only what stands before it: how a letter sounds, the next one often decides.
+A network learns without help that speech follows the text from left to right, but this takes most of its first hours.
+The approximate text position of each phone is known. A loss pulls the attention there at first ("guided attention",
+Tachibana and others, 2018), and its weight decreases later. There are two heads, because the pronunciation of a letter
+often depends on the next one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _LEAST_SHARE = 1e-4
 
 
 class ReadingGuide:
-    """Listens to the attention of one ``layer``; ``loss`` is about the sequences that passed through it last.
+    """Records the attention of ``layer``; ``loss`` applies to its last input.
 
-    Head 0 is pulled to the text that is said, head 1 to the token behind it; ``reach_tokens`` is how near is near.
+    Head 0 is pulled to the spoken text token, head 1 to the token after it, within ``reach_tokens``.
     """
 
     def __init__(self, backbone: Qwen2, *, layer: int, num_heads: int = 2, reach_tokens: float = 0.7) -> None:
@@ -35,9 +35,10 @@ class ReadingGuide:
         self._handle.remove()
 
     def loss(self, expected: torch.Tensor) -> torch.Tensor:
-        """How far attention is from where it should be: minus the logarithm of the share that is near, a mean.
+        """Return the mean negative logarithm of the share of attention near the expected token.
 
-        ``expected`` (batch, length): the position of the text token each position should look at, or ``NOWHERE``.
+        ``expected`` (batch, length) is the position of the text token that each position should attend to, or
+        ``NOWHERE``.
         """
         assert self._heard is not None
         positions = torch.arange(expected.shape[1], device=expected.device)
@@ -54,7 +55,7 @@ class ReadingGuide:
         self._heard = inputs
 
     def _shares(self, head: int, hidden: torch.Tensor, cosines: torch.Tensor, sines: torch.Tensor) -> torch.Tensor:
-        """(batch, length, length): whom each position listens to, as the head itself computes it."""
+        """Return the attention (batch, length, length) of one head, computed as in the layer."""
         attention, config = self._attention, self._attention.config
         size = config.head_size
         kv_head = head * config.num_kv_heads // config.num_heads

@@ -17,13 +17,13 @@ _IS_VOWEL_PHONE = regex.compile(r"[AEIOU]")
 
 
 class Renderer:
-    """Mostly what the program itself does with a text; a few words are left as written or given in phones."""
+    """Usually the same as in the program; a few words stay in plain spelling or are given in phones."""
 
     def __init__(
         self, tokenizer: TextTokenizer, written_share: float, tagged_share: float, random: np.random.Generator
     ) -> None:
         if tokenizer.respellings is None:
-            raise ValueError("The vocabulary has no respellings beside it.")
+            raise ValueError("The folder of the vocabulary has no respellings.")
         self._tokenizer, self._random = tokenizer, random
         self._respellings: Respellings = tokenizer.respellings
         self._written_share, self._tagged_share = written_share, tagged_share
@@ -31,7 +31,9 @@ class Renderer:
         self._readings: dict[Line, Reading] = {}
 
     def render(self, line: Line, before: str) -> tuple[tuple[int, ...], npt.NDArray[np.int64]]:
-        """Text tokens of ``before`` and the line, and which of them each speech token says (speech tokens,)."""
+        """Return the text tokens of ``before`` and the line, and for each speech token the index of its text token
+        (speech tokens,).
+        """
         reading = self._reading(line)
         text, begins, ends = before, [], []
         position = 0

@@ -1,4 +1,4 @@
-"""Speaker embeddings of utterances that could be prompts: computed once by the trained encoder, kept in a file."""
+"""Speaker embeddings of possible prompts, computed once by the trained encoder and stored in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def encoder_path(options: TrainingOptions) -> Path:
     for path in candidates:
         if path.is_file():
             return path
-    raise TrainingFailed(f"There is no {candidates[0]}: train the speaker encoder first, the flow listens through it.")
+    raise TrainingFailed(f"{candidates[0]} does not exist. Train the speaker encoder first, which the flow needs.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class SpeakerEmbeddings:
 
     @classmethod
     def of(cls, corpus: Corpus, encoder: Path, cache: Path, *, most_of_each: int) -> SpeakerEmbeddings:
-        """Reads ``cache`` where it holds the same encoder's view of the same corpus; else makes and writes it."""
+        """Reads ``cache`` if it is from the same encoder and corpus; otherwise computes and writes it."""
         chosen = some_of_each(
             corpus, usual_indices(corpus, np.arange(len(corpus))), most_of_each, np.random.default_rng(0)
         )

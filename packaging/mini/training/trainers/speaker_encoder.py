@@ -39,7 +39,9 @@ class SpeakerEncoderSettings:
     longest_seconds: float = 3.0
     margin: float = 0.2
     scale: float = 30.0
-    margin_steps: int = 300  # the margin grows over these: from the beginning it would be out of reach
+    margin_steps: int = (
+        300  # the margin grows over these steps, because the full margin would prevent learning at first
+    )
     pitch_weight: float = 2.0
     utterances_per_speaker: int = 24
     validation_utterances: int = 10
@@ -104,7 +106,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def load_network(checkpoint: Path) -> SpeakerNetwork:
-    """The trained network, for inference. Raises ``TrainingFailed`` where there is none yet."""
+    """Return the trained network for inference. Raise ``TrainingFailed`` if there is none."""
     facts = load_facts(checkpoint)
     network = SpeakerNetwork(int(facts["channels"]), int(facts["pooled_channels"]))
     network.load_state_dict(load_weights(checkpoint, "encoder"))
@@ -124,7 +126,7 @@ def _training_utterances(
     names = sorted(corpus.by_speaker(indices))
     wanted = {"all": names, "odd": names[1::2], "even": names[0::2]}[speakers]
     if len(wanted) < 2:
-        raise TrainingFailed("Telling speakers apart takes at least two. Make more speech first.")
+        raise TrainingFailed("The speaker encoder needs at least two speakers. Extend the corpus first.")
     gathered = some_of_each(corpus, indices, most, random)
     return {name: gathered[name] for name in wanted}
 
@@ -165,12 +167,13 @@ class _Validation:
 
 
 def equal_error_rate(directions: npt.NDArray[np.float32], speakers: npt.NDArray[np.int64]) -> float:
-    """Over all pairs of ``directions`` (n, 192): where as many strangers are taken for the same as the same for others."""
+    """Return the equal error rate over all pairs of ``directions`` (n, 192)."""
     one, other = np.triu_indices(len(directions), k=1)
     cosines = np.einsum("ij,ij->i", directions[one], directions[other])
     is_same = speakers[one] == speakers[other]
     order = np.argsort(cosines)
-    # With the threshold above the n-th cosine, the same below are refused and the strangers above taken in.
+    # With the threshold above the n-th cosine, equal speakers below it are rejected and different speakers above it
+    # accepted.
     refused = np.cumsum(is_same[order]) / max(1, is_same.sum())
     taken_in = 1.0 - np.cumsum(~is_same[order]) / max(1, (~is_same).sum())
     at = int(np.argmin(np.abs(refused - taken_in)))

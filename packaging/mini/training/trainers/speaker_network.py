@@ -34,7 +34,7 @@ DELAY_SHAPES = (DelayShape(5, 1), DelayShape(3, 2), DelayShape(3, 3), DelayShape
 
 @dataclass(frozen=True, slots=True)
 class FoldedLayer:
-    """A convolution with its normalisation inside: ``weight`` (out, in, kernel), ``bias`` (out,)."""
+    """A convolution with its normalisation folded in: ``weight`` (out, in, kernel), ``bias`` (out,)."""
 
     weight: torch.Tensor
     bias: torch.Tensor
@@ -62,7 +62,7 @@ class TimeDelay(nn.Module):
 
 
 class SpeakerNetwork(nn.Module):
-    """Mean-free Kaldi filter bank (rows, frames, 80) to speaker embeddings (rows, 192), not normalised."""
+    """Converts mean-free Kaldi filter banks (rows, frames, 80) to speaker embeddings (rows, 192), not normalised."""
 
     def __init__(self, channels: int, pooled_channels: int) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class SpeakerNetwork(nn.Module):
 
 
 class SpeakerTasks(nn.Module):
-    """What the embedding must be good for: naming the speaker, with a margin to all others, and their pitch."""
+    """Training objectives of the embedding: the speaker, with a margin to all others, and the speaker's pitch."""
 
     def __init__(self, num_speakers: int) -> None:
         super().__init__()
@@ -92,11 +92,11 @@ class SpeakerTasks(nn.Module):
         self.pitch = nn.Linear(EMBEDDING_SIZE, 1)
 
     def logits(self, embedding: torch.Tensor, speakers: torch.Tensor, *, margin: float, scale: float) -> torch.Tensor:
-        """(rows, num_speakers) scaled cosines; the right speaker's is smaller by ``margin``."""
+        """Return scaled cosines (rows, num_speakers), reduced by ``margin`` for the correct speaker."""
         cosines = F.normalize(embedding, dim=1) @ F.normalize(self.directions, dim=1).t()
         return scale * (cosines - margin * F.one_hot(speakers, len(self.directions)))
 
     def log_pitch(self, embedding: torch.Tensor) -> torch.Tensor:
-        """(rows,): of the direction alone, which is all that the flow is told of an embedding."""
+        """Return the pitch (rows,) predicted from the direction only, because the flow receives normalised embeddings."""
         predicted: torch.Tensor = self.pitch(F.normalize(embedding, dim=1))
         return predicted[:, 0]

@@ -15,7 +15,7 @@ _OPERATOR_SET, _IR_VERSION = 13, 8
 
 
 def write_speaker_onnx(network: SpeakerNetwork, path: Path) -> None:
-    """``input`` (batch, frames, 80) to ``output`` (batch, 192), both float32 (specification D1)."""
+    """Return a graph from ``input`` (batch, frames, 80) to ``output`` (batch, 192), both float32 (specification D1)."""
     weights: dict[str, torch.Tensor] = {"floor": torch.tensor(VARIANCE_FLOOR)}
     nodes = [helper.make_node("Transpose", ["input"], ["layer0"], perm=[0, 2, 1])]
     for number, layer in enumerate(network.layers):

@@ -25,13 +25,15 @@ class Resolution:
 
 
 RESOLUTIONS = (Resolution(1024, 256), Resolution(512, 128), Resolution(256, 64), Resolution(128, 32))
-# For comparing with phase: one that tells harmonics apart, one that tells pulses apart.
+# For comparison with phase: one window that resolves harmonics, one that resolves pulses.
 _PHASE_RESOLUTIONS = (Resolution(1024, 256), Resolution(256, 64))
-_HIGHEST_PHASE_HZ = 1_500.0  # above, the phase is learned last, and until then being wrong only teaches silence
+_HIGHEST_PHASE_HZ = (
+    1_500.0  # the phase above is learned last; until then, its errors would only teach the network to be silent
+)
 
 
 class SpectralDistance(nn.Module):
-    """Windows and filter bank of the distances, on the device they are used on."""
+    """Windows and filter bank for the distances, on one device."""
 
     bank: torch.Tensor
 
@@ -43,7 +45,7 @@ class SpectralDistance(nn.Module):
         self.register_buffer("bank", bank)
 
     def magnitudes(self, made: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
-        """In log and in proportion, a mean over resolutions; of sounds (batch, samples)."""
+        """Return the mean over resolutions of logarithmic and relative distances of audio (batch, samples)."""
         total = made.new_zeros(())
         for each in RESOLUTIONS:
             one = _magnitude(self._spectrum(made, each))
@@ -54,13 +56,14 @@ class SpectralDistance(nn.Module):
         return total / len(RESOLUTIONS)
 
     def mels(self, made: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
-        """In the log-mel the whole model speaks, at twice its frame rate."""
+        """Return the distance of log-mels with the model's parameters, at twice the frame rate."""
         return (self._log_mel(made) - self._log_mel(true)).abs().mean()
 
     def waves(self, made: torch.Tensor, true: torch.Tensor, is_voiced: torch.Tensor) -> torch.Tensor:
-        """With phase, where it is low enough to be known, in frames where ``is_voiced`` (batch, frames): 0 equal, about 1 unrelated.
+        """Return the distance including phase below the limit frequency, in frames where ``is_voiced`` (batch, frames):
+        0 for equal audio, about 1 for unrelated audio.
 
-        Louder bins count more, but less than their share: by the root of their magnitude.
+        Bins are weighted by the root of their magnitude.
         """
         total = made.new_zeros(())
         for each in _PHASE_RESOLUTIONS:

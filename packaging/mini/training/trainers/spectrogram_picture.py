@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from training.png import write_grey_png
 
-_QUIETEST, _LOUDEST = -11.5, 2.0  # nats of a mel band
+_QUIETEST, _LOUDEST = -11.5, 2.0  # range of a mel band in nats
 _GAP = 4
 _MAGNIFIED = 2
 
 
 def write_spectrograms(path: Path, rows: Sequence[Sequence[npt.NDArray[np.floating]]]) -> None:
-    """``rows`` of mels (frames, bands): each beside the next, low bands below; grey, louder is brighter."""
+    """Write ``rows`` of mels (frames, bands) side by side, low bands at the bottom, louder bands brighter."""
     strips = [np.concatenate([_with_gap(_picture(mel)) for mel in row], axis=1) for row in rows]
     width = max(strip.shape[1] for strip in strips)
     pixels = np.concatenate(

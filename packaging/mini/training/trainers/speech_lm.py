@@ -11,7 +11,7 @@ import torch
 
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import SpeechLMConfig
-from studio.model.speech_lm import open_network
+from studio.model.speech_lm import SpeechLMNetwork, open_network
 from studio.text.tokenizer import TextTokenizer
 from training.corpus.store import Corpus
 from training.shipping.instructions import Instruction, read_instructions
@@ -34,16 +34,16 @@ from training.trainers.speech_lm_sequences import SequenceMaker, SequenceSetting
 from training.trainers.speech_lm_validation import Speaking, Trial, zero_shot_trials
 
 STAGE = "speech_lm"
-VOCABULARY_FOLDER = "text_vocabulary"  # in the work folder; CosyVoice-BlankEN in the model folder
+VOCABULARY_FOLDER = "text_vocabulary"  # name in the work folder; CosyVoice-BlankEN in the model folder
 _TOKENS_PER_SECOND = 25.0
 _POOL = 256  # sequences drawn before they are sorted into batches
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``positions``: of one batch, padding included; a GPU takes ``gpu_factor`` times as many.
+    """``positions`` is the size of a batch including padding; on a GPU, batches are ``gpu_factor`` times as large.
 
-    Batches begin with ``first_positions`` and grow: at first any few sentences say where to go.
+    They grow from ``first_positions``, because a few sentences suffice for the first gradients.
     """
 
     hidden_size: int = 192
@@ -59,7 +59,7 @@ class Settings:
     adam_rate: float = 0.003
     weight_decay: float = 0.05
     cool_down_share: float = 0.3
-    short_steps: int = 600  # single utterances first, because reading is learned faster from them
+    short_steps: int = 600  # first single utterances, from which reading is learned faster
     guided_steps: int = 2000  # share with guided attention, with decreasing weight
     guided_layer: int = 2
     bfloat16: bool = True
@@ -74,7 +74,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     lines = _lines(options)
     learned = _learned(lines)
     if not learned:
-        raise TrainingFailed("The corpus holds no training lines yet. Make more of it first.")
+        raise TrainingFailed("The corpus contains no training lines yet. Extend it first.")
     tokenizer = _text_vocabulary(options, learned)
     network = FactoredSpeechLM(
         speech_lm_config(
@@ -117,9 +117,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
         cool_down_share=settings.cool_down_share,
         validate=_validation(network, lines, tokenizer, instructions, settings),
         minutes_between_validations=settings.minutes_between_validations,
-        warm_start=lambda folder: network.continue_from(
-            open_network(folder / "llm.pt", open_checkpoint(folder).speech_lm)
-        ),
+        warm_start=lambda folder: network.continue_from(_open_network(folder)),
     )
     sequences = SequenceSettings()
 
@@ -152,15 +150,15 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 def _text_vocabulary(options: TrainingOptions, lines: list[Line]) -> TextTokenizer:
-    """The vocabulary of the work folder, of the shipped model to go on from, or a new one learned from ``lines``."""
+    """Return the vocabulary of the work folder or of the model to start from, or a new one learned from ``lines``."""
     folder = options.work / VOCABULARY_FOLDER
     if not has_text_vocabulary(folder):
         if options.start_from is not None:
             copy_text_vocabulary(options.start_from / "CosyVoice-BlankEN", folder)
         else:
-            wishes = [sentence for each in read_instructions().values() for sentence in each.sentences]
+            instructions = [sentence for each in read_instructions().values() for sentence in each.sentences]
             write_respellings(folder, *cmu_respellings())
-            write_text_vocabulary(folder, sorted({line.spoken for line in lines}), wishes)
+            write_text_vocabulary(folder, sorted({line.spoken for line in lines}), instructions)
     return open_text_vocabulary(folder)
 
 
@@ -201,7 +199,7 @@ def _validation(
     instructions: dict[str, Instruction],
     settings: Settings,
 ) -> Callable[[], dict[str, float]]:
-    """Loss on sequences that never change, and free speech: after prompts of training timbres and of new ones."""
+    """Loss on fixed sequences, and generated speech after prompts of training timbres and of unseen ones."""
     random = np.random.default_rng(1)
     held_out = [line for line in lines if line.split == "validation"]
     known = [line for line in held_out if line.speaker.split == "train"]
@@ -238,8 +236,8 @@ def _validation(
         for name, trials in sets.items():
             if trials:
                 values |= {f"{name}_{measure}": value for measure, value in speaking.measure(trials).items()}
-        wishes = {style: each for style, each in instructions.items() if style in styles}
-        return values | (speaking.measure_wishes(texts, wishes, tokenizer) if texts else {})
+        spoken_styles = {style: each for style, each in instructions.items() if style in styles}
+        return values | (speaking.measure_styles(texts, spoken_styles, tokenizer) if texts else {})
 
     return validate
 
@@ -252,8 +250,14 @@ def load_network(checkpoint: Path) -> FactoredSpeechLM:
     return network.eval()
 
 
+def _open_network(folder: Path) -> SpeechLMNetwork:
+    config = open_checkpoint(folder).speech_lm
+    assert isinstance(config, SpeechLMConfig)
+    return open_network(folder / "llm.pt", config)
+
+
 def official_speech_lm(checkpoint: Path) -> tuple[SpeechLMConfig, dict[str, torch.Tensor]]:
-    """The sizes for yaml and ``config.json``, and the tensors of ``llm.pt``, float32.
+    """Return the sizes for yaml and ``config.json``, and the tensors of ``llm.pt`` in float32.
 
     Raise ``TrainingFailed`` if there is no checkpoint.
     """

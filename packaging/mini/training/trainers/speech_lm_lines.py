@@ -22,7 +22,7 @@ NORMAL = "normal"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """An utterance without its sound. ``spoken``: its text in words, as the program passes it on."""
+    """An utterance without audio. ``spoken`` is its text in words, as the program normalises it."""
 
     spoken: str
     speaker: Speaker
@@ -32,13 +32,13 @@ class Line:
 
 
 def spoken_form(text: str) -> str:
-    """``text`` in words and with a mark at its end: what the program's text pipeline makes of a paragraph."""
+    """Return ``text`` in words and with an end mark, as the program's text pipeline converts a paragraph."""
     spoken = spoken_transcript(text, COSYVOICE3_TEXT.tags)
     return shown(finish(spoken, Language.ENGLISH, ParagraphEnd.PARAGRAPH))
 
 
 def read_lines(corpus: Corpus, memory: Path) -> list[Line]:
-    """All lines but those of strangers, for the spoken forms of which ``memory`` is a file to keep them in."""
+    """Return all lines except those of unseen speakers. ``memory`` is a file that stores spoken forms."""
     entries = [corpus.entry(index) for index in range(len(corpus))]
     spoken = _spoken_forms({entry.text for entry in entries}, memory)
     return [
@@ -73,6 +73,6 @@ def by_speaker_and_style(lines: Iterable[Line]) -> dict[tuple[str, str], list[Li
 
 
 def concatenated(parts: Iterable[IntArray]) -> IntArray:
-    """Also of nothing."""
+    """Return the digest, also of an empty list."""
     tokens: IntArray = np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32)
     return tokens

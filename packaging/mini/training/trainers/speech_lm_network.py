@@ -1,6 +1,6 @@
 """The speech language model during training: the program's Qwen2 layers, with factored tables of speech tokens.
 
-``shipped()`` is the program's own ``SpeechLMNetwork`` with the same weights, tables multiplied out.
+``shipped()`` is the program's ``SpeechLMNetwork`` with the same weights and expanded tables.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from training.corpus.tokens import NUM_COLOURS, NUM_PAIRS, NUM_TOKENS
 from training.trainers.factored import FactoredTable, PairLabels
 from training.trainers.text_letters import TextLetters
 
-NO_COLOUR = NUM_COLOURS  # of an input that is no speech token
+NO_COLOUR = NUM_COLOURS  # colour of an input that is not a speech token
 _START, _TASK = 0, 1
 _NUM_MARKS = 2
 
-# Anchored tokens repeat in long vowels. The window only ends endless repetitions.
+# Anchored tokens repeat in long vowels, so the window only prevents endless repetition.
 SAMPLING = SamplingOptions(top_p=0.7, top_k=25, window_tokens=25, repetition_ratio=1.0)
 
 
@@ -55,12 +55,12 @@ def speech_lm_config(
 
 @dataclass(frozen=True, slots=True)
 class SequenceBatch:
-    """Sequences side by side, padded on the right.
+    """A batch of sequences, padded on the right.
 
-    ``pairs_or_text`` (batch, length): rows of text ++ marks ++ pairs; ``colours`` (batch, length), ``NO_COLOUR``
-    where there is none. ``predicting``: flat positions from which something is to be predicted, (n,); what follows
-    them is ``next_pair`` and ``next_colour`` (n,), pair 729 for the end; ``weights`` (n,) of the loss.
-    ``reading`` (batch, length): roughly which position's text is said next, or -1.
+    ``pairs_or_text`` (batch, length) are rows of text ++ marks ++ pairs, and ``colours`` (batch, length) the colours or
+    ``NO_COLOUR``. ``predicting`` (n,) are the flat positions whose next token is predicted: ``next_pair`` and
+    ``next_colour`` (n,), where pair 729 is the end, with ``weights`` (n,) in the loss. ``reading`` (batch, length) is
+    the approximate position of the text token spoken next, or -1.
     """
 
     pairs_or_text: torch.Tensor
@@ -79,7 +79,7 @@ END = NUM_PAIRS
 
 
 class FactoredSpeechLM(nn.Module):
-    """What is trained. Rows of its input table: text ids, start, task, then the 729 pairs."""
+    """The trained network. Rows of its input table: text ids, start, task, then the 729 pairs."""
 
     def __init__(self, config: SpeechLMConfig, labels: PairLabels) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class FactoredSpeechLM(nn.Module):
         self.marks_in = nn.Parameter(torch.empty(_NUM_MARKS, size).normal_(std=0.02))
         self.tokens_in = FactoredTable(labels, size)
         self.tokens_out = FactoredTable(labels, size)
-        # The end, and what all other special ids share: they must never be likely, and the head has no bias.
+        # Scores of the end and of all other special ids. The latter must be unlikely, and the head has no bias.
         self.end_out = nn.Parameter(torch.empty(size).normal_(std=0.02))
         self.other_out = nn.Parameter(torch.empty(size).normal_(std=0.02))
         self.num_other_rows = config.layout.num_rows - config.layout.num_speech_tokens - 1
@@ -100,7 +100,7 @@ class FactoredSpeechLM(nn.Module):
                 nn.init.normal_(matrix, std=0.02 / math.sqrt(2 * config.backbone.num_layers))
 
     def hidden(self, batch: SequenceBatch) -> torch.Tensor:
-        """(n, hidden) at the positions from which something is to be predicted."""
+        """Return the hidden states (n, hidden) at the ``predicting`` positions."""
         table = torch.cat((self._text_rows(), self.marks_in, self.tokens_in.pairs()))
         colours = F.pad(self.tokens_in.colour, (0, 0, 0, 1))
         embedded = F.embedding(batch.pairs_or_text, table) + F.embedding(batch.colours, colours)
@@ -112,9 +112,10 @@ class FactoredSpeechLM(nn.Module):
         return rows
 
     def scores(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Of pairs (n, 729), colours (n, 9), and the logarithm of all rows' exponentials together (n,).
+        """Return the scores of pairs (n, 729) and colours (n, 9), and the log-sum-exp of all rows (n,).
 
-        A token's score is its pair's plus its colour's, so the sum over 6561 of them is a product of two sums.
+        The score of a token is that of its pair plus that of its colour, so the sum over all 6561 tokens is a product
+        of two sums.
         """
         pairs = F.linear(hidden, self.tokens_out.pairs())
         colours = F.linear(hidden, self.tokens_out.colour)
@@ -124,15 +125,15 @@ class FactoredSpeechLM(nn.Module):
         return torch.cat((pairs, end[:, None]), dim=1), colours, everything
 
     def losses(self, hidden: torch.Tensor, batch: SequenceBatch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Of each prediction in nats (n,), and whether pair and colour are the likeliest (n,).
+        """Return the loss of each prediction in nats (n,), and whether pair and colour are the most likely (n,).
 
-        Exactly the cross-entropy of the program's head over its 6761 rows.
+        The loss is exactly the cross-entropy of the program's head over its 6761 rows.
         """
         pairs, colours, everything = self.scores(hidden)
         is_end = batch.next_pair == END
         own = pairs.gather(1, batch.next_pair[:, None])[:, 0]
         own = own + colours.gather(1, batch.next_colour[:, None])[:, 0].masked_fill(is_end, 0.0)
-        # The end competes with whole tokens: the best pair with its best colour.
+        # The end competes with whole tokens: the best pair with the best colour.
         best_token, best_pair = pairs[:, :END].max(dim=1)
         best_token = best_token + colours.max(dim=1).values
         chosen = torch.where(pairs[:, END] > best_token, END, best_pair)
@@ -142,7 +143,7 @@ class FactoredSpeechLM(nn.Module):
 
     @torch.no_grad()
     def shipped(self) -> SpeechLMNetwork:
-        """The program's network with a copy of these weights, in float32 on the CPU."""
+        """Return the program's network with a copy of these weights, in float32 on the CPU."""
         network = SpeechLMNetwork(self.config)
         network.backbone.load_state_dict(
             {name: tensor.float().cpu() for name, tensor in self.backbone.state_dict().items()}

@@ -3,9 +3,9 @@
     start | prompt text, text | task | prompt speech, speech | end
 
 Zero-shot: preamble, the prompt's words, the text; the prompt's speech. Cross-lingual: preamble, text. Instruct:
-preamble with the wish, text. A text may be several sentences. Prompt speech comes from a tokenizer that errs, so
-it is spoiled in part; what is to be predicted never is. A prompt is heard moment by moment, but what is predicted is
-always in the one colour that its style asks for.
+preamble with the instruction, text. A text may have several sentences. At inference, prompt speech comes from a tokenizer that
+makes errors, so part of it is corrupted here; predicted tokens never are. The colour of a prompt varies, but predicted
+tokens have the single colour of their style.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from training.trainers.speech_lm_network import END, NO_COLOUR, SequenceBatch
 
 _TOKENS_PER_SECOND = 25
 _WEIGHT_OF_SIZE = 0.7
-# With its first tokens a voice decides to whisper or to be high: the rest repeats what went before, wish or no wish.
+# The first tokens decide whether a voice whispers or is high; the rest continues them, regardless of the instruction.
 _FIRST_TOKENS, _WEIGHT_OF_FIRST = 4, 8.0
-_PRESET_SHARE = 0.3  # of wishes: the preset's own sentence is the one most will send
+_PRESET_SHARE = 0.3  # share of instructions with the sentence of the preset, which most requests contain
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceSettings:
-    """What is drawn how often, and how long it may become.
+    """Shares and lengths of the kinds of sequences.
 
-    The prompt's speech is predicted as well, at ``prompt_weight``: it is read from text like all speech.
-    ``spoiled_prompt`` and ``spoiled_speech`` are the largest shares of input tokens that are made wrong.
+    Prompt speech is predicted too, with ``prompt_weight``. ``spoiled_prompt`` and ``spoiled_speech`` are the largest
+    shares of corrupted input tokens.
     """
 
     zero_shot_share: float = 0.45
-    cross_lingual_share: float = 0.1  # the rest is instruct
+    cross_lingual_share: float = 0.1  # the rest is in instruct mode
     longest_prompt_seconds: float = 8.0
     longest_speech_seconds: float = 12.0
     prompt_weight: float = 0.5
@@ -52,16 +52,16 @@ class SequenceSettings:
     spoiled_speech: float = 0.04
     written_share: float = 0.05  # share of words in letters instead of phones, for names that are not in the dictionary
     tagged_share: float = 0.03  # share of words in phones, as in corrections by the user
-    neutral_engine: str = "flite"  # whose pronunciation is spoken where no prompt says otherwise
-    neutral_share: float = 0.5  # of prompts and their continuations
+    neutral_engine: str = "flite"  # accents whose pronunciation is the default without a prompt
+    neutral_share: float = 0.5  # share of prompts and continuations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSequence:
-    """``inputs``: rows of the network's input table (text ids, start, task, pairs); ``colours`` beside them.
+    """``inputs`` are rows of the network's input table (text ids, start, task, pairs), with their ``colours``.
 
-    From position ``first_prediction`` on everything is predicted: ``tokens``, then the end. ``reading``: the position
-    of the text token that each of these says, roughly.
+    From position ``first_prediction`` on, everything is predicted: ``tokens``, then the end. ``reading`` is the
+    approximate position of the text token that each of them speaks.
     """
 
     inputs: npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ class TrainingSequence:
 
 
 class SequenceMaker:
-    """Draws sequences from ``lines`` (of one split), with its own random numbers."""
+    """Draws sequences from ``lines`` of one split, with its own random generator."""
 
     def __init__(
         self,
@@ -95,29 +95,29 @@ class SequenceMaker:
         groups = list(by_speaker_and_style(lines).values())
         normal = [group for group in groups if group[0].style == NORMAL]
         self._anybody = _Choice.among(groups, settings)
-        # A prompt and another line; where nobody said two things, the same one twice.
-        # How high a clip is says who speaks, and no more: nothing is to be asked for because a clip was high.
+        # A prompt and another line of the speaker, or the same line twice if there is only one. The pitch of a clip
+        # identifies the speaker and must not influence the style.
         of_any_height = [group for group in groups if group[0].style not in HEIGHT_STYLES] or groups
         self._pairs = _Choice.among(
             [group for group in of_any_height if len({line.spoken for line in group}) > 1] or of_any_height, settings
         )
         self._neutral = _Choice.among(_only_neutral(normal, settings), settings)
-        self._wishes: list[tuple[list[tuple[int, ...]], _Choice]] = []
+        self._instructed: list[tuple[list[tuple[int, ...]], _Choice]] = []
         for style, instruction in instructions.items():
             in_style = [group for group in groups if group[0].style == style]
             if in_style:
-                wishes = [COSYVOICE3_TEXT.instruct(sentence, tokenizer) for sentence in instruction.sentences]
-                self._wishes.append((wishes, _Choice.among(_only_neutral(in_style, settings), settings)))
+                variants = [COSYVOICE3_TEXT.instruct(sentence, tokenizer) for sentence in instruction.sentences]
+                self._instructed.append((variants, _Choice.among(_only_neutral(in_style, settings), settings)))
 
     def draw(self, *, is_short: bool = False) -> TrainingSequence:
-        """A sequence of any kind; ``is_short``: one utterance without a prompt, to learn reading from."""
+        """Return a sequence of any kind; if ``is_short``, one utterance without a prompt, for learning to read."""
         if is_short:
             group = self._anybody.pick(self._random)
             return self._sequence(self._preamble, (), [group[int(self._random.integers(len(group)))]])
         settings, kind = self._settings, self._random.random()
         if kind < settings.zero_shot_share:
             return self._zero_shot()
-        if self._wishes and kind >= settings.zero_shot_share + settings.cross_lingual_share:
+        if self._instructed and kind >= settings.zero_shot_share + settings.cross_lingual_share:
             return self._instruct()
         return self._sequence(self._preamble, (), self._speech_of(self._neutral.pick(self._random)))
 
@@ -129,16 +129,16 @@ class SequenceMaker:
         return self._sequence(self._preamble, prompt, self._speech_of(others))
 
     def _instruct(self) -> TrainingSequence:
-        wishes, choice = self._wishes[self._random.integers(len(self._wishes))]
+        variants, choice = self._instructed[self._random.integers(len(self._instructed))]
         is_preset = self._random.random() < _PRESET_SHARE
-        wish = wishes[0 if is_preset else self._random.integers(len(wishes))]
-        return self._sequence(wish, (), self._speech_of(choice.pick(self._random)))
+        prompt = variants[0 if is_preset else self._random.integers(len(variants))]
+        return self._sequence(prompt, (), self._speech_of(choice.pick(self._random)))
 
     def _speech_of(self, group: Sequence[Line]) -> list[Line]:
         return self._lines_of(group, self._settings.longest_speech_seconds)
 
     def _lines_of(self, group: Sequence[Line], longest_seconds: float) -> list[Line]:
-        """One line, and with luck more, together no longer than allowed."""
+        """Return one or more lines whose total length is allowed."""
         limit = longest_seconds * _TOKENS_PER_SECOND
         chosen = [group[int(self._random.integers(len(group)))]]
         length = len(chosen[0].tokens)
@@ -187,7 +187,9 @@ class SequenceMaker:
         )
 
     def _spoiled(self, tokens: IntArray, most: float) -> IntArray:
-        """``tokens`` with up to ``most`` of them as a tokenizer might mishear them: a neighbour's sound, any sound, a level."""
+        """Return ``tokens`` with up to a share ``most`` replaced, as by tokenizer errors: a neighbour's phone, any
+        phone, or a level.
+        """
         num_tokens = len(tokens)
         if num_tokens < 2 or most == 0.0:
             return tokens
@@ -235,7 +237,7 @@ def collate(sequences: Sequence[TrainingSequence], prompt_weight: float) -> Sequ
 def batches_of_like_length(
     sequences: list[TrainingSequence], most_positions: int, random: np.random.Generator
 ) -> list[list[TrainingSequence]]:
-    """All of ``sequences`` in batches of at most ``most_positions``, padding included, in any order."""
+    """Return ``sequences`` in batches of at most ``most_positions``, including padding, in any order."""
     batches: list[list[TrainingSequence]] = [[]]
     for sequence in sorted(sequences, key=len):
         if batches[-1] and (len(batches[-1]) + 1) * len(sequence) > most_positions:
@@ -246,7 +248,7 @@ def batches_of_like_length(
 
 
 def _only_neutral(groups: list[list[Line]], settings: SequenceSettings) -> list[list[Line]]:
-    """Those in the voices whose pronunciation is the default; all of them where there is none."""
+    """Return the lines with the default pronunciation, or all lines if there are none."""
     return [group for group in groups if group[0].speaker.engine == settings.neutral_engine] or groups
 
 

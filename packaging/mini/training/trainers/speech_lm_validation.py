@@ -19,7 +19,10 @@ from training.corpus.utterance import IntArray
 from training.shipping.instructions import Instruction
 from training.trainers.speech_lm_lines import NORMAL, Line
 
-_DURATION_RANGE = (0.6, 1.6)  # of the synthesizer's own: within it nothing has run on or been cut
+_DURATION_RANGE = (
+    0.6,
+    1.6,
+)  # relative to the synthesizer; within this range, the speech has neither run on nor been cut off
 # A model that generates three times too much will not end. This limit saves time with an untrained model.
 _LONGEST_RATIO = 3
 _MOST_SPEECH_PER_TEXT_TOKEN = 12
@@ -29,7 +32,7 @@ _LOW = (Colour.MODAL_LOW, Colour.SOFT_LOW, Colour.LOUD_LOW)
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A request, and the synthesizer's tokens for the same text by the same speaker."""
+    """A request, and the synthesizer's tokens for the same text and speaker."""
 
     request: SpeechTokenRequest
     expected: IntArray
@@ -38,7 +41,7 @@ class Trial:
 def zero_shot_trials(
     lines: Sequence[Line], tokenizer: TextTokenizer, count: int, random: np.random.Generator
 ) -> list[Trial]:
-    """``count`` normal lines, each after another line of its speaker as the prompt."""
+    """Return ``count`` normal lines, each with another line of its speaker as the prompt."""
     normal = [line for line in lines if line.style == NORMAL]
     trials: list[Trial] = []
     for number in random.permutation(len(normal)):
@@ -57,19 +60,21 @@ def zero_shot_trials(
     return trials
 
 
-def wished(texts: Sequence[str], wish: tuple[int, ...], tokenizer: TextTokenizer) -> list[SpeechTokenRequest]:
-    """``texts`` after the prompt text ``wish``, without any prompt speech."""
+def instructed_requests(
+    texts: Sequence[str], prompt_text: tuple[int, ...], tokenizer: TextTokenizer
+) -> list[SpeechTokenRequest]:
+    """Return requests of ``texts`` after the prompt text ``prompt_text``, without prompt speech."""
     encoded = [tokenizer.encode_speech(text) for text in texts]
     return [
         SpeechTokenRequest(
-            text_tokens=text, prompt_text_tokens=wish, max_tokens=_MOST_SPEECH_PER_TEXT_TOKEN * len(text)
+            text_tokens=text, prompt_text_tokens=prompt_text, max_tokens=_MOST_SPEECH_PER_TEXT_TOKEN * len(text)
         )
         for text in encoded
     ]
 
 
 class Speaking:
-    """Generates and measures with the present weights of ``network``."""
+    """Generates speech tokens with the current weights of ``network``, and measures them."""
 
     def __init__(self, network: SpeechLMNetwork, seed: int = 0) -> None:
         self._model = speech_lm_of(network)
@@ -82,7 +87,7 @@ class Speaking:
         return tokens, len(tokens) != request.max_tokens
 
     def measure(self, trials: Sequence[Trial]) -> dict[str, float]:
-        """Means over ``trials``."""
+        """Return means over ``trials``."""
         errors = num_phones = 0
         ratios, ends = [], []
         for trial in trials:
@@ -100,18 +105,20 @@ class Speaking:
             "ended": float(np.mean(ends)),
         }
 
-    def measure_wishes(
+    def measure_styles(
         self, texts: Sequence[str], instructions: Mapping[str, Instruction], tokenizer: TextTokenizer
     ) -> dict[str, float]:
-        """Length against asking for nothing (fast, slow), and shares of colours, for the styles there are."""
-        plain = wished(texts, COSYVOICE3_TEXT.cross_lingual(tokenizer), tokenizer)
+        """Return the length relative to the default style (fast, slow) and the shares of colours, for the available
+        styles.
+        """
+        plain = instructed_requests(texts, COSYVOICE3_TEXT.cross_lingual(tokenizer), tokenizer)
         usual = sum(len(self.say(request)[0]) for request in plain)
         values: dict[str, float] = {}
         for style, instruction in instructions.items():
-            if style.startswith("accent:"):  # judged by its sounds, against two synthesizers (judging)
+            if style.startswith("accent:"):  # measured by its phones, against two synthesizers (judging)
                 continue
-            wish = COSYVOICE3_TEXT.instruct(instruction.canonical, tokenizer)
-            said = [self.say(request)[0] for request in wished(texts, wish, tokenizer)]
+            prompt_text = COSYVOICE3_TEXT.instruct(instruction.canonical, tokenizer)
+            said = [self.say(request)[0] for request in instructed_requests(texts, prompt_text, tokenizer)]
             spoken = np.concatenate(said)
             _, colours = pairs_and_colours(spoken)
             match style:

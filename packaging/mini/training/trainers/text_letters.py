@@ -1,6 +1,6 @@
 """Factored text table: the row of a token is the sum of an individual row and one for each letter and position.
 
-Tokens of two or three phones are rare, but their letters are frequent, so a new token is understood at once.
+Tokens of two or three phones are rare, but their letters are frequent, so rare tokens are learned as well.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from torch import nn
 
 from studio.text.tokenizer import TextTokenizer
 
-NUM_PLACES = 6  # the longest pieces have five bytes, tags in brackets count as one sound
+NUM_PLACES = 6  # the longest pieces have five bytes; tags in brackets count as one phone
 _MOST_LETTERS = 256
 _NONE = 0
 
 
 class TextLetters(nn.Module):
-    """``forward()``: (text rows, size), to be added to the rows of the tokens themselves."""
+    """``forward()`` returns (text rows, size), to be added to the individual rows."""
 
     letters: torch.Tensor
 
@@ -27,7 +27,7 @@ class TextLetters(nn.Module):
         self.register_buffer("letters", torch.zeros(num_rows, NUM_PLACES, dtype=torch.long))
 
     def spell(self, tokenizer: TextTokenizer) -> None:
-        """Takes over how the ordinary tokens of ``tokenizer`` are spelled; special ones have rows of their own only."""
+        """Store the spelling of the ordinary tokens of ``tokenizer``; special tokens have only individual rows."""
         special = frozenset(tokenizer.special_ids.values())
         pieces = [
             "" if token in special else tokenizer.decode((token,))[:NUM_PLACES] for token in range(len(self.letters))

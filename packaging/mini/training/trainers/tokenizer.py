@@ -44,7 +44,7 @@ class Settings:
     weight_decay: float = 0.05
     cool_down_share: float = 0.4
     bfloat16: bool = True
-    num_clips: int = 40  # of each kind, to validate with
+    num_clips: int = 40  # validation clips of each kind
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
@@ -54,7 +54,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
     corpus, table = Corpus.open(options.corpus), shipped_pairs()
     indices = corpus.indices(split="train", speaker_split="train")
     if len(indices) == 0:
-        raise TrainingFailed("The corpus holds no training lines yet. Make more of it first.")
+        raise TrainingFailed("The corpus contains no training lines yet. Extend it first.")
     network = SpeechTokenizerNetwork(
         pair_labels(), width=settings.width, num_blocks=settings.num_blocks, front_width=settings.front_width
     ).to(options.device)
@@ -109,12 +109,12 @@ def load_network(checkpoint: Path) -> SpeechTokenizerNetwork:
 
 
 def export(checkpoint: Path, path: Path) -> None:
-    """``speech_tokenizer_v3.onnx`` of a checkpoint. Raises ``TrainingFailed`` where there is none yet."""
+    """Return ``speech_tokenizer_v3.onnx`` of a checkpoint. Raise ``TrainingFailed`` if there is none."""
     write_tokenizer_onnx(load_network(checkpoint), path)
 
 
 def _validation(network: SpeechTokenizerNetwork, corpus: Corpus, num_clips: int) -> Callable[[], dict[str, float]]:
-    """Whole utterances through the program's own front end: new texts by timbres never heard, and by the stranger."""
+    """Validation with whole utterances through the program's front end: new texts by unseen timbres."""
     random = np.random.default_rng(1)
     kinds = {
         "new_timbres": corpus.indices(split="validation", speaker_split="validation"),

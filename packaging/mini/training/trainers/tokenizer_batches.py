@@ -1,6 +1,6 @@
 """Pieces of the corpus with the variation of real recordings, and the target output of the speech tokenizer.
 
-Prompts are recorded by people at home, but the corpus comes from two synthesizers. Therefore the speed of each piece
+Prompts are home recordings, but the corpus comes from two synthesizers. Therefore the speed of each piece
 is changed, and filters, reverberation and noise are added, in one spectral pass that also resamples to 16 kHz.
 """
 
@@ -29,7 +29,9 @@ IndexArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TokenizerBatch:
-    """``log_mel`` (batch, 128, frames), ``lengths`` (batch,) frames; ``pairs`` and ``colours`` (batch, tokens), -100 behind the end."""
+    """``log_mel`` (batch, 128, frames), ``lengths`` (batch,) in frames; ``pairs`` and ``colours`` (batch, tokens), -100
+    after the end.
+    """
 
     log_mel: torch.Tensor
     lengths: torch.Tensor
@@ -55,7 +57,7 @@ class TokenizerPieces:
         self._shares /= self._shares[-1]
 
     def draw(self, random: np.random.Generator, num_pieces: int, *, is_spoiled: bool = True) -> TokenizerBatch:
-        """One speed for the whole batch: ``num_tokens`` tokens are heard where ``read`` were spoken."""
+        """Return a batch with one speed: ``read`` spoken tokens last as long as ``num_tokens``."""
         wanted = self._num_tokens
         read = round(wanted * random.uniform(0.86, 1.16)) if is_spoiled and random.random() < 0.6 else wanted
         samples = np.zeros((num_pieces, read * SAMPLES_PER_TOKEN), np.float32)
@@ -81,7 +83,7 @@ class TokenizerPieces:
         )
 
     def _targets(self, index: int, start: int, num_read: int, stretch: float) -> tuple[IndexArray, IndexArray]:
-        """Pairs and colours of ``num_read`` tokens heard ``stretch`` times as long."""
+        """Return the pairs and colours of ``num_read`` tokens, stretched by ``stretch``."""
         length = min(self._num_tokens, int(num_read * stretch))
         labels = self._corpus.labels(index)[2 * start : 2 * (start + num_read)]
         colours = clip_colours(self._corpus, index)[start : start + num_read]
@@ -91,7 +93,7 @@ class TokenizerPieces:
 
 
 def clip_colours(corpus: Corpus, index: int) -> npt.NDArray[np.int32]:
-    """What colours can be told from an utterance alone: height against its own median; loudness cannot be told."""
+    """Return the colours that an utterance alone determines: pitch relative to its median, but no loudness."""
     f0_hz = corpus.f0_hz(index)
     voiced = f0_hz[f0_hz > 0]
     style = "whisper" if corpus.entry(index).style == "whisper" else "normal"
@@ -99,10 +101,10 @@ def clip_colours(corpus: Corpus, index: int) -> npt.NDArray[np.int32]:
 
 
 def to_16k(samples: torch.Tensor, num_samples: int, spoiler: _Spoiler | None = None) -> torch.Tensor:
-    """(batch, num_samples) at 16 kHz of ``samples`` (batch, n) at 24 kHz, at whatever speed that makes."""
+    """Return (batch, num_samples) at 16 kHz of ``samples`` (batch, n) at 24 kHz, at the resulting speed."""
     length = samples.shape[1]
     spectrum = torch.fft.rfft(samples)
-    # Bins are those of the slower or faster recording: what lies above 8 kHz of it is cut.
+    # Bins are those of the slower or faster recording; frequencies above 8 kHz are removed.
     num_bins = num_samples // 2 + 1
     if spectrum.shape[1] < num_bins:
         spectrum = torch.nn.functional.pad(spectrum, (0, num_bins - spectrum.shape[1]))
@@ -114,7 +116,7 @@ def to_16k(samples: torch.Tensor, num_samples: int, spoiler: _Spoiler | None = N
 
 
 class _Spoiler:
-    """A microphone, a room, a noise and a level for each recording of a batch, as changes of its spectrum."""
+    """Apply a random microphone, room, noise and level to the spectrum of each recording in a batch."""
 
     def __init__(self, random: np.random.Generator) -> None:
         self._random = random
@@ -135,7 +137,7 @@ class _Spoiler:
         return spectrum + torch.view_as_complex(noise) * hum
 
     def _curves(self, rows: int, num_bins: int, spread_db: float) -> FloatArray:
-        """Smooth random gains over frequency, some of them without the top, (rows, bins)."""
+        """Return smooth random gains over frequency (rows, bins), some of them without high frequencies."""
         random = self._random
         knots_hz = np.array([0.0, 80.0, 160.0, 320.0, 640.0, 1280.0, 2500.0, 4000.0, 6000.0, 8000.0])
         frequencies = np.linspace(0.0, _RATE / 2, num_bins)
@@ -150,7 +152,7 @@ class _Spoiler:
         return gains
 
     def _rooms(self, rows: int, num_samples: int) -> FloatArray:
-        """Impulse responses (rows, num_samples): the direct sound and a decaying tail."""
+        """Return impulse responses (rows, num_samples): the direct sound and a decaying tail."""
         random = self._random
         responses = np.zeros((rows, num_samples), np.float32)
         responses[:, 0] = 1.0
@@ -165,7 +167,7 @@ class _Spoiler:
 
 
 def whisper_log_mel(samples: torch.Tensor) -> torch.Tensor:
-    """(batch, 128, n // 160) of ``samples`` (batch, n) at 16 kHz: the program's own front end, for many at once."""
+    """Return log-mels (batch, 128, n // 160) of ``samples`` (batch, n) at 16 kHz, as computed by the program."""
     window = torch.hann_window(_WINDOW, periodic=True, dtype=samples.dtype)
     spectrum = torch.stft(samples, _WINDOW, _HOP, window=window, center=True, pad_mode="reflect", return_complex=True)
     bank = torch.from_numpy(slaney_filter_bank(_RATE, _WINDOW, _MEL_BINS, 0.0, None).astype(np.float32))

@@ -1,4 +1,4 @@
-"""The speech tokenizer of the bundled voice: from a Whisper log-mel to the pair of sounds and the colour of each 40 ms.
+"""The speech tokenizer of the bundled voice: from a Whisper log-mel to the pair of phones and the colour of each 40 ms.
 
 The mean spectrum of each clip is subtracted first, which removes the influence of the microphone. Pitch is relative
 to the clip. ``tokenizer_onnx.py`` writes the same graph with the official inputs.
@@ -18,7 +18,7 @@ NORM_EPSILON = 1e-6
 
 
 class SpeechTokenizerNetwork(nn.Module):
-    """1.9 M numbers at width 256 and 5 blocks."""
+    """The default sizes have 1.9 M weights."""
 
     def __init__(self, labels: PairLabels, *, width: int = 256, num_blocks: int = 5, front_width: int = 192) -> None:
         super().__init__()
@@ -33,9 +33,10 @@ class SpeechTokenizerNetwork(nn.Module):
         self.colour_bias = nn.Parameter(torch.zeros(NUM_COLOURS))
 
     def forward(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of pairs (batch, tokens, 729) and colours (batch, tokens, 9) of ``log_mel`` (batch, 128, frames).
+        """Return scores of pairs (batch, tokens, 729) and colours (batch, tokens, 9) of ``log_mel`` (batch, 128,
+        frames).
 
-        ``lengths`` (batch,): frames that are sound; what lies behind them is not heard. ceil(frames / 4) tokens.
+        Frames beyond ``lengths`` (batch,) are ignored. There are ceil(frames / 4) tokens.
         """
         hidden = self.hidden(log_mel, lengths)
         return (
@@ -44,7 +45,7 @@ class SpeechTokenizerNetwork(nn.Module):
         )
 
     def hidden(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """(batch, tokens, width)"""
+        """Return the features (batch, tokens, width)."""
         is_sound = torch.arange(log_mel.shape[2], device=log_mel.device)[None] < lengths[:, None]
         mask = is_sound[:, None].to(log_mel.dtype)
         mean = (log_mel * mask).sum(dim=2, keepdim=True) / mask.sum(dim=2, keepdim=True)
@@ -60,7 +61,7 @@ class SpeechTokenizerNetwork(nn.Module):
 
 
 class Block(nn.Module):
-    """What is heard around (0.36 s), then each token for itself."""
+    """A block: mixes neighbouring tokens (0.36 s), then transforms each token separately."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The speech tokenizer as ``speech_tokenizer_v3.onnx``: official inputs and output, written operator by operator.
 
-Pair and colour are packed into one id within the graph, and the length is used: what lies behind it is not heard.
+The graph combines pair and colour to one id, and ignores frames beyond the length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _FAR = 2**31 - 1
 
 
 def write_tokenizer_onnx(network: SpeechTokenizerNetwork, path: Path) -> None:
-    """``feats`` (1, 128, T) float32, ``feats_length`` (1,) int32 to ``indices`` (1, ceil(T / 4)) int32 (specification D1)."""
+    """Return a graph from ``feats`` (1, 128, T) float32 and ``feats_length`` (1,) int32 to ``indices`` (1, ceil(T / 4))
+    int32 (specification D1).
+    """
     graph = _Graph()
     mask = _sound_mask(graph)
     masked = graph.add("Mul", "feats", mask)
@@ -48,7 +50,7 @@ def write_tokenizer_onnx(network: SpeechTokenizerNetwork, path: Path) -> None:
 
 
 def _sound_mask(graph: _Graph) -> str:
-    """(frames,): 1 for frames that are sound, 0 behind their end."""
+    """Add a mask (frames,): 1 for valid frames, 0 beyond the length."""
     frames = graph.add("Gather", graph.add("Shape", "feats"), graph.constant(np.array(2)))
     positions = graph.add("Range", graph.constant(np.array(0)), frames, graph.constant(np.array(1)))
     length = graph.add("Cast", "feats_length", to=TensorProto.INT64)
@@ -99,7 +101,7 @@ def _argmax(graph: _Graph, scores: str) -> str:
 
 
 class _Graph:
-    """Nodes in order; every result and every constant is named by its number."""
+    """Nodes in order. Results and constants are named by number."""
 
     def __init__(self) -> None:
         self.nodes: list[NodeProto] = []

@@ -1,8 +1,8 @@
 """Training of the vocoder with true mels: first with spectral distances, then also with discriminators.
 
-The pitch predictor (``f0.py``) is taken from its own checkpoint, and frozen. In part of each batch the source
-has the true phase and the made sound is compared with the true waveform (``phase_teaching``); in the rest it has
-the running sum of the predicted pitch, as when the model speaks.
+The pitch predictor (``f0.py``) is taken from its own checkpoint, and frozen. In part of each batch, the source has the
+true phase, and the output is compared with the true waveform (``phase_teaching``). In the rest it has the cumulative
+sum of the predicted pitch, as at inference.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 
 from studio.model.vocoder.layers import History, Snake
 from studio.model.vocoder.network import CausalHiFT
-from studio.model.vocoder.source import UniformTable, nearest_upsample
+from studio.model.vocoder.source import UniformTable
 from studio.model.weights import fold_weight_norm, read_tensors
 from training.corpus.store import Corpus
 from training.corpus.utterance import SAMPLE_RATE, FloatArray
@@ -45,10 +45,10 @@ _F0 = "f0_predictor."
 
 @dataclass(frozen=True, slots=True)
 class VocoderSettings:
-    """``adversarial_from`` is the share of this run after which judges take part: 0 at once, 1 never.
+    """``adversarial_from`` is the share of this run after which discriminators are used: 0 at once, 1 never.
 
-    ``taught_share`` of a batch has the true phase.
-    ``speckled_share`` of the crops are seen through noise, as in a flow's mels: it is not to become audible.
+    ``taught_share`` of a batch has the true phase. ``speckled_share`` of the mels have noise like a flow's mels, so
+    that such noise does not become audible.
     """
 
     base_channels: int = 256
@@ -57,7 +57,7 @@ class VocoderSettings:
     rate: float = 5e-4
     flite_share: float = 0.6
     taught_share: float = 0.6
-    wave_weight: float = 0.1  # more teaches silence as long as the phase is unknown
+    wave_weight: float = 0.1  # a larger weight would teach silence while the phase is unknown
     sine_weight: float = 0.5
     adversarial_from: float = 0.6
     adversarial_frames: int = 20
@@ -66,11 +66,11 @@ class VocoderSettings:
     deceiving_weight: float = 0.3
     feature_weight: float = 1.5
     speckled_share: float = 0.6
-    most_speckle: float = 0.5  # in nats, a standard deviation
+    most_speckle: float = 0.5  # standard deviation in nats
 
 
 def train(options: TrainingOptions) -> dict[str, float]:
-    """The validation's values: distances of sound made from predicted pitch."""
+    """The validation values: distances of audio generated with the predicted pitch."""
     settings = options.with_settings(VocoderSettings())
     begin(options)
     lesson = VocoderLesson(options, settings)
@@ -100,7 +100,7 @@ def train(options: TrainingOptions) -> dict[str, float]:
 
 
 class VocoderLesson:
-    """The network, what it is compared with and by whom; ``take`` is one step."""
+    """The network, its losses and discriminators; ``take`` performs one step."""
 
     def __init__(self, options: TrainingOptions, settings: VocoderSettings) -> None:
         self.settings = settings
@@ -132,7 +132,7 @@ class VocoderLesson:
             for engine, share in shares.items()
             if len(indices := training_indices(corpus, engine)) and share > 0.0
         ]
-        # Also where there is speech of one engine only, or of none, which the reader says.
+        # Works for speech of a single synthesizer; without any speech, the reader raises the error.
         return readers or [(1.0, CropReader(corpus, training_indices(corpus), settings.frames, disturb=self._speckle))]
 
     def _speckle(self, mel: FloatArray, random: np.random.Generator) -> FloatArray:
@@ -142,7 +142,10 @@ class VocoderLesson:
         return (mel + noise).astype(np.float32)
 
     def learning_parameters(self, rate: float) -> list[dict[str, object]]:
-        """Groups for an optimizer. The first layer sees log-mels, far from nothing all of them: it takes smaller steps."""
+        """Return parameter groups for an optimizer.
+
+        The input of the first layer, log-mels, is far from zero, so that layer gets a smaller rate.
+        """
         own = {name: each for name, each in self.network.named_parameters() if not name.startswith(_F0)}
         first = [own.pop(name) for name in ("conv_pre.weight", "conv_pre.bias")]
         return [
@@ -151,7 +154,7 @@ class VocoderLesson:
         ]
 
     def use_newest_pitch_predictor(self, trainer: Trainer) -> None:
-        """That of ``f0.pt``, in the network and in its average."""
+        """Load the pitch predictor of ``f0.pt`` into the network and its average."""
         weights = load_weights(self._f0_path, "f0")
         self.network.f0_predictor.load_state_dict(weights)
         for name, tensor in weights.items():
@@ -195,7 +198,7 @@ class VocoderLesson:
         return Crops(*(torch.cat([getattr(each, name) for each in drawn]) for name in ("mel", "f0_hz", "samples")))
 
     def _speak(self, crops: Crops, trainer: Trainer) -> tuple[torch.Tensor, PhaseTrack, torch.Tensor, torch.Tensor]:
-        """Sound, the phase it was to follow, predicted hertz, and which rows (batch, 1) had the true phase."""
+        """Audio, its phase track, the predicted pitch in hertz, and which rows (batch, 1) had the true phase."""
         batch = len(crops.mel)
         with torch.no_grad():
             f0_hz = predict(self.network.f0_predictor, crops.mel)
@@ -246,18 +249,19 @@ class VocoderLesson:
 def decode(
     network: CausalHiFT, mel: torch.Tensor, f0_hz: torch.Tensor, track: PhaseTrack, noise: torch.Tensor
 ) -> torch.Tensor:
-    """Sound of ``mel`` but its last four frames, which are only looked ahead to; the other three end a frame later.
+    """Return the audio of ``mel`` except its last four frames, which are look-ahead; the other inputs end a frame
+    later.
 
-    As the network decodes a first chunk, with a phase of the trainer's choice: the last few samples are not final.
+    Decodes like a first chunk, with the given phase, so the last few samples are not final.
     """
-    phases = nearest_upsample(harmonic_phases(track, network.config.num_harmonics + 1), SAMPLES_PER_FRAME)
+    phases = harmonic_phases(track, network.config.num_harmonics + 1).repeat_interleave(SAMPLES_PER_FRAME, dim=-1)
     history = History()
     history.begin_chunk(is_last=False)
     return network.decode_chunk(mel, network.m_source(f0_hz, phases, noise), history)
 
 
 def load_trained(work: Path, name: str = "vocoder") -> CausalHiFT:
-    """The network of ``work``/``name``.pt with its averaged weights, pitch predictor included."""
+    """Return the network of ``work``/``name``.pt with averaged weights, including the pitch predictor."""
     path = work / f"{name}.pt"
     facts = load_facts(path)
     config = vocoder_config(base_channels=int(facts["base_channels"]), f0_channels=int(facts["f0_channels"]))

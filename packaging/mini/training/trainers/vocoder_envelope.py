@@ -1,8 +1,8 @@
 """Initialisation of the vocoder with the correct envelope: the mapping from mel to magnitudes is fitted, not trained.
 
-How loud each bin of the spectrum is follows nearly linearly from the log-mel, so it is fitted by least squares and laid
-into the network as a line of channels that the stages only pass on: few components, each lifted so high that no leaky
-ReLU bends it. What is left to learn is the phase and the fine structure: without this, formants take hours to appear.
+The log magnitudes depend almost linearly on the log-mel. The mapping is fitted by least squares and written into
+channels that the stages only pass on, as a few components with offsets large enough to keep leaky ReLUs linear. Only
+the phase and the fine structure remain to be learned; without this, formants take hours to appear.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from studio.model.vocoder.network import CausalHiFT
 from studio.model.vocoder.spectrum import analyse
 from training.trainers.crops import LOOK_AHEAD_FRAMES, Crops
 
-_SHARE_OF_CHANNELS = 0.6  # of the narrowest stage
-_LIFT = 2.0  # in standard deviations: a component is hardly ever negative on its way
-_NUM_FRAMES_SEEN = 3  # a frame and what follows it
+_SHARE_OF_CHANNELS = 0.6  # share of the channels of the narrowest stage
+_LIFT = 2.0  # offset in standard deviations, so that components are rarely negative
+_NUM_FRAMES_SEEN = 3  # a frame and its look-ahead
 _SMALLEST_MAGNITUDE = 1e-4
 _RIDGE = 1e-3
-_RESIDUAL_SHARE = 0.2  # of torch's own first values: at first a block hardly changes what passes it
+_RESIDUAL_SHARE = 0.2  # relative to torch's initial values, so that blocks hardly change their input at first
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
-    """Components of spread 1 and mean 0 are ``reads @ mel + read_bias``; log magnitudes ``writes @ components + mean``.
+    """Components with mean 0 and deviation 1 are ``reads @ mel + read_bias``; log magnitudes are ``writes @ components
+    + mean``.
 
     ``reads`` (components, frames, mel bins), ``writes`` (bins, components).
     """
@@ -49,7 +50,7 @@ def num_components(network: CausalHiFT) -> int:
 
 
 def fit_envelope(crops: Crops, network: CausalHiFT) -> Envelope:
-    """From true sounds and their mels."""
+    """Fit the envelope to true audio and its mels."""
     wanted = log_magnitudes(crops.sound, network.config).mean(-1).transpose(1, 2).flatten(0, 1).double().numpy()
     seen = crops.mel.unfold(-1, _NUM_FRAMES_SEEN, 1)[:, :, : crops.num_frames]  # (batch, bins, frames, 3)
     inputs = seen.permute(0, 2, 3, 1).flatten(2).flatten(0, 1).double().numpy()
@@ -72,7 +73,7 @@ def fit_envelope(crops: Crops, network: CausalHiFT) -> Envelope:
 
 
 def log_magnitudes(sound: torch.Tensor, config: VocoderConfig) -> torch.Tensor:
-    """(batch, bins, frames, columns a frame) of ``sound`` (batch, whole frames of samples)."""
+    """Return log magnitudes (batch, bins, frames, columns per frame) of ``sound`` (batch, whole frames of samples)."""
     spectrum = analyse(sound.float(), config.stft_size, config.stft_hop, History.of_whole())
     real, imaginary = spectrum[:, :, :-1].chunk(2, dim=1)
     magnitude = torch.hypot(real, imaginary) + _SMALLEST_MAGNITUDE

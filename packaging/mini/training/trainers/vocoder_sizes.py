@@ -1,8 +1,9 @@
-"""The bundled vocoder's shape: CosyVoice3's causal HiFT at half its width, with a spectrum of longer windows.
+"""Sizes of the bundled vocoder:
 
-Decided: windows of 64 samples every 16. Because bins of 375 Hz hold a formant as a number that can be read off the mel;
-in the official 16 samples every 4 it must be made as a waveform, which a small network learns in hours, not minutes.
-And there are four times fewer columns to compute. The loader reads these sizes from the yaml, as it reads the others.
+CosyVoice3's causal HiFT at half its width, with a spectrum of longer windows. Decision: windows of 64 samples with a
+hop of 16. Reason: with bins of 375 Hz, formants are magnitudes that follow from the mel. With the official 16 samples
+and a hop of 4, they must be generated as waveforms, which takes a small network hours instead of minutes to learn.
+There are also four times fewer columns. The loader reads these sizes from the yaml, like all others.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 from studio.model.config import VocoderConfig, VocoderKind
 from training.corpus.utterance import MEL_BINS, SAMPLE_RATE
 
-FLOOR_LOG_MEL = -11.5129  # natural logarithm of 1e-5: what the mel front end makes of silence
+FLOOR_LOG_MEL = -11.5129  # natural logarithm of 1e-5, the mel value of silence
 
-# What the log-mel of synthetic speech is like, roughly: first layers begin as if it were standardised.
+# Approximate mean and deviation of log-mels of synthetic speech, with which first layers are initialised.
 USUAL_LOG_MEL = -6.0
 USUAL_LOG_MEL_SPREAD = 2.5
 

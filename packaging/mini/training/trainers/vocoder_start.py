@@ -11,7 +11,7 @@ from studio.model.vocoder.layers import Snake
 from studio.model.vocoder.network import CausalHiFT
 from training.trainers.vocoder_sizes import USUAL_LOG_MEL, USUAL_LOG_MEL_SPREAD
 
-_PHASE_SLOPE = 0.3  # of the source per radian: up to 0.74 after the tanh
+_PHASE_SLOPE = 0.3  # slope of the source per radian; at most 0.74 after the tanh
 _SLOWEST_SNAKE, _FASTEST_SNAKE = 0.5, 5.0
 _FIRST_LOG_MAGNITUDE = -3.0
 
@@ -26,12 +26,12 @@ def expect_usual_mel(layer: nn.Conv1d) -> None:
 
 @torch.no_grad()
 def start(network: CausalHiFT, generator: torch.Generator) -> None:
-    """Good first values, where torch's own would cost the first hours.
+    """Set initial values that save the first hours of training.
 
-    In this generation the sines stand still within a frame, so the network itself has to let the phase run on.
-    The source is a single number a frame: with weights 1, -1/2, 1/3 ... the sines of the harmonics add up to a
-    saw tooth, which is the phase itself (one sine alone would leave its sign open). A Snake of the right
-    frequency makes any harmonic of it; hence frequencies of all kinds.
+    In this generation the sines are constant within a frame, so the network has to advance the phase. The source is one
+    number per frame. With weights 1, -1/2, 1/3 ..., the sines of the harmonics add up to a sawtooth, which is the phase
+    itself; a single sine would be ambiguous. A Snake with the right frequency turns it into any harmonic, so the
+    frequencies are varied.
     """
     expect_usual_mel(network.conv_pre)
     harmonics = torch.arange(1, network.config.num_harmonics + 2, dtype=torch.float32)

@@ -14,7 +14,10 @@ _PLAIN = re.compile(r"^(m_source\.|source_downs\.|f0_predictor\.classifier\.)")
 
 
 def official_tensors(network: CausalHiFT) -> dict[str, torch.Tensor]:
-    """Contents of ``hift.pt``, in float32: as large a gain as the weight's own norm leaves the weight as it is."""
+    """Return the content of ``hift.pt`` in float32.
+
+    Each gain is the norm of its weight, so the weights do not change.
+    """
     tensors: dict[str, torch.Tensor] = {}
     for name, tensor in network.state_dict().items():
         if name.endswith(".weight") and not _PLAIN.match(name):

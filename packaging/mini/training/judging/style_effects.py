@@ -1,4 +1,4 @@
-"""Measures of styles: fast, slow, high, low, whispered, loud and soft, compared with the same voice without a style."""
+"""Measures of styles: fast, slow, high, low, whispered, loud and soft, compared with the voice's default style."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from training.corpus.speakers import NAMED_TIMBRES
 from training.corpus.utterance import SAMPLES_PER_HALF_FRAME, FloatArray
 from training.judging.chain import Said, Wanted
 from training.judging.examination import Examination
-from training.judging.outcome import Bar, Outcome, at_least, at_most, below
+from training.judging.outcome import Outcome, Requirement, at_least, at_most, below
 
 _ACTIVE_RANGE_DB = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Manner:
+class _Features:
     """Features of a style over some sentences."""
 
     seconds: float  # total duration from the first phone to the last
@@ -27,29 +27,29 @@ class _Manner:
     level_dbfs: float
 
 
-def wishes(examination: Examination) -> list[Outcome]:
-    """Return medians over some sentences of the two timbres trained most."""
-    plain = _manner(examination, None)
-    bars: dict[str, tuple[str, str, Bar | None]] = {
-        "speed.fast": ("rate", "asked to speak fast: rate against unasked", at_least(1.25)),
-        "speed.slow": ("rate", "asked to speak slowly: rate against unasked", at_most(0.8)),
-        "pitch.high": ("f0", "asked for a high voice: F0 against unasked", at_least(1.15)),
-        "pitch.low": ("f0", "asked for a low voice: F0 against unasked", at_most(0.87)),
-        "voice.whisper": ("voiced", "asked to whisper: share of voiced moments", below(0.2)),
-        "volume.loud": ("level", "asked to be loud: dB against unasked", None),
-        "volume.soft": ("level", "asked to be soft: dB against unasked", None),
+def style_effects(examination: Examination) -> list[Outcome]:
+    """Return medians over some sentences of the two timbres with the most training data."""
+    plain = _features(examination, None)
+    requirements: dict[str, tuple[str, str, Requirement | None]] = {
+        "speed.fast": ("rate", "fast: rate relative to the default", at_least(1.25)),
+        "speed.slow": ("rate", "slow: rate relative to the default", at_most(0.8)),
+        "pitch.high": ("f0", "high: F0 relative to the default", at_least(1.15)),
+        "pitch.low": ("f0", "low: F0 relative to the default", at_most(0.87)),
+        "voice.whisper": ("voiced", "whispered: share of voiced frames", below(0.2)),
+        "volume.loud": ("level", "loud: dB relative to the default", None),
+        "volume.soft": ("level", "soft: dB relative to the default", None),
     }
     outcomes = []
-    for wish, (kind, says, bar) in bars.items():
-        manner = _manner(examination, wish)
+    for preset, (kind, description, requirement) in requirements.items():
+        features = _features(examination, preset)
         value = {
-            "rate": plain.seconds / manner.seconds,
-            "f0": manner.f0_hz / plain.f0_hz,
-            "voiced": manner.voiced_share,
-            "level": manner.level_dbfs - plain.level_dbfs,
+            "rate": plain.seconds / features.seconds,
+            "f0": features.f0_hz / plain.f0_hz,
+            "voiced": features.voiced_share,
+            "level": features.level_dbfs - plain.level_dbfs,
         }[kind]
-        aside = f"unasked {plain.voiced_share:.2f}" if kind == "voiced" else ""
-        outcomes.append(Outcome(f"wish.{wish}", says, value, bar, aside))
+        aside = f"default {plain.voiced_share:.2f}" if kind == "voiced" else ""
+        outcomes.append(Outcome(f"wish.{preset}", description, value, requirement, aside))
     return outcomes
 
 
@@ -66,19 +66,19 @@ def voiced_share(samples: FloatArray) -> float:
     return float(np.mean(f0[is_active[: len(f0)]] > 0)) if is_active.any() else 0.0
 
 
-def _manner(examination: Examination, wish: str | None) -> _Manner:
+def _features(examination: Examination, preset: str | None) -> _Features:
     said: list[Said] = []
     for speaker in NAMED_TIMBRES:
         clip = examination.originals.clip(speaker)
         texts = examination.sentences[: max(2, examination.few // 2)]
         said += [
-            examination.chain.say(Wanted(text, clip, wish=wish, hears=False, seed=seed))
+            examination.chain.say(Wanted(text, clip, preset=preset, is_zero_shot=False, seed=seed))
             for seed, text in enumerate(texts)
         ]
     voiced = [f0[f0 > 0] for f0 in (f0_of(each.samples) for each in said)]
     # Relative to the median of each utterance, because the two timbres differ.
     medians = [float(np.median(f0)) for f0 in voiced if len(f0)]
-    return _Manner(
+    return _Features(
         seconds=max(0.02, sum(active_seconds(each.samples) for each in said)),
         f0_hz=float(np.exp(np.mean(np.log(medians)))) if medians else float("nan"),
         voiced_share=float(np.mean([voiced_share(each.samples) for each in said])),

@@ -1,0 +1,1 @@
+"""Measurement of the checks of takes: planted faults, good takes, word times and costs."""

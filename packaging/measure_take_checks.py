@@ -1,0 +1,118 @@
+"""Measure the checks of takes with planted faults and good takes of studio-mini.
+
+    python3 packaging/measure_take_checks.py --work FOLDER [--set tuning] [--recognizer auto] [--json FILE]
+
+Faults are planted in takes. Those of ``--set tuning``, of the bundled voices, are for choosing limits; those of the other set
+have other voices and sentences (README tells which limits are not independent of them). FOLDER keeps the takes, about 300
+and 560, so that an interrupted measurement resumes, and checks can be measured again quickly. The program
+lowers its own priority. It needs flite and the packages of ``packaging/mini/requirements.txt``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from studio.take_checks.records import TakeCheck
+    from studio.take_checks.requests import CheckRequest
+
+# The program of this checkout, which need not be installed.
+sys.path[:0] = [str(Path(__file__).resolve().parent / "mini"), str(Path(__file__).resolve().parents[1])]
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # busy waiting of threads would count as CPU time
+    os.environ.setdefault(_name, "1")
+
+_NICENESS = 15
+_STEPS = ("faults", "words", "cost", "first-audio", "retries")
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--work", type=Path, required=True, help="folder for takes and the cache")
+    parser.add_argument("--set", choices=("tuning", "measuring"), default="measuring", help="which takes to check")
+    parser.add_argument("--recognizer", default="off", help="id of a recogniser, auto or off")
+    parser.add_argument("--only", default="", metavar="STEP,...", help=f"some of: {', '.join(_STEPS)}")
+    parser.add_argument("--as-made", action="store_true", help="measure the takes that exist, without making more")
+    parser.add_argument("--json", type=Path, help="file for the results in JSON")
+    parsed = parser.parse_args(arguments)
+    steps = parsed.only.split(",") if parsed.only else list(_STEPS)
+    if unknown := [step for step in steps if step not in _STEPS]:
+        parser.error(f"unknown step {unknown[0]}")
+    os.environ["TIMBRE_CACHE"] = str(parsed.work / "cache")
+    os.nice(_NICENESS)
+    result = _measure(parsed, steps)
+    print(json.dumps(result, indent=1))
+    if parsed.json:
+        parsed.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, object]:
+    from check_measuring import measures, sentences  # noqa: PLC0415 - after the environment is set
+    from check_measuring.prompts import measuring_prompts, tuning_prompts  # noqa: PLC0415
+    from check_measuring.takes import TakeMaker, TakeSet, set_threads  # noqa: PLC0415
+
+    from studio.paths import resources  # noqa: PLC0415
+    from studio.take_checks.checking import check_take  # noqa: PLC0415
+
+    set_threads()
+    model = resources() / "models" / "studio-mini"
+    if parsed.set == "tuning":
+        takes = TakeSet(
+            parsed.work / "tuning", sentences.TUNING, sentences.TUNING_SPECIAL, tuning_prompts(), 80, 48, 10, 40
+        )
+    else:
+        clips = measuring_prompts(parsed.work / "prompts")
+        takes = TakeSet(
+            parsed.work / "measuring", sentences.MEASURING, sentences.MEASURING_SPECIAL, clips, 80, 120, 40, 40
+        )
+    if not parsed.as_made:
+        takes.make(lambda: TakeMaker(model), lambda name: print(name, file=sys.stderr, flush=True))
+    check: Callable[[CheckRequest], TakeCheck] = check_take
+    if parsed.recognizer != "off":
+        check = _checker()
+    result: dict[str, object] = {
+        "measured": time.strftime("%Y-%m-%d"),
+        "set": parsed.set,
+        "recognizer": parsed.recognizer,
+    }
+    if {"faults", "words", "cost", "retries"} & set(steps):
+        results, cpu_seconds = measures.check_all(takes.takes(), check, model, parsed.recognizer)
+        result["faults"] = measures.fault_table(results)
+        result["check_cpu_seconds_per_second"] = round(cpu_seconds, 5)
+        if "words" in steps:
+            result["words_of_takes"] = measures.take_word_errors(results)
+        if "retries" in steps:
+            result["retries"] = measures.lines_after_retries(results)
+    if {"words", "cost", "first-audio"} & set(steps):
+        maker, clip = TakeMaker(model), takes.clips[0]
+        if "words" in steps:
+            result["words_of_flite"] = measures.flite_word_errors(
+                maker, takes.sentences, clip, check, parsed.recognizer
+            )
+        if "cost" in steps:
+            result["synthesis_cpu_seconds_per_second"] = round(
+                measures.synthesis_cost(maker, takes.sentences[:8], clip), 4
+            )
+        if "first-audio" in steps:
+            result["first_audio"] = measures.first_audio(maker, takes.sentences[:20], clip)
+    return result
+
+
+def _checker() -> Callable[[CheckRequest], TakeCheck]:
+    """Return the checker of the process that checks takes, with its recognisers."""
+    module = importlib.import_module("studio.take_checks.process")
+    name, _, factory = module.CHECKER.partition(":")
+    check: Callable[[CheckRequest], TakeCheck] = getattr(importlib.import_module(name), factory)().check
+    return check
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

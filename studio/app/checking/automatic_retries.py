@@ -1,0 +1,133 @@
+"""Automatic retries: lines whose takes have problems are spoken again, and the best take is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.app.checking.take_checker import TakeChecker
+from studio.app.script.project_editor import ProjectEditor
+from studio.app.synthesis.queue import JobState, SynthesisJob, SynthesisQueue
+from studio.project.changes import ChooseTake
+from studio.project.takes import Take
+from studio.take_checks.policy import CheckPolicy, best_of
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """The takes of one request: those that the user asked for, and automatic retries.
+
+    Attributes:
+        num_open: Number of takes that are not yet spoken or checked.
+    """
+
+    first_job: SynthesisJob
+    take_ids: list[str] = field(default_factory=list)
+    num_open: int = 0
+    num_retries: int = 0
+    is_cancelled: bool = False
+
+
+class AutomaticRetries(QObject):
+    """Checks each new take, and applies the ``CheckPolicy`` of the settings and the project.
+
+    A retry is chosen only after its check. If the user edits or locks the line or chooses another take in the meantime,
+    nothing more is done.
+    """
+
+    settled = Signal(int, str)  # batch of the jobs, and id of the best take or ""; no further take follows
+
+    def __init__(
+        self,
+        queue: SynthesisQueue,
+        checker: TakeChecker,
+        editor: ProjectEditor,
+        policy: Callable[[], CheckPolicy],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._queue = queue
+        self._checker = checker
+        self._editor = editor
+        self._policy = policy
+        self._groups: dict[int, _Group] = {}  # groups by number of the batch
+        self._group_of_take: dict[str, _Group] = {}
+        queue.jobs_added.connect(self._on_jobs_added)
+        queue.job_finished.connect(self._on_job_finished)
+        checker.checked.connect(self._on_checked)
+        editor.project_replaced.connect(self._forget)
+
+    def is_open(self, batch: int) -> bool:
+        """Whether ``settled`` has not been emitted yet for this batch."""
+        return batch in self._groups
+
+    def _on_jobs_added(self, jobs: list[SynthesisJob]) -> None:
+        for job in jobs:
+            if job.source is None and self._checker.is_on:
+                group = self._groups.setdefault(job.batch, _Group(job))
+                group.num_open += 1
+
+    def _on_job_finished(self, job: SynthesisJob) -> None:
+        group = self._groups.get(job.batch)
+        if group is None:
+            return
+        take = job.take if job.state is JobState.DONE else None
+        if take is None:
+            group.is_cancelled = True
+        elif take.id in self._editor.script.line_of_take and self._checker.is_on:
+            group.take_ids.append(take.id)
+            self._group_of_take[take.id] = group
+            if self._checker.check([take.id]):
+                return  # ``_on_checked`` is called later
+        self._close_one(group)
+
+    def _on_checked(self, take_id: str) -> None:
+        group = self._group_of_take.pop(take_id, None)
+        if group is not None:
+            self._close_one(group)
+
+    def _close_one(self, group: _Group) -> None:
+        group.num_open -= 1
+        if group.num_open:
+            return
+        if self._speaks_again(group):
+            return
+        best = self._best_take(group)
+        if best is not None and self._may_choose(group, best):
+            self._editor.apply(ChooseTake(best.line_id, best.id))
+        del self._groups[group.first_job.batch]
+        self.settled.emit(group.first_job.batch, "" if best is None else best.id)
+
+    def _speaks_again(self, group: _Group) -> bool:
+        """Speak the line again if its best take has problems; return whether a retry follows."""
+        best = self._best_take(group)
+        if best is None or best.check is None or group.is_cancelled or best.needs_review is False:
+            return False
+        if not self._policy().wants_retry(best.check, group.num_retries) or not self._is_wanted(group, best):
+            return False
+        group.num_retries += 1
+        self._queue.retry_take(group.first_job, attempt=group.num_retries, retry_of=group.take_ids[0])
+        return True
+
+    def _is_wanted(self, group: _Group, best: Take) -> bool:
+        """Whether the line is unchanged since it was spoken, and the user has not chosen another take."""
+        line = self._editor.project.line(best.line_id)
+        if group.first_job.snapshot is not None:
+            return True
+        return not line.is_locked and self._editor.project.is_current(best) and line.chosen_take in group.take_ids
+
+    def _may_choose(self, group: _Group, best: Take) -> bool:
+        line = self._editor.project.line(best.line_id)
+        is_other = line.chosen_take != best.id and line.chosen_take in group.take_ids
+        return is_other and not line.is_locked and best.check is not None
+
+    def _best_take(self, group: _Group) -> Take | None:
+        script = self._editor.script
+        takes = [script.take(take_id) for take_id in group.take_ids if take_id in script.line_of_take]
+        return takes[best_of([take.check for take in takes])] if takes else None
+
+    def _forget(self) -> None:
+        self._groups.clear()
+        self._group_of_take.clear()

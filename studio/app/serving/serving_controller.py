@@ -1,0 +1,199 @@
+"""Switches the speech service on and off, and restarts it when the model changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from studio import paths
+from studio.app.background import in_background
+from studio.app.bridge import Engine, EngineState, WorkerBridge
+from studio.errors import IncompleteInstallation, StudioError, WorkerDied
+from studio.settings import SERVICE_PORT
+from studio.settings_store import Settings
+from studio.system.installation import how_to_serve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, Callable
+
+    from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest
+    from studio.serve.service_thread import ServiceState, ServiceThread
+    from studio.voices.library import VoiceLibrary
+    from studio.worker.request_handle import Callbacks, RequestHandle
+
+_STOP_SECONDS = 3.0
+
+
+class ServingController(QObject):
+    """The service of this window, which is off until :meth:`switch` starts it.
+
+    ``changed`` is emitted when the service begins to listen and when it ends.
+    """
+
+    changed = Signal()
+    failed = Signal(object)  # StudioError
+
+    def __init__(
+        self,
+        bridge: WorkerBridge,
+        settings: Settings,
+        open_library: Callable[[], VoiceLibrary],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._open_library = open_library
+        self._settings = settings
+        self._thread: ServiceThread | None = None
+        self._ending: ServiceThread | None = None  # still uses the port until it has ended
+        self._is_on = False
+        self._folder = bridge.engine.folder
+        bridge.engine_changed.connect(self._on_engine_changed)
+
+    @property
+    def is_on(self) -> bool:
+        return self._is_on
+
+    @property
+    def token_file(self) -> Path:
+        """The file with the API key, which is created when the service is first switched on."""
+        return paths.config_folder() / "service-token"
+
+    def state(self) -> ServiceState | None:
+        """Return the address and the figures of the service, or None while it is off."""
+        return None if self._thread is None else self._thread.state()
+
+    def switch(self, *, is_on: bool) -> None:
+        self._is_on = is_on
+        self._restart()
+
+    def release(self) -> None:
+        """End the service before the window closes."""
+        self._is_on = False
+        self._stop_thread()
+
+    def _start_thread(self) -> None:
+        try:
+            from studio.serve.running import Address  # noqa: PLC0415 - an optional extra, and slow to import
+            from studio.serve.service import ServiceOptions  # noqa: PLC0415
+            from studio.serve.service_thread import ServiceThread  # noqa: PLC0415
+        except ImportError as error:
+            self._is_on = False
+            self.failed.emit(
+                IncompleteInstallation(
+                    "The speech service needs libraries that are not installed ({reason}).",
+                    remedy="{how}",
+                    reason=error,
+                    how=how_to_serve(),
+                )
+            )
+            return
+        self._folder = self._bridge.engine.folder
+        self._thread = ServiceThread(
+            _BridgeBackend(self._bridge),
+            asyncio.get_event_loop(),
+            ServiceOptions(self._folder),
+            Address(port=self._settings[SERVICE_PORT], token_file=self.token_file),
+            on_change=_notification(asyncio.get_event_loop(), weakref.WeakMethod(self._on_thread_changed)),
+            open_library=self._open_library,
+        )
+
+    def _stop_thread(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._ending = thread
+            thread.stop()
+
+    def _on_thread_changed(self) -> None:
+        thread = self._thread
+        if thread is not None and not thread.state().url and (error := thread.state().error) is not None:
+            self._fail(error)
+        self.changed.emit()
+
+    def _fail(self, error: StudioError) -> None:
+        self._is_on = False
+        self._thread = None
+        self.failed.emit(error)
+
+    def _on_engine_changed(self, engine: Engine) -> None:
+        """Serve the new model under the same address. A model that fails to load is not served."""
+        if self._is_on and engine.state is EngineState.READY and engine.folder != self._folder:
+            self._restart()
+
+    def _restart(self) -> None:
+        """End the running service and, if it is on, start another when the port is free again."""
+        self._stop_thread()
+        if self._is_on:
+            self._bridge.run(self._start_after(self._ending))
+        self.changed.emit()
+
+    async def _start_after(self, old: ServiceThread | None) -> None:
+        if old is not None:
+            await in_background(old.wait, _STOP_SECONDS)
+        if self._is_on and self._thread is None:
+            self._start_thread()
+            self.changed.emit()
+
+    async def finished(self) -> None:
+        """Wait for the end of the service after ``release``, for a limited time."""
+        if self._ending is not None:
+            await in_background(self._ending.wait, _STOP_SECONDS)
+
+
+def _notification(
+    loop: asyncio.AbstractEventLoop, method: weakref.WeakMethod[Callable[[], None]]
+) -> Callable[[], None]:
+    """Return a function that calls ``method`` on ``loop``, if its object still exists.
+
+    The thread of the service must not hold the last reference to a Qt object: it would be destroyed there.
+    """
+
+    def call() -> None:
+        if (found := method()) is not None:
+            found()
+
+    def notify() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(call)
+
+    return notify
+
+
+class _BridgeBackend:
+    """The window's worker as a ``SpeechBackend``. Used on the window's loop.
+
+    It holds a weak reference, because the thread of the service holds the backend.
+    """
+
+    def __init__(self, bridge: WorkerBridge) -> None:
+        self._weak_bridge = weakref.ref(bridge)
+
+    @property
+    def _bridge(self) -> WorkerBridge:
+        bridge = self._weak_bridge()
+        if bridge is None:
+            raise WorkerDied("The speech process was closed.", remedy="Restart the program.")
+        return bridge
+
+    async def load(self) -> EngineDescription:
+        return await self._bridge.ready()
+
+    def synthesize(
+        self,
+        request: SynthesisRequest,
+        *,
+        pieces: AsyncIterable[str] | None = None,
+        hooks: Callbacks | None = None,
+        in_batch: bool = False,
+    ) -> RequestHandle:
+        assert hooks is not None
+        return self._bridge.speak(request, hooks, in_batch=in_batch, pieces=pieces)
+
+    def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
+        assert hooks is not None
+        return self._bridge.convert(request, hooks)

@@ -1,0 +1,118 @@
+"""Built-in speakers of the installed models: voices without a clip (SPECIFICATION.md, B6).
+
+CosyVoice-300M-SFT and -Instruct contain speakers that were part of their training. Each becomes a voice whose clip is a
+small file of features in the cache folder, so it is chosen, cast, copied and exported like any other voice. Speakers of
+several models with the same name and embedding are one voice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio import paths
+from studio.catalog.installed import installed_models
+from studio.errors import StudioError
+from studio.settings import LISTS_BUILT_IN_SPEAKERS
+from studio.settings_store import Settings
+from studio.storage.atomic_file import atomic_write
+from studio.voices.library import VoiceLibrary
+from studio.voices.voice import Voice, name_key, suggest_name
+
+if TYPE_CHECKING:
+    from studio.voices.speaker_file import Embedding
+
+_log = logging.getLogger(__name__)
+_SPEAKER_FILE = "spk2info.pt"
+# How the released models name their speakers: language, then sex.
+_LANGUAGES = {
+    "中文": "zh", "日语": "ja", "粤语": "yue", "英文": "en", "韩语": "ko", "chinese": "zh", "japanese": "ja",
+    "cantonese": "yue", "english": "en", "korean": "ko",
+}  # fmt: skip
+
+
+def open_voice_library() -> VoiceLibrary:
+    """Return the user's library with the built-in speakers of the installed models."""
+    return VoiceLibrary(speakers=installed_speakers, lists_speakers=lambda: Settings()[LISTS_BUILT_IN_SPEAKERS])
+
+
+def installed_speakers() -> list[Voice]:
+    """Return the speakers of all installed models. Damaged files are only logged."""
+    voices: dict[str, Voice] = {}
+    for folder in installed_models().values():
+        for voice in speakers_of(folder):
+            known = voices.get(name_key(voice.name))
+            if known is None:
+                voices[name_key(voice.name)] = voice
+            elif (known.clip, known.generation) == (voice.clip, voice.generation):  # in several models
+                voices[name_key(voice.name)] = replace(known, models=(*known.models, *voice.models))
+            else:
+                name = suggest_name(f"{voice.name} ({folder.name})", folder.name)
+                voices[name_key(name)] = replace(voice, name=name)
+    return list(voices.values())
+
+
+def speakers_of(folder: Path) -> list[Voice]:
+    """Return the speakers of a model folder, in the order of its file."""
+    path = folder / _SPEAKER_FILE
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    return list(_read(path, status.st_mtime_ns, status.st_size))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _changed: int, _size: int) -> tuple[Voice, ...]:
+    from studio.model.generations import detect_generation  # noqa: PLC0415 - not needed if no model has speakers
+    from studio.voices.speaker_file import read_speakers  # noqa: PLC0415
+
+    try:
+        generation, _ = detect_generation(path.parent)
+        return tuple(
+            _voice(name, embedding, generation.name, path.parent.name)
+            for name, embedding in read_speakers(path).items()
+        )
+    except StudioError as error:
+        _log.warning("the speakers of %s are not listed: %s", path.parent.name, error)
+        return ()
+
+
+def _voice(name: str, embedding: Embedding, generation: str, model: str) -> Voice:
+    name, clip = suggest_name(name, model), _written(embedding, generation)
+    return Voice(
+        name=name,
+        bundled_name=name,
+        clip=clip,
+        sha256=clip.stem,
+        transcript=None,
+        clip_seconds=0.0,
+        generation=generation,
+        is_built_in=True,
+        language=next((code for word, code in _LANGUAGES.items() if word in name.casefold()), None),
+        models=(model,),
+    )
+
+
+def _written(embedding: Embedding, generation: str) -> Path:
+    """Return the file of features for an embedding, which is written unless it exists. Raise ``CannotWrite``, ``DiskFull``."""
+    import numpy as np  # noqa: PLC0415 - as above
+    from safetensors.numpy import save  # noqa: PLC0415
+
+    content = save(
+        {
+            "speech_tokens": np.zeros(0, np.int32),
+            "mel": np.zeros((0, 80), np.float32),
+            "embedding": embedding,
+            "clip_seconds": np.zeros(1, np.float64),
+        },
+        metadata={"generation": generation},
+    )
+    path = paths.cache_folder() / "speakers" / f"{hashlib.sha256(content).hexdigest()}.safetensors"
+    if not path.is_file():
+        atomic_write(path, content)
+    return path

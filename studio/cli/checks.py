@@ -1,0 +1,80 @@
+"""Options and results of checks of takes in `say` and `export`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from studio.export.line_checks import LineCheck
+from studio.take_checks.policy import DEFAULT_RETRIES, MOST_RETRIES, CheckMode, CheckPolicy
+from studio.take_checks.records import TakeCheck, Verdict
+from studio.take_checks.requests import Strictness
+from studio.take_checks.sentences import reason, verdict_name
+
+# Prefixes of the warnings about takes in the JSON output.
+DOUBTFUL_TAKE = "doubtful-take"
+NOT_CHECKED = "take-not-checked"
+
+
+def add_check_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("checks", "missing, repeated or wrong words, noise, another voice")
+    group.add_argument("--check", action="store_true", help="check each take, and speak it again if it has problems")
+    group.add_argument(
+        "--retries",
+        type=_num_retries,
+        metavar="N",
+        help=f"with --check: maximum number of retries per line, 0 to {MOST_RETRIES} (default {DEFAULT_RETRIES})",
+    )
+    group.add_argument("--strict", action="store_true", help="with --check: find smaller problems, too")
+
+
+def check_policy(arguments: argparse.Namespace) -> CheckPolicy | None:
+    """Return the policy for checks, or None without checks. ``--retries`` and ``--strict`` imply ``--check``."""
+    if not (arguments.check or arguments.strict or arguments.retries is not None):
+        return None
+    num_retries = DEFAULT_RETRIES if arguments.retries is None else arguments.retries
+    return CheckPolicy(
+        CheckMode.RETRY if num_retries else CheckMode.MARK,
+        num_retries,
+        Strictness.STRICT if arguments.strict else Strictness.NORMAL,
+    )
+
+
+def _num_retries(words: str) -> int:
+    if not words.isdecimal() or int(words) > MOST_RETRIES:
+        raise argparse.ArgumentTypeError(f"{words} is not a number from 0 to {MOST_RETRIES}")
+    return int(words)
+
+
+def check_values(line: LineCheck) -> dict[str, Any]:
+    """Return a check for the JSON output. Keys are never removed or renamed."""
+    check = line.check
+    return {
+        "verdict": check.verdict.value,
+        "problems": [
+            {
+                "kind": problem.kind.value,
+                "from_seconds": problem.from_seconds,
+                "to_seconds": problem.to_seconds,
+                "text": problem.text,
+                "confidence": problem.confidence,
+            }
+            for problem in check.problems
+        ],
+        "similarity": check.similarity,
+        "word_error_rate": check.word_error_rate,
+        "recognizer": check.recognizer,
+        "error_code": check.error_code,
+        "accepted": check.is_accepted,
+        "seed": line.seed,
+        "retries": line.num_retries,
+    }
+
+
+def check_warning(check: TakeCheck) -> tuple[str, str] | None:
+    """Return the code and the sentence of a warning about a take, or None if there is none."""
+    if check.needs_review:
+        return DOUBTFUL_TAKE, f"{verdict_name(check)}: {reason(check)}"
+    if check.verdict is Verdict.NOT_CHECKED:
+        return NOT_CHECKED, str(reason(check))
+    return None

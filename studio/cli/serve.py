@@ -1,0 +1,108 @@
+"""`timbre serve`: the speech service for programs on this computer or network."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from studio.cli.command_context import CommandContext
+from studio.cli.options import (
+    Commands,
+    add_command,
+    add_engine_options,
+    add_model_option,
+    engine_options,
+    model_folder,
+    positive,
+)
+from studio.cli.progress import print_message
+from studio.cli.speaking import run_until_cancelled
+from studio.errors import IncompleteInstallation
+from studio.system.installation import how_to_serve
+from studio.worker.client import WorkerClient
+
+EXAMPLES = """\
+examples:
+  timbre serve                                       for programs on this computer: http://127.0.0.1:8807/v1
+  timbre serve --model CosyVoice2-0.5B --voice Anna
+  timbre serve --host 0.0.0.0 --token-file token     for other computers; creates the token
+  curl http://127.0.0.1:8807/v1/audio/speech -H "Content-Type: application/json" \\
+       -d '{"input": "Hello there.", "response_format": "wav"}' -o hello.wav
+
+Clients of OpenAI's speech API work unchanged: set their base URL to the address above, with /v1.
+"""
+
+
+def add_parser(commands: Commands) -> None:
+    parser = add_command(
+        commands,
+        "serve",
+        run,
+        help_text="serve speech to other programs",
+        description="Offer voices to other programs, through an API compatible with OpenAI's speech API.",
+        examples=EXAMPLES,
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=_port, default=8807, help="port to listen on (default 8807; 0 chooses one)")
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="file with the token that clients must send as API key"
+    )
+    parser.add_argument(
+        "--voice", default="", metavar="NAME", help="voice for requests that specify none (default: the first)"
+    )
+    parser.add_argument(
+        "--queue", type=positive, default=64, metavar="N", help="longest queue of requests (default 64)"
+    )
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="also accept requests for this host name"
+    )
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL", help="let the web pages of this origin connect"
+    )
+    add_model_option(parser)
+    add_engine_options(parser)
+
+
+def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
+    try:
+        from studio.serve.running import Address, access_rules, run_service  # noqa: PLC0415 - an optional extra
+        from studio.serve.service import ServiceOptions, SpeechService  # noqa: PLC0415
+    except ImportError as error:
+        raise IncompleteInstallation(
+            "The speech service needs libraries that are not installed ({reason}).",
+            remedy="{how}",
+            reason=error,
+            how=how_to_serve(),
+        ) from error
+
+    folder = model_folder(arguments.model)
+    address = Address(
+        arguments.host,
+        arguments.port,
+        arguments.token_file,
+        tuple(arguments.allow_host),
+        tuple(arguments.allow_origin),
+    )
+    access_rules(address)  # before the model is loaded
+    if arguments.voice:
+        command_context.open_library().get(arguments.voice)
+
+    def on_ready(url: str) -> None:
+        print_message(f"serving {folder.name} at {url}/v1; Ctrl+C stops")
+        if arguments.token_file is not None:
+            print_message(f"the API key is in {arguments.token_file}")
+
+    async def serve() -> None:
+        async with WorkerClient(folder, engine_options(arguments), start_worker=command_context.start_worker) as client:
+            options = ServiceOptions(folder, arguments.voice, arguments.queue)
+            service = SpeechService(client, options, command_context.open_library)
+            await run_service(service, address, on_ready=on_ready)
+
+    return run_until_cancelled(serve())
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
+    return port

@@ -1,0 +1,145 @@
+"""Checks of the lines that an export speaks, kept beside their cached audio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from studio import paths
+from studio.audio.waveform import Waveform
+from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
+from studio.project.check_records import check_from, check_json
+from studio.project.fields import Fields
+from studio.project.lines import LARGEST_SEED
+from studio.storage.atomic_file import atomic_write
+from studio.storage.json_input import parse_json, read_json
+from studio.take_checks.policy import MOST_RETRIES, Attempts, CheckPolicy, speak_until_good
+from studio.take_checks.records import TakeCheck, TakeMeasures, Transcript
+from studio.take_checks.requests import CheckRequest, TranscriptRequest
+
+_MOST_EARLIER_TAKES = 400  # of all voices
+
+
+class CheckQueue(Protocol):
+    """Interface to a runner of checks, such as ``CheckClient``. A future ends with a result, or is cancelled."""
+
+    def submit(self, request: CheckRequest) -> Future[TakeCheck]: ...
+
+    def transcribe(self, request: TranscriptRequest) -> Future[Transcript]: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LineCheck:
+    """The check of the best take of a line.
+
+    Attributes:
+        seed: The seed of this take.
+        num_retries: How often the line was spoken again.
+    """
+
+    check: TakeCheck
+    seed: int
+    num_retries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Audio of a request, with its report."""
+
+    request: SynthesisRequest
+    waveform: Waveform
+    report: SynthesisReport
+
+
+class LineChecker:
+    """Checks lines that are spoken outside the window, and requests retries as ``policy`` requires."""
+
+    def __init__(
+        self,
+        queue: CheckQueue,
+        policy: CheckPolicy,
+        model_folder: Path,
+        known_words: Callable[[str], tuple[str, ...]] = lambda _: (),
+    ) -> None:
+        """``known_words`` returns the words of the dictionary in a text."""
+        self._queue = queue
+        self._policy = policy
+        self._model_folder = model_folder
+        self._known_words = known_words
+        self._earlier: deque[tuple[VoiceReference, TakeMeasures]] = deque(maxlen=_MOST_EARLIER_TAKES)
+
+    @property
+    def policy(self) -> CheckPolicy:
+        return self._policy
+
+    async def check(self, spoken: Spoken) -> TakeCheck:
+        request = CheckRequest(
+            samples=spoken.waveform.samples,
+            sample_rate=spoken.waveform.sample_rate,
+            text=spoken.request.text,
+            evidence=spoken.report.evidence,
+            prompt_clip=spoken.request.voice.clip,
+            model_folder=self._model_folder,
+            recognizer=self._policy.recognizer,
+            known_words=self._known_words(spoken.request.text),
+            strictness=self._policy.strictness,
+            earlier_takes=tuple(each for voice, each in self._earlier if voice == spoken.request.voice),
+            speed=spoken.request.speed,
+        )
+        check = await asyncio.wrap_future(self._queue.submit(request))
+        if check.measures is not None and not check.needs_review:
+            self._earlier.append((spoken.request.voice, check.measures))
+        return check
+
+    async def speak(self, seed: int, speak: Callable[[int], Awaitable[Spoken]]) -> Attempts[Spoken]:
+        """Speak with ``seed``, and again with seeds derived from it, until a take is good enough."""
+        return await speak_until_good(seed, self._policy, speak, self.check)
+
+
+class StoredChecks:
+    """The checks of cached lines, one file for each line in the folder of their audio."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or paths.cache_folder() / "exported-speech"
+
+    def put(self, key: str, line: LineCheck) -> None:
+        values = {
+            "seed": line.seed,
+            "num_retries": line.num_retries,
+            "check": parse_json(check_json(line.check) or "null"),
+        }
+        with contextlib.suppress(OSError):  # the check is a measurement, which the next export can repeat
+            self._folder.mkdir(parents=True, exist_ok=True)
+            atomic_write(self._path(key), json.dumps(values, ensure_ascii=False).encode("utf-8"))
+
+    def get(self, key: str) -> LineCheck | None:
+        try:
+            values = read_json(self._path(key))
+        except (OSError, ValueError):
+            return None
+        replaced: list[str] = []
+        fields = Fields({"line": values}, "check", replaced).object("line")
+        check = None if fields is None else check_from(fields.object("check"))
+        if fields is None or check is None or replaced:
+            return None
+        return LineCheck(
+            check, fields.whole("seed", 0, LARGEST_SEED, 0), fields.whole("num_retries", 0, MOST_RETRIES, 0)
+        )
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{hashlib.sha256(key.encode('utf-8')).hexdigest()}.check.json"
+
+
+def policy_key(policy: CheckPolicy) -> str:
+    """Return what distinguishes the cached audio of checked lines from others."""
+    return f":checked:{policy.mode.value}:{policy.num_retries}:{policy.strictness.value}:{policy.recognizer}"

@@ -1,0 +1,263 @@
+"""PyTorch ``FlowDecoder`` of CosyVoice-300M, whose flow is not causal (specification F4, H1).
+
+Decision: whole sentences are the default, and streaming works as in the official program: independent calls on
+overlapping chunks, cross-faded. Reason: every frame depends on the whole utterance, so no division into chunks gives
+the same mel. Alternative: to run the growing sentence again for each chunk, which costs more and is not exact either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import torch
+
+from studio.model.config import FlowConfig, Precision
+from studio.model.device_kind import DeviceKind
+from studio.model.flow.decoder import as_mel, sampled_digest_of
+from studio.model.flow.layers import Conditions, FullContext, Modulation
+from studio.model.flow.model import (
+    EulerStep,
+    PromptTensors,
+    cond_uncond,
+    euler_steps,
+    modulation_tables,
+    require_frames,
+    solve,
+)
+from studio.model.flow.packing import pack
+from studio.model.flow.whole_network import EDGE_TOKENS, WholeFlow, build_whole_network
+from studio.model.stages import FlowPrompt, FlowPromptState
+from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
+
+# The official schedule (specification H1): 100 tokens are new in each chunk, 20 overlap with the next one.
+_HOP_TOKENS = 100
+_LAYERS_BETWEEN_RELEASES = 8
+_STATE_VERSION = 1
+
+# Draws the initial noise (frames, mel_bins) of one call.
+NoiseDraw = Callable[[int], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class WholePromptState:
+    """A voice prompt as tensors. There is nothing to cache, because every value depends on what follows the prompt."""
+
+    voice: PromptTensors
+    num_bytes: int = 0
+
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        return {}
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """The mel of one call (frames, mel_bins), and the noise and mean that it started from, which include the prompt."""
+
+    mel: torch.Tensor = field(repr=False)
+    noise: torch.Tensor = field(repr=False)
+    mean: torch.Tensor = field(repr=False)
+
+
+class WholeFlowModel:
+    """The flow of one model. It is read-only and shared by all calls, and takes ownership of ``network``."""
+
+    @torch.inference_mode()
+    def __init__(self, network: WholeFlow, config: FlowConfig, num_steps: int) -> None:
+        parameter = network.spk_embed_affine_layer.bias
+        assert config.length_regulator is not None
+        self.weights_digest = sampled_digest_of(network.state_dict())
+        self.network = network
+        self.config = config
+        self.dtype, self.device = parameter.dtype, parameter.device
+        self.overlap_frames = config.frames_of_tokens(EDGE_TOKENS)
+        self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
+        self.modulations: tuple[Modulation, ...] = modulation_tables(network.estimator, self.steps, parameter)
+        self._frame_rate = config.length_regulator.sample_rate / config.length_regulator.hop_samples
+
+    def voice(self, prompt: FlowPrompt) -> PromptTensors:
+        """Return ``prompt`` as tensors. Raise ``ValueError`` if the mel has the wrong shape."""
+        has_both = bool(prompt.speech_tokens) == bool(len(prompt.mel))
+        if prompt.mel.ndim != 2 or prompt.mel.shape[1] != self.config.mel_bins or not has_both:
+            raise ValueError(f"the prompt mel {prompt.mel.shape} does not belong to {len(prompt.speech_tokens)} tokens")
+        embedding = torch.as_tensor(prompt.embedding, dtype=self.dtype, device=self.device)
+        return PromptTensors(
+            tokens=prompt.speech_tokens,
+            mel=torch.as_tensor(prompt.mel, dtype=self.dtype, device=self.device),
+            speaker=self.network.speaker(embedding[None])[0],
+        )
+
+    def draw_noise(self) -> NoiseDraw:
+        """Return the noise, the same for all utterances, as in later generations, so that takes can be repeated."""
+        generator = torch.Generator().manual_seed(0)
+
+        def draw(num_frames: int) -> torch.Tensor:
+            return torch.randn(num_frames, self.config.mel_bins, generator=generator).to(self.device, self.dtype)
+
+        return draw
+
+    @torch.inference_mode()
+    def decode(
+        self, voice: PromptTensors, tokens: Sequence[int], draw: NoiseDraw, before: CallResult | None = None
+    ) -> CallResult:
+        """Return the mel of ``tokens`` after the prompt.
+
+        After a call ``before``, the prompt and the first frames of the chunk get the noise and mean that the prompt and
+        the last frames had in that call (specification F2). Raise ``SequenceTooLong``.
+        """
+        num_frames = self.config.frames_of_tokens(len(tokens))
+        start = voice.num_frames
+        require_frames(start + num_frames, self._frame_rate)
+        ids = torch.tensor([[*voice.tokens, *tokens]], dtype=torch.long, device=self.device)
+        mean = self.network.mean(ids, len(voice.tokens), start)[0]
+        noise = draw(start + num_frames)
+        if before is not None:
+            mean, noise = (
+                torch.cat((old[:start], old[-self.overlap_frames :], new[start + self.overlap_frames :]))
+                for old, new in ((before.mean, mean), (before.noise, noise))
+            )
+        prompt_mel = torch.zeros_like(mean)
+        prompt_mel[:start] = voice.mel
+        mel = self.integrate(noise, Conditions(mean, prompt_mel, voice.speaker))
+        return CallResult(mel[start:], noise, mean)
+
+    def integrate(self, noise: torch.Tensor, given: Conditions) -> torch.Tensor:
+        """Return the mel (frames, mel_bins) that the solver reaches from ``noise``.
+
+        The tensors of ``given`` have no row dimension.
+        """
+        conditions, context = Conditions(*(cond_uncond(part) for part in given)), FullContext()
+
+        def velocity(step: int, x: torch.Tensor) -> torch.Tensor:
+            return self.network.estimator.velocity(x, conditions, self.modulations[step], context)
+
+        return solve(noise, self.steps, self.config.solver.guidance_scale, velocity)
+
+
+def load_whole_network(path: Path, config: FlowConfig) -> WholeFlow:
+    """Return the plain network on the CPU, with the weights in ``path`` mapped.
+
+    Raise the errors of ``CachedFlowDecoder.load``.
+    """
+    network = meta_init(lambda: build_whole_network(config))
+    load_weights(network, read_tensors(path), file_name=path.name)
+    return network
+
+
+class OverlappingStream:
+    """Approximate ``FlowStream``: chunks are decoded separately, and cross-faded where they overlap (H1).
+
+    The weights of the fade add up to one, unlike the official ones (J2, row 12).
+    """
+
+    def __init__(self, model: WholeFlowModel, voice: PromptTensors, draw: NoiseDraw) -> None:
+        self._model = model
+        self._voice = voice
+        self._draw = draw
+        self._before: CallResult | None = None
+        self._is_open = True
+
+    def decode(self, tokens: Sequence[int], lookahead: Sequence[int]) -> torch.Tensor:
+        """See ``stages.FlowStream``. Chunks may end anywhere. Raise ``SequenceTooLong``."""
+        assert self._is_open, "the stream has ended"
+        if lookahead and len(lookahead) != EDGE_TOKENS:
+            raise ValueError(f"lookahead must have {EDGE_TOKENS} tokens, not {len(lookahead)}")
+        self._is_open = False  # until the call completes: an interrupted stream cannot continue
+        before, overlap = self._before, self._model.overlap_frames
+        result = self._model.decode(self._voice, (*tokens, *lookahead), self._draw, before)
+        mel = result.mel
+        if before is not None:
+            mel = torch.cat((faded(before.mel[-overlap:], mel[:overlap]), mel[overlap:]))
+        self._before = result
+        self._is_open = bool(lookahead)
+        return as_mel(mel[: len(mel) - overlap] if lookahead else mel)
+
+    def close(self) -> None:
+        self._is_open = False
+        self._before = None
+
+
+def faded(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """Fade from ``old`` to ``new`` (frames, bins) with the halves of a Hamming window, normalised to a sum of one."""
+    window = torch.hamming_window(2 * len(old), periodic=False, dtype=torch.float64).to(old)
+    rising, falling = window[: len(old), None], window[len(old) :, None]
+    return torch.lerp(old, new, rising / (rising + falling))
+
+
+class WholeFlowDecoder:
+    """PyTorch ``FlowDecoder`` of CosyVoice-300M. Calls may run in several threads at once."""
+
+    streams_exactly = False
+    chunk_tokens = _HOP_TOKENS
+    lookahead_tokens = EDGE_TOKENS
+
+    def __init__(self, model: WholeFlowModel, precision: Precision) -> None:
+        self.precision = precision
+        self._model = model
+        self.max_concurrent_lines = DeviceKind(model.device.type).traits.max_concurrent_lines
+
+    @classmethod
+    def of_network(
+        cls,
+        network: WholeFlow,
+        config: FlowConfig,
+        *,
+        precision: Precision = Precision.FLOAT32,
+        num_steps: int | None = None,
+        after_layer: Callable[[], None] = lambda: None,
+    ) -> Self:
+        """Return the decoder of ``network``, of which it takes ownership."""
+        model = WholeFlowModel(network, config, num_steps or config.solver.num_steps)
+        pack(network, precision, after_layer=after_layer)
+        return cls(model, precision)
+
+    @classmethod
+    def load(
+        cls, path: Path, config: FlowConfig, precision: Precision, device: str, *, num_steps: int | None = None
+    ) -> Self:
+        """Load the flow in ``path`` (``flow.pt``) on ``device``. See ``CachedFlowDecoder.load``."""
+        network = load_whole_network(path, config)
+        layers_done = itertools.count(1)
+
+        def after_layer() -> None:
+            if next(layers_done) % _LAYERS_BETWEEN_RELEASES == 0:
+                release_pages(path)
+
+        on_device = network.to(device)
+        return cls.of_network(on_device, config, precision=precision, num_steps=num_steps, after_layer=after_layer)
+
+    def frames_of_tokens(self, num_tokens: int) -> int:
+        return self._model.config.frames_of_tokens(num_tokens)
+
+    @torch.inference_mode()
+    def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
+        """See ``stages.FlowDecoder``. Raise ``ValueError`` for a mel of the wrong shape."""
+        if progress is not None:
+            progress(1.0)
+        return WholePromptState(self._model.voice(prompt))
+
+    def restore_prompt(self, prompt: FlowPrompt, tensors: Mapping[str, torch.Tensor]) -> FlowPromptState:
+        """See ``stages.FlowDecoder``. A state without caches is never stored."""
+        if tensors:
+            raise ValueError("this model has no prompt state to restore")
+        return self.prepare_prompt(prompt)
+
+    def prompt_key(self) -> str:
+        """See ``stages.FlowDecoder``."""
+        parts = (_STATE_VERSION, self._model.weights_digest, self._model.config, self.precision.value)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def open_stream(self, state: FlowPromptState) -> OverlappingStream:
+        """See ``stages.FlowDecoder``. The mel of the stream is approximate."""
+        assert isinstance(state, WholePromptState), "a prompt state belongs to the decoder that made it"
+        return OverlappingStream(self._model, state.voice, self._model.draw_noise())
+
+    def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
+        """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``."""
+        with torch.inference_mode():
+            voice = self._model.voice(prompt)
+        return as_mel(self._model.decode(voice, tokens, self._model.draw_noise()).mel)

@@ -1,0 +1,94 @@
+"""Evidence about generated sentences, for the checks of takes; see ``request.SentenceEvidence``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from studio.model.speech_lm import RepetitionAwareSampler, kept_by_silence_filter
+from studio.model.speech_lm.attention import AttentionTrace
+from studio.model.stages import SpeechLM, SpeechTokenRequest
+from studio.pipeline.alignment import AlignmentReader
+from studio.pipeline.request import SentenceEvidence
+from studio.text.tokenizer import TextTokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """The generation of one sentence: its input, and what is known of its output.
+
+    Attributes:
+        spoken: The spoken text with the white space that the model received.
+        tokens: All generated tokens, including silent ones that are removed before the flow. It grows.
+        limit: The number of tokens that ends the sentence.
+    """
+
+    spoken: str
+    request: SpeechTokenRequest
+    sampler: RepetitionAwareSampler
+    trace: AttentionTrace | None
+    tokens: list[int]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSentence:
+    """A generated sentence and its place in the audio of the request."""
+
+    generation: Generation
+    from_seconds: float
+    to_seconds: float
+
+
+@dataclass
+class EvidenceReader:
+    """Reads the evidence of the sentences of one request, once all audio has been sent."""
+
+    alignment: AlignmentReader | None
+    speech_lm: SpeechLM
+    tokenizer: TextTokenizer
+    silent_tokens: Collection[int]
+    token_seconds: float
+    sentences: list[SpokenSentence] = field(default_factory=list)
+
+    def read(self) -> tuple[SentenceEvidence, ...]:
+        return tuple(self._evidence(sentence) for sentence in self.sentences)
+
+    def _evidence(self, sentence: SpokenSentence) -> SentenceEvidence:
+        generation = sentence.generation
+        tokens, request = generation.tokens, generation.request
+        kept = kept_by_silence_filter(tokens, self.silent_tokens)
+        attention = (
+            self.alignment.attention(self.speech_lm, request, tokens, generation.trace) if self.alignment else None
+        )
+        position: tuple[float, ...] = ()
+        coverage: tuple[float, ...] = ()
+        if attention is not None and attention.size:
+            mass = np.maximum(attention.sum(axis=1), 1e-9)
+            expected = attention @ np.arange(attention.shape[1]) / mass
+            position = tuple(round(float(value), 2) for value in expected[kept])
+            coverage = tuple(round(float(value), 3) for value in attention.max(axis=0))
+        return SentenceEvidence(
+            spoken_text=generation.spoken.strip(),
+            from_seconds=sentence.from_seconds,
+            to_seconds=sentence.to_seconds,
+            speech_tokens=tuple(tokens[index] for index in kept),
+            text_pieces=_stripped(self.tokenizer.pieces(generation.spoken, request.text_tokens)),
+            stopped_by_limit=len(tokens) >= generation.limit,
+            num_second_draws=generation.sampler.num_second_draws,
+            text_position=position,
+            text_coverage=coverage,
+            token_seconds=self.token_seconds,
+        )
+
+
+def _stripped(pieces: tuple[str, ...]) -> tuple[str, ...]:
+    """Return ``pieces`` without white space at both ends of the joined text."""
+    if not pieces:
+        return ()
+    first, *rest = pieces
+    pieces = (first.lstrip(), *rest)
+    *start, last = pieces
+    return (*start, last.rstrip())

@@ -1,0 +1,259 @@
+"""The HTTP application: OpenAI's speech API, and additional endpoints under the names that other servers use."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import FastAPI, File, Form, Request, Response, UploadFile
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+import studio
+from studio.errors import BadRequest, StudioError
+from studio.serve.access import AccessControl, AccessRules
+from studio.serve.backend import ServedSpeech
+from studio.serve.errors import error_body, error_response
+from studio.serve.live_text import LiveText
+from studio.serve.responses import SpeechResponse
+from studio.serve.schemas import (
+    AddedVoice,
+    FormatName,
+    ModelInfo,
+    ModelList,
+    Name,
+    RemovedVoice,
+    SampleRate,
+    Seed,
+    SpeechBody,
+    Speed,
+    StyleInfo,
+    StyleList,
+    TagInfo,
+    VoiceInfo,
+    VoiceList,
+)
+from studio.serve.service import SpeechService
+from studio.voices.library import Consent, Voice
+
+_LONGEST_TRANSCRIPT = 2_000
+_LONGEST_CONSENT = 500
+# Suffixes that an uploaded recording may keep. Stored features are not accepted from clients.
+_AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".mp3", ".m4a", ".mp4", ".webm", ".opus", ".aac"})
+_BLOCK_BYTES = 1 << 20
+
+
+def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
+    """Return the ASGI application. It does not load the model; ``service.load`` does that."""
+    # The documentation pages of FastAPI load scripts from another server.
+    app = FastAPI(title="Timbre Studio", version=studio.__version__, docs_url=None, redoc_url=None)
+    app.add_middleware(AccessControl, rules=rules)
+    _add_error_handlers(app)
+    _add_speech(app, service)
+    _add_voices(app, service)
+    _add_state(app, service)
+    app.add_api_websocket_route("/v1/audio/speech/stream", LiveText(service).serve)
+    return app
+
+
+def _add_speech(app: FastAPI, service: SpeechService) -> None:
+    @app.post("/v1/audio/speech", response_class=Response)
+    async def speech(body: SpeechBody, request: Request) -> Response:
+        """Speak a text. The first bytes are sent as soon as the first audio exists."""
+        synthesis = await service.request(body, body.input)
+        return _Streamed(
+            SpeechResponse(
+                lambda: service.speak(synthesis, client_key(request)),
+                format_name=body.response_format,
+                sample_rate=body.sample_rate,
+                is_sse=body.stream_format == "sse",
+                on_end=service.count_end,
+                retry_after=lambda: service.queue.retry_after_seconds,
+            )
+        )
+
+    @app.post("/v1/audio/conversions", response_class=Response)
+    async def conversion(
+        request: Request,
+        *,
+        file: Annotated[UploadFile, File(description="The recording to convert.")],
+        voice: Annotated[Name, Form()] = "",
+        response_format: Annotated[FormatName, Form()] = "wav",
+        speed: Annotated[Speed, Form()] = 1.0,
+        seed: Annotated[Seed, Form()] = 0,
+        sample_rate: Annotated[SampleRate | None, Form()] = None,
+    ) -> Response:
+        """Convert a recording to another voice."""
+        stack = contextlib.ExitStack()
+        try:
+            source = await asyncio.to_thread(stack.enter_context, _saved(file))
+            converted = await service.conversion(source, voice, speed=speed, seed=seed)
+        except BaseException:
+            stack.close()
+            raise
+
+        def end(served: ServedSpeech | None, error: StudioError | None) -> None:
+            stack.close()
+            service.count_end(served, error)
+
+        return _Streamed(
+            SpeechResponse(
+                lambda: service.convert(converted, client_key(request)),
+                format_name=response_format,
+                sample_rate=sample_rate,
+                is_sse=False,
+                on_end=end,
+                retry_after=lambda: service.queue.retry_after_seconds,
+            )
+        )
+
+    @app.get("/v1/audio/styles")
+    async def styles() -> StyleList:
+        """List the styles and inline tags of the model."""
+        return StyleList(
+            styles=[
+                StyleInfo(id=each.id, name=each.label_en, name_zh=each.label_zh, instruction=each.instruction)
+                for each in service.styles.presets
+            ],
+            tags=[TagInfo(tag=each.tag, name=each.label_en, name_zh=each.label_zh) for each in service.styles.tags],
+        )
+
+
+def _add_voices(app: FastAPI, service: SpeechService) -> None:
+    library = service.library
+
+    @app.get("/v1/audio/voices")
+    async def voices() -> VoiceList:
+        """List the voices."""
+        return VoiceList(voices=[_voice_info(voice) for voice in await asyncio.to_thread(library.voices)])
+
+    @app.post("/v1/audio/voices", status_code=201)
+    async def add_voice(
+        name: Annotated[Name, Form()],
+        consent: Annotated[str, Form(max_length=_LONGEST_CONSENT, description="Who consented, and to what.")],
+        audio_sample: Annotated[UploadFile, File(description="3 to 10 seconds of one speaker.")],
+        transcript: Annotated[str, Form(max_length=_LONGEST_TRANSCRIPT)] = "",
+        ref_text: Annotated[str, Form(max_length=_LONGEST_TRANSCRIPT, description="Alias of transcript.")] = "",
+    ) -> AddedVoice:
+        """Add a voice from a recording. The speaker must have consented."""
+        if not consent.strip():
+            raise BadRequest(
+                "A voice needs the consent of its speaker.", remedy="Say in “consent” who consented, and to what."
+            )
+
+        def add() -> AddedVoice:
+            with _saved(audio_sample) as clip:
+                stated = Consent(by=consent, date=datetime.now(UTC).date().isoformat())
+                addition = library.add(clip, name, transcript or ref_text or None, consent=stated)
+            return AddedVoice(voice=_voice_info(addition.voice), warnings=list(addition.warnings))
+
+        return await asyncio.to_thread(add)
+
+    @app.delete("/v1/audio/voices/{name}")
+    async def remove_voice(name: Name) -> RemovedVoice:
+        """Move a voice to the trash, which keeps it for 30 days. Bundled voices cannot be removed."""
+        trashed = await asyncio.to_thread(library.trash, name)
+        return RemovedVoice(id=trashed.voice.name)
+
+
+def _add_state(app: FastAPI, service: SpeechService) -> None:
+    @app.get("/v1/models")
+    @app.get("/v1/audio/models", include_in_schema=False)
+    async def models() -> ModelList:
+        """List the served model."""
+        model = ModelInfo(id=service.model_name, name=service.model_name)
+        return ModelList(data=[model], models=[model])
+
+    @app.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        """Answer as long as the service runs. Needs no token."""
+        return {"status": "ok"}
+
+    @app.get("/readyz")
+    async def readyz() -> JSONResponse:
+        """Answer 200 once the model is loaded, and 503 before."""
+        is_ready = service.description is not None
+        return JSONResponse({"status": "ready" if is_ready else "loading"}, 200 if is_ready else 503)
+
+    @app.get("/metrics", response_class=Response)
+    async def metrics() -> Response:
+        """Metrics in the text format of Prometheus."""
+        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+def _add_error_handlers(app: FastAPI) -> None:
+    @app.exception_handler(StudioError)
+    async def studio_error(_request: Request, error: StudioError) -> Response:
+        return error_response(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_request: Request, error: RequestValidationError) -> Response:
+        return error_response(_invalid_request(error))
+
+    @app.exception_handler(HTTPException)
+    async def http_error(_request: Request, error: HTTPException) -> Response:
+        body = error_body(BadRequest("{reason}.", reason=error.detail))
+        return JSONResponse(body, error.status_code, error.headers)
+
+
+def _invalid_request(error: RequestValidationError) -> BadRequest:
+    """Return an error that names the first invalid field, without its value, which could be a text."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"][1:]) or "body"
+    return BadRequest("The field “{field}” is invalid: {reason}.", field=field, reason=first["msg"])
+
+
+class _Streamed(Response):
+    """Lets FastAPI return a ``SpeechResponse``, which is an ASGI application."""
+
+    def __init__(self, response: SpeechResponse) -> None:
+        super().__init__()
+        self._response = response
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._response(scope, receive, send)
+
+
+def client_key(request: Request) -> str:
+    """Return the key by which requests of one client take turns with those of others.
+
+    It consists of address, token, user agent and the header X-Client-Id, which distinguishes programs behind one
+    address.
+    """
+    parts = [request.client.host if request.client else ""]
+    parts += [request.headers.get(name, "") for name in ("authorization", "user-agent", "x-client-id")]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@contextlib.contextmanager
+def _saved(upload: UploadFile) -> Iterator[Path]:
+    """Copy an uploaded recording to a temporary file, which is deleted afterwards.
+
+    The client's file name is not used.
+    """
+    suffix = Path(upload.filename or "").suffix.lower()
+    with tempfile.TemporaryDirectory(prefix="timbre-upload-") as folder:
+        path = Path(folder) / f"recording{suffix if suffix in _AUDIO_SUFFIXES else '.wav'}"
+        with path.open("wb") as file:
+            while block := upload.file.read(_BLOCK_BYTES):
+                file.write(block)
+        yield path
+
+
+def _voice_info(voice: Voice) -> VoiceInfo:
+    return VoiceInfo(
+        id=voice.name,
+        name=voice.name,
+        language=voice.language,
+        transcript=voice.transcript,
+        seconds=round(voice.clip_seconds, 3),
+        is_bundled=voice.is_built_in,
+    )

@@ -1,0 +1,44 @@
+"""Errors as HTTP responses, in the form of OpenAI's API."""
+
+from __future__ import annotations
+
+from fastapi.responses import JSONResponse
+
+from studio.errors import StudioError, TooManyRequests
+
+_CLIENT_ERROR, _SERVER_ERROR = "invalid_request_error", "server_error"
+_STATUS_OF_CODE = {
+    "wrong-token": 401,
+    "not-allowed": 403,
+    "voice-not-found": 404,
+    "model-not-found": 404,
+    "voice-exists": 409,
+    "request-too-large": 413,
+    "too-many-requests": 429,
+    "worker-died": 503,
+    "worker-busy": 503,
+    "engine-died": 503,
+    "out-of-memory": 503,
+    "disk-full": 507,
+}
+# Exit statuses of errors that are caused by the values of the request: options, clips, texts, voices, the service.
+_CAUSED_BY_REQUEST = frozenset({1, 2, 4, 6, 7, 14})
+
+
+def status_of(error: StudioError) -> int:
+    """Return the HTTP status of ``error``."""
+    usual = 400 if error.exit_status in _CAUSED_BY_REQUEST else 500
+    return _STATUS_OF_CODE.get(error.code, usual)
+
+
+def error_body(error: StudioError) -> dict[str, object]:
+    """Return the JSON body. ``code`` is the stable code of the error, ``message`` the problem and its remedy."""
+    kind = _CLIENT_ERROR if status_of(error) < 500 else _SERVER_ERROR
+    return {"error": {"message": str(error), "type": kind, "param": None, "code": error.code}}
+
+
+def error_response(error: StudioError, *, retry_after_seconds: int | None = None) -> JSONResponse:
+    headers = {} if retry_after_seconds is None else {"Retry-After": str(retry_after_seconds)}
+    if isinstance(error, TooManyRequests) and retry_after_seconds is None:
+        headers["Retry-After"] = "1"
+    return JSONResponse(error_body(error), status_of(error), headers)

@@ -1,0 +1,99 @@
+"""Bounded waiting list that serves clients in turn."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from studio.errors import TooManyRequests
+
+# Expected duration of a request before any has ended.
+_FIRST_GUESS_SECONDS = 3.0
+_NEW_WEIGHT = 0.2
+_LONGEST_RETRY_SECONDS = 60
+
+
+class FairQueue:
+    """Admits up to ``num_slots()`` requests at once. Waiting clients take turns, whatever the number of their requests.
+
+    Used on one event loop. ``limit`` is the largest number of waiting requests.
+    """
+
+    def __init__(self, limit: int, num_slots: Callable[[], int]) -> None:
+        self.limit = limit
+        self.num_running = 0
+        self._num_slots = num_slots
+        # Waiting requests of each client. The first client is the next to be served.
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._usual_seconds = _FIRST_GUESS_SECONDS
+
+    @property
+    def num_waiting(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    @property
+    def retry_after_seconds(self) -> int:
+        """Expected time until a place in the queue is free, at least one second."""
+        seconds = self._usual_seconds * (self.num_waiting + 1) / self._num_slots()
+        return min(_LONGEST_RETRY_SECONDS, max(1, math.ceil(seconds)))
+
+    def require_place(self) -> None:
+        """Raise ``TooManyRequests`` if no further request may wait."""
+        if self.num_waiting >= self.limit:
+            raise TooManyRequests(
+                "{number} requests are waiting already.",
+                remedy="Try again in {seconds} s.",
+                number=self.num_waiting,
+                seconds=self.retry_after_seconds,
+            )
+
+    @asynccontextmanager
+    async def slot(self, client: str) -> AsyncIterator[None]:
+        """Wait for the turn of ``client`` and hold a slot. Raise ``TooManyRequests`` at once if the queue is full."""
+        await self._acquire(client)
+        started = asyncio.get_running_loop().time()
+        try:
+            yield
+        finally:
+            seconds = asyncio.get_running_loop().time() - started
+            self._usual_seconds += _NEW_WEIGHT * (seconds - self._usual_seconds)
+            self.num_running -= 1
+            self._admit()
+
+    async def _acquire(self, client: str) -> None:
+        if not self._waiting and self.num_running < self._num_slots():
+            self.num_running += 1
+            return
+        self.require_place()
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(client, deque()).append(turn)
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # admitted and cancelled at the same time
+                self.num_running -= 1
+            else:
+                self._forget(client, turn)
+            self._admit()
+            raise
+
+    def _admit(self) -> None:
+        while self._waiting and self.num_running < self._num_slots():
+            client, turns = self._waiting.popitem(last=False)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[client] = turns  # behind the other clients
+            if not turn.done():
+                self.num_running += 1
+                turn.set_result(None)
+
+    def _forget(self, client: str, turn: asyncio.Future[None]) -> None:
+        turns = self._waiting.get(client)
+        if turns is not None and turn in turns:
+            turns.remove(turn)
+            if not turns:
+                del self._waiting[client]

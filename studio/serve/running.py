@@ -1,0 +1,142 @@
+"""Running the service: the listening socket, uvicorn, and shutdown."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from studio.errors import CannotServe
+from studio.serve.access import AccessRules, read_token
+from studio.serve.application import create_application
+from studio.serve.http_protocol import LimitedH11Protocol
+from studio.serve.service import SpeechService
+
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8807
+_LARGEST_HEADERS_BYTES = 32 << 10
+_LARGEST_MESSAGE_BYTES = 1 << 20  # of a WebSocket
+_KEEP_ALIVE_SECONDS = 10
+# Time in which running requests may end when the service is stopped.
+_SHUTDOWN_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Address of the service, and the rules for its use.
+
+    ``token_file`` may be None only for addresses of this computer.
+    """
+
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    token_file: Path | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+
+
+def access_rules(address: Address) -> AccessRules:
+    """Return the rules for ``address``. Raise ``CannotServe`` if other computers could connect without a token."""
+    if address.token_file is None and not _is_loopback(address.host):
+        raise CannotServe(
+            "Other computers can reach {host}, so the service needs a token.",
+            remedy="Name a file with --token-file; it is created if it does not exist.",
+            host=address.host,
+        )
+    token = None if address.token_file is None else read_token(address.token_file)
+    hosts = frozenset(name.lower() for name in (*address.allowed_hosts, address.host))
+    return AccessRules(token, hosts, frozenset(address.allowed_origins))
+
+
+def listen(address: Address) -> socket.socket:
+    """Return a listening socket. Raise ``CannotServe`` if the address cannot be used."""
+    try:
+        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((address.host, address.port), family=family, backlog=128)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise CannotServe(
+            "The service cannot listen on {host}, port {port} ({reason}).",
+            remedy="Choose another port with --port, or end the program that uses this one.",
+            host=address.host,
+            port=address.port,
+            reason=error,
+        ) from error
+    listener.setblocking(False)
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class ServiceServer(uvicorn.Server):
+    """uvicorn without its own signal handlers: ``stop`` ends it."""
+
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def]
+        yield
+
+    def stop(self) -> None:
+        """Accept no further connections, let running requests end, and return from ``serve``."""
+        self.should_exit = True
+
+
+def create_server(service: SpeechService, rules: AccessRules, shutdown_seconds: int) -> ServiceServer:
+    config = uvicorn.Config(
+        create_application(service, rules),
+        http=LimitedH11Protocol,
+        ws="websockets-sansio",
+        ws_max_size=_LARGEST_MESSAGE_BYTES,
+        lifespan="off",
+        log_config=None,
+        access_log=False,  # paths contain names of voices
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=shutdown_seconds,
+        h11_max_incomplete_event_size=_LARGEST_HEADERS_BYTES,
+    )
+    return ServiceServer(config)
+
+
+async def run_service(
+    service: SpeechService,
+    address: Address,
+    *,
+    on_ready: Callable[[str], None] = lambda _: None,
+    shutdown_seconds: int = _SHUTDOWN_SECONDS,
+) -> None:
+    """Serve until cancelled. ``on_ready`` receives the URL once the model is loaded. Raise ``StudioError``.
+
+    Cancelling lets running requests end, for at most ``shutdown_seconds``.
+    """
+    rules = access_rules(address)
+    listener = listen(address)
+    try:
+        server = create_server(service, rules, shutdown_seconds)
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            await service.load()
+            on_ready(url_of(listener))
+            await asyncio.shield(serving)
+        finally:
+            server.stop()
+            with contextlib.suppress(asyncio.CancelledError):
+                await serving
+    finally:
+        listener.close()
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,182 @@
+"""The service without HTTP: requests from names and options, the voices, and the metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.catalog.built_in_speakers import open_voice_library
+from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
+from studio.model.generations import detect_generation
+from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference
+from studio.serve.backend import ServedSpeech, SpeechBackend
+from studio.serve.fair_queue import FairQueue
+from studio.serve.metrics import ServiceMetrics
+from studio.serve.schemas import SpeechOptionsBody, VoiceId
+from studio.text.styles import Styles, load_styles
+from studio.voices.library import Voice, VoiceLibrary
+from studio.voices.voice import name_key
+from studio.worker.request_handle import RequestHandle
+
+_log = logging.getLogger(__name__)
+
+# Names of OpenAI's models and voices. Clients that cannot be configured send them.
+_MODEL_ALIASES = frozenset({"", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"})
+_VOICE_ALIASES = frozenset(
+    {"alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse"}
+)
+DEFAULT_QUEUE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """Options of the service.
+
+    ``default_voice`` is used for requests without a voice or with one of OpenAI's voice names; empty for the first voice
+    of the library. ``most_waiting`` is the length of the queue.
+    """
+
+    model_folder: Path
+    default_voice: str = ""
+    most_waiting: int = DEFAULT_QUEUE
+
+
+class SpeechService:
+    """Speech of one model for many clients. Used on one event loop."""
+
+    def __init__(
+        self,
+        backend: SpeechBackend,
+        options: ServiceOptions,
+        open_library: Callable[[], VoiceLibrary] = open_voice_library,
+    ) -> None:
+        self.options = options
+        self.description: EngineDescription | None = None
+        self.num_served = 0
+        self.library = open_library()
+        self.queue = FairQueue(options.most_waiting, self._num_slots)
+        self.metrics = ServiceMetrics(self.queue)
+        self._backend = backend
+        self._loading: asyncio.Task[None] | None = None
+        generation, _ = detect_generation(options.model_folder)
+        self._generation = generation.name
+        self.styles: Styles = load_styles(generation.name, options.model_folder)
+
+    @property
+    def model_name(self) -> str:
+        return self.options.model_folder.name
+
+    async def load(self) -> EngineDescription:
+        """Load the model. Raise ``StudioError``."""
+        self.description = await self._backend.load()
+        return self.description
+
+    async def request(self, body: SpeechOptionsBody, text: str | None) -> SynthesisRequest:
+        """Return the request for ``text``, or for text that arrives later if it is None.
+
+        Raise ``ModelNotFound``, ``VoiceNotFound``, ``VoiceOfAnotherModel``, ``NothingToSpeak``.
+        """
+        if text is not None and not text.strip():
+            raise NothingToSpeak("The text is empty.", remedy="Write at least one word.")
+        self._require_model(body.model)
+        name = body.voice.id if isinstance(body.voice, VoiceId) else body.voice
+        instructions = (body.instructions or "").strip() or None
+        preset = body.preset
+        if preset is None and instructions is not None and (style := self._style_named(instructions)):
+            preset = style
+        return SynthesisRequest(
+            text="" if text is None else text.encode("utf-8", "ignore").decode(),  # without lone surrogates
+            voice=await asyncio.to_thread(self._voice_reference, name),
+            instruct=None if preset else instructions,
+            preset=preset,
+            speed=body.speed,
+            seed=body.seed,
+            trims_leading_silence=True,
+        )
+
+    async def conversion(self, source: Path, voice_name: str, *, speed: float, seed: int) -> ConversionRequest:
+        """Return the request to convert a recording. Raises the errors of :meth:`request`."""
+        voice = await asyncio.to_thread(self._voice_reference, voice_name)
+        return ConversionRequest(source, voice, speed=speed, seed=seed)
+
+    def speak(self, request: SynthesisRequest, client: str, pieces: AsyncIterable[str] | None = None) -> ServedSpeech:
+        """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
+        return self._serve(
+            client,
+            lambda backend: backend.synthesize(request, pieces=pieces, in_batch=self._num_slots() > 1),
+            can_restart=pieces is None,
+        )
+
+    def convert(self, request: ConversionRequest, client: str) -> ServedSpeech:
+        """Start a conversion for ``client``. Raise ``TooManyRequests`` if the queue is full."""
+        return self._serve(client, lambda backend: backend.convert(request), can_restart=True)
+
+    def count_end(self, speech: ServedSpeech | None, error: StudioError | None) -> None:
+        """Count a request that has ended: failed with ``error``, finished with a report, otherwise cancelled."""
+        if error is not None:
+            self.metrics.failures.labels(error.code).inc()
+        elif speech is not None and speech.report is not None:
+            self.num_served += 1
+            self.metrics.count_finished(speech.report, speech.times)
+        else:
+            self.metrics.cancelled.inc()
+
+    def _serve(
+        self, client: str, begin: Callable[[SpeechBackend], RequestHandle], *, can_restart: bool
+    ) -> ServedSpeech:
+        speech = ServedSpeech(
+            self._backend, self.queue, client, begin, can_restart=can_restart, on_restart=self._count_restart
+        )
+        self.metrics.requests.inc()
+        return speech
+
+    def _count_restart(self) -> None:
+        self.metrics.worker_restarts.inc()
+
+    def _num_slots(self) -> int:
+        return 1 if self.description is None else max(1, self.description.max_concurrent_lines)
+
+    def _require_model(self, name: str) -> None:
+        if name.lower() not in _MODEL_ALIASES and name != self.model_name:
+            raise ModelNotFound(
+                "This service does not serve the model {name}.",
+                remedy="Request {served}, or start another service with --model.",
+                name=name,
+                served=self.model_name,
+            )
+
+    def _style_named(self, instructions: str) -> str | None:
+        """Return the id of the style that has ``instructions`` as its id or its name."""
+        wanted = instructions.casefold()
+        for preset in self.styles.presets:
+            if wanted in (preset.id, preset.label_en.casefold(), preset.label_zh):
+                return preset.id
+        return None
+
+    def _voice_reference(self, name: str) -> VoiceReference:
+        voice = self._voice(name)
+        if voice.generation not in (None, self._generation):
+            raise VoiceOfAnotherModel(
+                "{name} has only features stored by a {own} model.",
+                remedy="Choose another voice.",
+                name=voice.name,
+                own=voice.generation,
+            )
+        return VoiceReference(voice.clip, voice.transcript, voice.name)
+
+    def _voice(self, name: str) -> Voice:
+        if name:
+            try:
+                return self.library.get(name)
+            except VoiceNotFound:
+                if name_key(name) not in _VOICE_ALIASES:
+                    raise
+        if self.options.default_voice:
+            return self.library.get(self.options.default_voice)
+        voices = self.library.voices()
+        if not voices:
+            raise VoiceNotFound("There are no voices.", remedy="Add one: POST /v1/audio/voices.")
+        return voices[0]

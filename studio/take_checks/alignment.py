@@ -1,0 +1,113 @@
+"""Where each word of a take is spoken, from the attention of the language model.
+
+For each speech token, ``SentenceEvidence.text_position`` tells which part of the text the model attended to. The tokens
+are divided among the words in the order of the text, so that each token is as near as possible to its word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from studio.pipeline.request import SentenceEvidence
+from studio.take_checks.words import Word, words_of
+
+# A word that gets less attention than this was not spoken; see ``text_check.py``.
+_FAR = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A word of the spoken text, or the punctuation between two words (``word`` is None).
+
+    Attributes:
+        first_piece, last_piece: Indices of its text pieces.
+        start_token, end_token: Its speech tokens; equal if the model skipped it.
+        coverage: The attention to its least attended piece.
+        stray: Mean distance of its tokens from its pieces, in pieces.
+    """
+
+    word: Word | None
+    first_piece: int
+    last_piece: int
+    start_token: int
+    end_token: int
+    coverage: float
+    stray: float
+
+    @property
+    def num_tokens(self) -> int:
+        return self.end_token - self.start_token
+
+    @property
+    def num_pieces(self) -> int:
+        return self.last_piece - self.first_piece + 1
+
+
+def aligned_segments(evidence: SentenceEvidence) -> list[Segment]:
+    """Return all words and punctuation of a sentence in order; empty if the model gives no alignment."""
+    if not (evidence.text_position and evidence.text_pieces and evidence.text_coverage):
+        return []
+    position = np.asarray(evidence.text_position)
+    owners = _owners(evidence)
+    starts = _divided(position, [(first, last) for _, first, last in owners])
+    ends = [*starts[1:], len(position)]
+    segments = []
+    for (word, first, last), start, end in zip(owners, starts, ends, strict=True):
+        distance = np.maximum(np.maximum(first - position[start:end], position[start:end] - last), 0.0)
+        segments.append(
+            Segment(
+                word,
+                first,
+                last,
+                start,
+                end,
+                coverage=min(evidence.text_coverage[first : last + 1]),
+                stray=float(distance.mean()) if end > start else 0.0,
+            )
+        )
+    return segments
+
+
+def _owners(evidence: SentenceEvidence) -> list[tuple[Word | None, int, int]]:
+    """Return the segments as (word, first piece, last piece). A piece belongs to the word of its first letter."""
+    words = words_of(evidence.spoken_text)
+    owners: list[tuple[Word | None, int, int]] = []
+    offset = 0
+    for index, piece in enumerate(evidence.text_pieces):
+        start = offset + len(piece) - len(piece.lstrip())
+        offset += len(piece)
+        word = next((word for word in words if word.start <= start < word.end), None)
+        if owners and (owners[-1][0] is word or not piece.strip()):
+            owners[-1] = (owners[-1][0], owners[-1][1], index)
+        else:
+            owners.append((word, index, index))
+    return owners
+
+
+def _divided(position: npt.NDArray[np.float64], pieces: list[tuple[int, int]]) -> list[int]:
+    """Return the first token of each segment. Segments may get no token, at no cost."""
+    num_tokens, num_segments = len(position), len(pieces)
+    first = np.array([start for start, _ in pieces])[None]
+    last = np.array([end for _, end in pieces])[None]
+    cost = np.maximum(np.maximum(first - position[:, None], position[:, None] - last), 0.0)
+    total = np.full(num_segments, _FAR)
+    chosen = np.zeros((num_tokens, num_segments), np.int32)
+    for token in range(num_tokens):
+        if token == 0:
+            # Beginning with a later segment skips the first ones.
+            total = cost[0].copy()
+            chosen[0] = np.arange(num_segments)
+            continue
+        # The best segment of the previous token that is not after this one.
+        best = np.minimum.accumulate(total)
+        is_new = np.concatenate(([True], best[1:] < best[:-1]))
+        chosen[token] = np.maximum.accumulate(np.where(is_new, np.arange(num_segments), 0))
+        total = best + cost[token]
+    path = np.zeros(num_tokens, np.int64)
+    path[-1] = int(total.argmin())
+    for token in range(num_tokens - 1, 0, -1):
+        path[token - 1] = chosen[token, path[token]]
+    return [int(np.searchsorted(path, segment)) for segment in range(num_segments)]

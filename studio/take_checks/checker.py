@@ -1,0 +1,134 @@
+"""The checker of the check process: checks takes, and keeps its recognisers loaded between requests."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from studio.audio.resampling import resample
+from studio.errors import RecognizerNotFound, UnrecognizedVoice
+from studio.take_checks.checking import check_take
+from studio.take_checks.client import without_recognition
+from studio.take_checks.comparison import compare, word_times
+from studio.take_checks.differences import transcript_differences
+from studio.take_checks.findings import TextFindings
+from studio.take_checks.process import as_studio_error
+from studio.take_checks.recognizers.choice import AUTO, OFF, AvailableRecognizer, choose
+from studio.take_checks.recognizers.opening import open_recognizer
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples
+from studio.take_checks.records import TakeCheck, Transcript, Verdict
+from studio.take_checks.requests import CheckRequest, TranscriptRequest
+from studio.take_checks.units import language_of, spoken_units
+
+_log = logging.getLogger(__name__)
+
+_NO_RECOGNIZER = frozenset({RecognizerNotFound.code, UnrecognizedVoice.code})
+
+FindRecognizers = Callable[[], tuple[AvailableRecognizer, ...]]
+
+# The list of installed models is above this package, so it is imported by name.
+_CATALOG = "studio.catalog.recognizers"
+
+
+def open_checker() -> Checker:
+    """Return a checker that uses the recognisers installed at the time of each request."""
+    find: FindRecognizers = importlib.import_module(_CATALOG).available_recognizers
+    return Checker(find)
+
+
+class Checker:
+    """See ``CheckerProtocol`` in ``process.py``. Keeps one recogniser loaded, because they are large."""
+
+    def __init__(self, find_recognizers: FindRecognizers) -> None:
+        self._find_recognizers = find_recognizers
+        self._open: tuple[AvailableRecognizer, Recognizer] | None = None
+
+    def check(self, request: CheckRequest) -> TakeCheck:
+        check = check_take(request, None if request.recognizer == OFF else self._findings)
+        if check.error_code in _NO_RECOGNIZER and request.recognizer == AUTO and request.evidence:
+            # Without a recogniser for the language or voice, the evidence of the language model decides.
+            return replace(check, error_code="")
+        if check.error_code and not check.recognizer and request.recognizer != OFF:
+            return without_recognition(check, check.error_code)
+        has_compared_text = bool(check.recognizer or check.words or request.evidence)
+        if check.verdict is Verdict.GOOD and not has_compared_text:
+            return replace(check, verdict=Verdict.NOT_CHECKED)
+        return check
+
+    def transcribe(self, request: TranscriptRequest) -> Transcript:
+        """Transcribe a recording. Raise the errors of ``choose`` and of the recogniser, such as ``UnrecognizedVoice``."""
+        language = language_of(request.language, request.typed).value if request.language or request.typed else "en"
+        recognizer = self._recognizer(request.recognizer, language)
+        samples = at_recognizer_rate(request.samples, request.sample_rate)
+        heard = recognizer.transcribe(samples, language)
+        text, spans = _joined(heard)
+        units = spoken_units(text, language)
+        if units and not request.typed.strip():
+            # Only hearing known words tells whether the recogniser understands the voice.
+            recognizer.hear(samples, [unit.text for unit in units], language)
+        times: list[tuple[float, float] | None] = [_time_at(unit.start, spans, heard) for unit in units]
+        return Transcript(
+            text,
+            word_times(text, units, times),
+            transcript_differences(request, recognizer, samples, heard, language) if request.typed.strip() else (),
+            recognizer.name,
+        )
+
+    def _findings(self, request: CheckRequest) -> TextFindings:
+        """Compare a take with its text. See ``TextCheck``."""
+        language = language_of(request.language, request.text).value
+        try:
+            recognizer = self._recognizer(request.recognizer, language)
+            units = spoken_units(request.text, language)
+            samples = at_recognizer_rate(request.samples, request.sample_rate)
+            hearing = recognizer.hear(samples, [unit.text for unit in units], language)
+        except Exception as error:  # noqa: BLE001 - the other checks do not need the recogniser
+            _log.exception("no recognition")
+            self._open = None
+            return TextFindings(error_code=as_studio_error(error).code)
+        return compare(
+            request.text,
+            units,
+            hearing,
+            seconds=len(request.samples) / request.sample_rate,
+            recognizer=recognizer.name,
+            language=language,
+            known_words=request.known_words,
+        )
+
+    def _recognizer(self, name: str, language: str) -> Recognizer:
+        choice = choose(name, language, self._find_recognizers())
+        if self._open is None or self._open[0] != choice:
+            self._open = None  # frees its memory first
+            self._open = (choice, open_recognizer(choice))
+        return self._open[1]
+
+
+def at_recognizer_rate(samples: Samples, sample_rate: int) -> Samples:
+    """Return finite samples at 16 kHz."""
+    finite = np.nan_to_num(samples.astype(np.float32, copy=False), nan=0.0, posinf=1.0, neginf=-1.0)
+    return resample(finite, sample_rate, SAMPLE_RATE)
+
+
+def _joined(heard: tuple[HeardUnit, ...]) -> tuple[str, list[int]]:
+    """Return the text of the heard units, with spaces between words but not between characters, and their ends."""
+    text = ""
+    ends = []
+    for unit in heard:
+        is_word = unit.text[:1].isascii() or (unit.text[:1].isalpha() and not _is_character(unit.text))
+        text += (" " if text and is_word else "") + unit.text
+        ends.append(len(text))
+    return text, ends
+
+
+def _is_character(text: str) -> bool:
+    return len(text) == 1 and not text.isascii()
+
+
+def _time_at(position: int, ends: list[int], heard: tuple[HeardUnit, ...]) -> tuple[float, float] | None:
+    index = next((number for number, end in enumerate(ends) if position < end), None)
+    return None if index is None else (heard[index].from_seconds, heard[index].to_seconds)

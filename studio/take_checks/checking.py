@@ -1,0 +1,110 @@
+"""The check of a take: from the language model's evidence, the sound, and optionally a recogniser."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from studio.errors import StudioError
+from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, combined, verdict_of, weighed
+from studio.take_checks.recognizers.choice import EMBEDDED
+from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures, Verdict
+from studio.take_checks.requests import CheckRequest
+from studio.take_checks.sound import FRAME_SECONDS, Sound, analysed
+from studio.take_checks.sound_check import sound_problems
+from studio.take_checks.speaker import ENCODER_FILE, Likeness, LikenessMeter
+from studio.take_checks.speaker_check import speaker_problems
+from studio.take_checks.text_check import check_text
+from studio.take_checks.token_check import length_problems, pace_of, token_problems
+from studio.take_checks.words import pauses_of
+
+_log = logging.getLogger(__name__)
+_open_meter = lru_cache(maxsize=2)(LikenessMeter)
+
+# Silence and noise disturb the attention: findings of the text at such a place have that cause, and elsewhere in the take
+# only certain ones are kept.
+_CAUSES = frozenset({ProblemKind.LONG_SILENCE, ProblemKind.NOISE})
+_CERTAIN = 0.9
+
+
+def check_take(request: CheckRequest, recognizer: TextCheck | None = None) -> TakeCheck:
+    """Check a take. ``recognizer`` compares it with its text; without it, the language model's evidence decides.
+
+    An error of the speaker encoder is reported as ``error_code``; the other checks still run.
+    """
+    sound = analysed(np.ascontiguousarray(request.samples, np.float32), request.sample_rate)
+    phrases = [(max(0.0, each.from_seconds), each.to_seconds) for each in request.evidence]
+    aligned = check_text(request.text, request.evidence, sound)
+    recognized = recognizer(request) if recognizer else TextFindings()
+    likeness, error_code = _likeness(request)
+    measures = _measures(request, sound, likeness)
+    from_sound = sound_problems(sound, phrases, pauses_of(request.text, aligned.words), request.earlier_takes)
+    others = [*from_sound, *token_problems(request.evidence)]
+    others += length_problems(measures.pace if measures else 0.0, sound.seconds, request.earlier_takes)
+    others += speaker_problems(likeness, sound.seconds, request.earlier_takes)
+    from_text = _not_caused(aligned.problems, from_sound), recognized.problems
+    if aligned.words and recognized.recognizer == EMBEDDED.name:
+        from_text = weighed(*from_text)
+    of_text = combined(*from_text)
+    problems = combined(of_text, tuple(others))
+    reported = tuple(problem for problem in problems if problem.confidence >= LIMITS[request.strictness].doubtful)
+    return TakeCheck(
+        verdict=verdict_of(reported, request.strictness),
+        problems=reported,
+        similarity=likeness.similarity if likeness else None,
+        word_error_rate=recognized.word_error_rate,
+        words=recognized.words or aligned.words,
+        recognizer=recognized.recognizer,
+        error_code=recognized.error_code or error_code,
+        measures=measures,
+    )
+
+
+def _likeness(request: CheckRequest) -> tuple[Likeness | None, str]:
+    """Return the likeness of take and prompt, if both are known, and the code of an error."""
+    if request.prompt_clip is None or request.model_folder is None:
+        return None, ""
+    try:
+        meter = _open_meter(request.model_folder / ENCODER_FILE)
+        return meter.measure(request.samples, request.sample_rate, request.prompt_clip), ""
+    except StudioError as error:
+        _log.warning("the voice of a take is not checked: %s", error)
+        return None, error.code
+
+
+def _measures(request: CheckRequest, sound: Sound, likeness: Likeness | None) -> TakeMeasures | None:
+    if not sound.is_sounding.any():
+        return None
+    texts = [each.spoken_text for each in request.evidence] or [request.text]
+    seconds = float(sound.is_sounding.sum()) * FRAME_SECONDS
+    return TakeMeasures(
+        pace=round(pace_of(texts, seconds, request.speed), 3),
+        level_dbfs=round(sound.loud_dbfs, 1),
+        bandwidth_hz=round(sound.bandwidth_hz),
+        similarity=round(likeness.similarity, 3) if likeness else None,
+    )
+
+
+def _not_caused(problems: Sequence[Problem], causes: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return ``problems`` without those that silence or noise explains."""
+    present = [cause for cause in causes if cause.kind in _CAUSES and cause.confidence >= 0.5]
+    if not present:
+        return tuple(problems)
+    return tuple(
+        problem
+        for problem in problems
+        if problem.confidence >= _CERTAIN
+        and not any(
+            problem.from_seconds < cause.to_seconds + 0.3 and cause.from_seconds < problem.to_seconds + 0.3
+            for cause in present
+        )
+    )
+
+
+def not_checked(error_code: str) -> TakeCheck:
+    """Return the result for a take that could not be checked."""
+    return replace(TakeCheck(Verdict.NOT_CHECKED), error_code=error_code)

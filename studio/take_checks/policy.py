@@ -1,0 +1,141 @@
+"""Policy for takes with problems: which checks run, how often a line is spoken again, and which take is the best."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
+from studio.take_checks.requests import Strictness
+
+DEFAULT_RETRIES = 2
+MOST_RETRIES = 9
+AUTOMATIC_RECOGNIZER = "auto"
+NO_RECOGNIZER = "off"
+_SEED_BITS = 31
+_Spoken = TypeVar("_Spoken")
+
+# Best first. An unchecked take comes last, because choosing it would hide the problems of the others.
+_ORDER = (Verdict.GOOD, Verdict.DOUBTFUL, Verdict.BAD, Verdict.NOT_CHECKED)
+_LIGHT_KINDS = frozenset(
+    (ProblemKind.CLIPPING, ProblemKind.DC_OFFSET, ProblemKind.ODD_LEVEL, ProblemKind.ODD_BANDWIDTH)
+)
+_MEDIUM_KINDS = frozenset(
+    (ProblemKind.LONG_SILENCE, ProblemKind.NOISE, ProblemKind.ODD_LENGTH, ProblemKind.VOICE_DRIFT)
+)
+
+
+class CheckMode(Enum):
+    """What happens after a line is spoken. The values are stored in settings and projects."""
+
+    OFF = "off"
+    MARK = "mark"
+    RETRY = "retry"  # mark, and speak lines with problems again
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPolicy:
+    """Choices about checks.
+
+    Attributes:
+        num_retries: Maximum number of further takes of a line in mode ``RETRY``.
+        recognizer: Id of a recogniser, ``auto`` or ``off``, as in ``CheckRequest``.
+    """
+
+    mode: CheckMode = CheckMode.RETRY
+    num_retries: int = DEFAULT_RETRIES
+    strictness: Strictness = Strictness.NORMAL
+    recognizer: str = AUTOMATIC_RECOGNIZER
+
+    def wants_retry(self, check: TakeCheck, num_retries_made: int) -> bool:
+        return self.mode is CheckMode.RETRY and check.needs_review and num_retries_made < self.num_retries
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectCheckPolicy:
+    """The choices of one project. None means the choice of the settings."""
+
+    mode: CheckMode | None = None
+    num_retries: int | None = None
+    strictness: Strictness | None = None
+    recognizer: str | None = None
+
+    def over(self, policy: CheckPolicy) -> CheckPolicy:
+        """Return ``policy`` with the choices of the project."""
+        return CheckPolicy(
+            policy.mode if self.mode is None else self.mode,
+            policy.num_retries if self.num_retries is None else self.num_retries,
+            policy.strictness if self.strictness is None else self.strictness,
+            policy.recognizer if self.recognizer is None else self.recognizer,
+        )
+
+
+def retry_seed(seed: int, attempt: int) -> int:
+    """Return the seed of a further take: the same one for the same ``seed`` of the line and number of the attempt."""
+    if attempt == 0:
+        return seed
+    digest = hashlib.blake2b(f"{seed} {attempt}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> (64 - _SEED_BITS)
+
+
+def quality_key(check: TakeCheck | None) -> tuple[float, ...]:
+    """Return a key that sorts checks from the best take to the worst."""
+    if check is None:
+        return (len(_ORDER), 0.0, 0.0, 0.0)
+    weight = sum(problem_weight(problem.kind) * problem.confidence for problem in check.problems)
+    similarity = 0.0 if check.similarity is None else check.similarity
+    return (_ORDER.index(check.verdict), weight, check.word_error_rate or 0.0, -similarity)
+
+
+def best_of(checks: Sequence[TakeCheck | None]) -> int:
+    """Return the index of the best check; the first one of equals."""
+    return min(range(len(checks)), key=lambda index: quality_key(checks[index]))
+
+
+def problem_weight(kind: ProblemKind) -> float:
+    return 1.0 if kind in _LIGHT_KINDS else 2.0 if kind in _MEDIUM_KINDS else 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts(Generic[_Spoken]):
+    """The takes of one line. ``best`` is the index of the best one."""
+
+    seeds: tuple[int, ...]
+    spoken: tuple[_Spoken, ...]
+    checks: tuple[TakeCheck, ...]
+
+    @property
+    def best(self) -> int:
+        return best_of(self.checks)
+
+    @property
+    def best_spoken(self) -> _Spoken:
+        return self.spoken[self.best]
+
+    @property
+    def best_check(self) -> TakeCheck:
+        return self.checks[self.best]
+
+    @property
+    def num_retries(self) -> int:
+        return len(self.spoken) - 1
+
+
+async def speak_until_good(
+    seed: int,
+    policy: CheckPolicy,
+    speak: Callable[[int], Awaitable[_Spoken]],
+    check: Callable[[_Spoken], Awaitable[TakeCheck]],
+) -> Attempts[_Spoken]:
+    """Speak with ``seed``, check, and repeat with derived seeds until a take is good or ``policy`` ends it."""
+    seeds: list[int] = []
+    spoken: list[_Spoken] = []
+    checks: list[TakeCheck] = []
+    while not checks or policy.wants_retry(checks[-1], len(checks) - 1):
+        seeds.append(retry_seed(seed, len(seeds)))
+        spoken.append(await speak(seeds[-1]))
+        checks.append(await check(spoken[-1]))
+    return Attempts(tuple(seeds), tuple(spoken), tuple(checks))

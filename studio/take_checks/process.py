@@ -1,0 +1,155 @@
+"""The process that checks takes, with low priority and without network access.
+
+It is separate from the worker: a recogniser that crashes or exhausts the memory does not stop the synthesis. Its parent
+imports neither torch nor ONNX Runtime.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+from studio.errors import ErrorRecord, InternalError, OutOfMemory, StudioError
+from studio.messages import wording
+from studio.system.child_process import init_child, lower_priority
+from studio.system.piped_process import PipedProcess
+from studio.take_checks.records import TakeCheck, Transcript
+from studio.take_checks.requests import CheckRequest, TranscriptRequest
+
+_log = logging.getLogger(__name__)
+
+CHECKER = "studio.take_checks.checker:open_checker"
+
+_ABANDONED_GRACE_SECONDS = 3.0
+
+Command = CheckRequest | TranscriptRequest
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFailed:
+    """Reply to a request that ended with an error."""
+
+    error: ErrorRecord
+
+
+Reply = TakeCheck | Transcript | CheckFailed
+
+
+class CheckerProtocol(Protocol):
+    """Interface of the object that makes the checks in the process.
+
+    It keeps its recognisers loaded between requests.
+    """
+
+    def check(self, request: CheckRequest) -> TakeCheck: ...
+
+    def transcribe(self, request: TranscriptRequest) -> Transcript: ...
+
+
+class CheckProcess(PipedProcess):
+    """A process for checks. ``checker`` names the function that makes its checker, as ``module:function``."""
+
+    def __init__(self, checker: str = CHECKER) -> None:
+        super().__init__(_serve, (checker,), name="timbre-checks", log_name="checks")
+
+    def receive(self) -> Reply:
+        reply: Reply = super().receive()
+        return reply
+
+
+# From here on: code of the child process.
+
+
+def _serve(connection: Connection, log_path: Path, checker_name: str) -> None:
+    init_child(log_path)
+    lower_priority()
+    _refuse_network()
+    checker: CheckerProtocol | None = None
+    commands = _Commands(connection)
+    while (command := commands.next()) is not None:
+        try:
+            checker = checker or _by_name(checker_name)()
+            reply = checker.check(command) if isinstance(command, CheckRequest) else checker.transcribe(command)
+        except Exception as error:  # noqa: BLE001 - process boundary: every error is reported to the parent
+            _log.exception("the check failed")
+            reply = CheckFailed(as_studio_error(error).to_record())
+        try:
+            connection.send(reply)
+        except OSError:  # the parent has ended
+            break
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)  # unloading the libraries takes time and frees nothing more
+
+
+class _Commands:
+    """Reads the pipe on its own thread, so that the end of the parent is noticed during a long check."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._next: Command | None = None
+        self._has_next, self._is_taken = threading.Semaphore(0), threading.Semaphore(0)
+        threading.Thread(target=self._read, name="commands", daemon=True).start()
+
+    def next(self) -> Command | None:
+        """Wait for the next command, or return None if the parent has closed the pipe."""
+        self._has_next.acquire()
+        command = self._next
+        self._is_taken.release()
+        return command
+
+    def _read(self) -> None:
+        while True:
+            try:
+                self._next = self._connection.recv()
+            except (EOFError, OSError):
+                timer = threading.Timer(_ABANDONED_GRACE_SECONDS, os._exit, args=(1,))
+                timer.daemon = True
+                timer.start()
+                self._next = None
+            self._has_next.release()
+            self._is_taken.acquire()
+
+
+def as_studio_error(error: BaseException) -> StudioError:
+    """Return ``error`` as an error with a code."""
+    from studio.engines.library_errors import is_out_of_memory  # noqa: PLC0415 - only after an error
+
+    if isinstance(error, StudioError):
+        return error
+    if is_out_of_memory(error):
+        return OutOfMemory(
+            "There is not enough memory to check the take.",
+            remedy="Close other programs, or choose a smaller recogniser.",
+        )
+    return InternalError(
+        "An internal error occurred ({kind}: {reason}).",
+        remedy="Try again. If it happens again, report it with the log.",
+        kind=type(error).__name__,
+        reason=wording("{text}", text=error),
+    )
+
+
+def _by_name(name: str) -> Callable[[], Any]:
+    module_name, function_name = name.split(":")
+    function: Callable[[], Any] = getattr(importlib.import_module(module_name), function_name)
+    return function
+
+
+def _refuse_network() -> None:
+    """Make libraries fail that try to connect to a host. Recordings never leave the computer."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise OSError("the process that checks takes has no network access")
+
+    socket.socket.connect = refuse  # type: ignore[method-assign]
+    socket.getaddrinfo = refuse

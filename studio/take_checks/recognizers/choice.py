@@ -1,0 +1,47 @@
+"""The recognisers that this computer has, and the choice of one for a language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.errors import RecognizerNotFound
+
+AUTO, OFF = "auto", "off"
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableRecognizer:
+    """A recogniser that can be opened: ``layout`` is the name of its file layout, ``folder`` contains its files."""
+
+    name: str
+    languages: frozenset[str]
+    layout: str
+    folder: Path | None = None
+
+
+# Part of the program.
+EMBEDDED = AvailableRecognizer("pocketsphinx", frozenset({"en"}), "pocketsphinx")
+
+
+def choose(name: str, language: str, available: tuple[AvailableRecognizer, ...]) -> AvailableRecognizer:
+    """Return the recogniser called ``name``, or for ``auto`` the first for ``language``.
+
+    Raise ``RecognizerNotFound``.
+    """
+    fitting = [each for each in available if name in (AUTO, each.name)]
+    if not fitting and name != AUTO:
+        raise RecognizerNotFound(
+            "The speech recogniser {name} is not installed.",
+            remedy="Install it with `timbre models install {name}`, or choose one of: {known}.",
+            name=name,
+            known=", ".join(each.name for each in available) or "off",
+        )
+    for each in fitting:
+        if language in each.languages:
+            return each
+    raise RecognizerNotFound(
+        "No installed speech recogniser knows the language of the text ({language}).",
+        remedy="Install one. `timbre models list` shows the languages of each.",
+        language=language,
+    )

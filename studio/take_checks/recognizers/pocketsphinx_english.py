@@ -1,0 +1,434 @@
+"""The bundled recogniser for English: pocketsphinx with its own acoustic model and lexicon.
+
+Decision: two passes. The first aligns the text, word by word. Only if a part of the audio fits its words badly, a
+second, free alignment allows words to be skipped, repeated or replaced by any phones. The likelihood ratio of both
+determines the confidence of a difference. Reason: a good take needs the first
+pass only, and a voice that the acoustic model does not fit well is not full of faults.
+Decision: no language model. Reason: it would repair the errors that a check looks for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from studio.errors import RecognizerNotFound, UnrecognizedVoice
+from studio.take_checks.recognizers.letter_sounds import pronunciation
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Hearing, Samples
+from studio.take_checks.units import UNKNOWN
+
+NAME = "pocketsphinx"
+
+_FRAMES_PER_SECOND = 100
+_FRAME_SECONDS = 1 / _FRAMES_PER_SECOND
+# The level of speech with which the acoustic model estimates the channel reliably.
+_PEAK = 0.7
+_PHONES = [
+    "AA",
+    "AE",
+    "AH",
+    "AO",
+    "AW",
+    "AY",
+    "B",
+    "CH",
+    "D",
+    "DH",
+    "EH",
+    "ER",
+    "EY",
+    "F",
+    "G",
+    "HH",
+    "IH",
+    "IY",
+    "JH",
+    "K",
+    "L",
+    "M",
+    "N",
+    "NG",
+    "OW",
+    "OY",
+    "P",
+    "R",
+    "S",
+    "SH",
+    "T",
+    "TH",
+    "UH",
+    "UW",
+    "V",
+    "W",
+    "Y",
+    "Z",
+    "ZH",
+]
+_SILENCES = frozenset({"<sil>", "<s>", "</s>", "[NOISE]", "++NOISE++", "++BREATH++", "++SMACK++", "++COUGH++"})
+# Scores are logarithms to this base, divided by this scale.
+_SCORE_SCALE = 1024.0
+
+# Wide beams: the alignment must reach its end even where the audio does not contain the text.
+_BEAMS = {"beam": 1e-120, "wbeam": 1e-100, "pbeam": 1e-120}
+# Scores are relative to the best sound of each frame. Those of different grammars can be compared if that is the best of
+# all sounds of the language (``compallsen``), not of those that the grammar allows.
+_GRAMMAR = {"lm": None, "lw": 1.0, "wip": 1.0, "bestpath": False, "compallsen": True, "topn": 2}
+# Probabilities of the free alignment.
+_SKIP, _REPEAT, _FREE_SPEECH, _FREE_PHONE = 1e-10, 1e-10, 1e-8, 1e-7
+_LONGEST_SKIP, _LONGEST_REPEAT = 8, 12
+_LONGEST_WINDOW_WORDS = 60
+
+# A word or a silence is suspicious if its score falls short of the usual score of the take by this much in total.
+# Takes of the bundled voices have a median of -3 to -5.7 for each frame; aligned with another text, -7 to -11.
+_SHORTFALL = 15.0
+_USUAL_SPREAD = 2.0
+_WORST_USUAL = -7.0
+# Logarithmic likelihood ratio at which a difference is as probable as a false alarm, and the width of the transition.
+_RATIO_MIDDLE, _RATIO_WIDTH = 35.0, 7.0
+_LEAST_FREE_FRAME_COST, _MOST_FREE_FRAME_COST, _FREE_OFFSET = 1.5, 3.5, -2.5
+# The bundled clips of eSpeak's voices have -5.9 and -6.3, takes of all bundled voices -2 to -5.
+_UNRECOGNIZED_SCORE = -5.7
+_LEAST_PROBABILITY = 0.05
+# If not even wide beams reach the end of the text, the audio is another text, or hardly any speech.
+_UNALIGNED_PROBABILITY = 0.97
+_AGREEMENT_FRAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """A part of a decoded recording. ``index`` is that of the expected word, -1 for silence, -2 for free speech."""
+
+    index: int
+    start: int  # frames
+    end: int  # exclusive
+    score: float  # natural logarithm, in total
+
+    @property
+    def frames(self) -> int:
+        return self.end - self.start
+
+
+_SILENCE, _FREE = -1, -2
+
+
+class _Path:
+    """What was probably spoken, in order."""
+
+    def __init__(self) -> None:
+        self._segments: list[tuple[_Segment, float]] = []
+        self._missing: dict[int, float] = {}
+
+    def add(self, segments: Sequence[_Segment], confidence: float = 1.0, missing: Iterable[int] = ()) -> None:
+        """Add segments, and the ``missing`` words among them, that were heard with this ``confidence``."""
+        self._segments += [(each, confidence) for each in segments]
+        self._missing |= dict.fromkeys(missing, confidence)
+
+    def hearing(self, expected: Sequence[str]) -> Hearing:
+        heard: list[HeardUnit] = []
+        aligned: list[AlignedUnit | None] = [None] * len(expected)
+        was_free = False
+        for each, confidence in self._segments:
+            start, end = each.start * _FRAME_SECONDS, each.end * _FRAME_SECONDS
+            if each.index >= 0:
+                heard.append(HeardUnit(expected[each.index], start, end, confidence, each.index))
+                aligned[each.index] = aligned[each.index] or AlignedUnit(start, end, 1.0)
+            elif each.index == _FREE and was_free:
+                heard[-1] = replace(heard[-1], to_seconds=end)
+            elif each.index == _FREE:
+                heard.append(HeardUnit(UNKNOWN, start, end, confidence))
+            was_free = each.index == _FREE
+        before = 0.0
+        for index, unit in enumerate(aligned):
+            if unit is None:
+                after = next((later.from_seconds for later in aligned[index:] if later), None)
+                after = max(before, after if after is not None else self._end_seconds())
+                aligned[index] = AlignedUnit(before, after, 1.0 - self._missing.get(index, 1.0))
+            else:
+                before = unit.to_seconds
+        return Hearing(tuple(heard), tuple(aligned))
+
+    def _end_seconds(self) -> float:
+        return self._segments[-1][0].end * _FRAME_SECONDS if self._segments else 0.0
+
+
+class PocketsphinxEnglish:
+    """See ``Recognizer``. Raise ``RecognizerNotFound`` if pocketsphinx is not installed."""
+
+    name = NAME
+    languages = frozenset({"en"})
+
+    def __init__(self) -> None:
+        self._strict = _open_decoder(**_GRAMMAR, **_BEAMS)
+        self._searches = itertools.count()
+
+    @cached_property
+    def _free(self) -> Any:
+        decoder = _open_decoder(**_GRAMMAR)
+        for number, phone in enumerate(_PHONES):
+            decoder.add_word(f"[{phone}]", phone, number == len(_PHONES) - 1)
+        return decoder
+
+    @cached_property
+    def _dictation(self) -> Any:
+        return _open_decoder()
+
+    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:  # noqa: ARG002
+        if not expected or not len(samples):
+            return Hearing(())
+        whole = _Window(0, len(expected), 0, len(samples) * _FRAMES_PER_SECOND // SAMPLE_RATE + 1, ())
+        strict = self._aligned(samples, expected, whole)
+        suspicious = _suspicious(strict)
+        path = _Path()
+        for window in _windows(strict, whole):
+            if any(window.first <= index < window.end for index in suspicious):
+                free = self._freely_aligned(samples, expected, window)
+                _require_understood(free)
+                _merge(window, free, path)
+            else:
+                path.add(window.segments)
+        return path.hearing(expected)
+
+    def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
+        decoder = self._dictation
+        _decode(decoder, samples)
+        return tuple(
+            HeardUnit(_plain(each.word), each.start_frame * _FRAME_SECONDS, (each.end_frame + 1) * _FRAME_SECONDS,
+                      max(0.0, min(1.0, each.prob)))
+            for each in decoder.seg() or ()
+            if each.word not in _SILENCES and not each.word.startswith(("<", "["))
+        )  # fmt: skip
+
+    def _aligned(self, samples: Samples, expected: Sequence[str], window: _Window) -> list[_Segment]:
+        """Return the alignment of all words of a window, or an empty list if the audio is too short for them."""
+        words = self._words(self._strict, expected[window.first : window.end])
+        links = [(index, index + 1, 1.0, word) for index, word in enumerate(words)]
+        return self._decoded(self._strict, samples, window, links)
+
+    def _freely_aligned(self, samples: Samples, expected: Sequence[str], window: _Window) -> list[_Segment]:
+        """Return the alignment of a window in which words can be skipped, repeated or replaced."""
+        words = self._words(self._free, expected[window.first : window.end])
+        length = len(words)
+        links: list[tuple[Any, ...]] = [(index, index + 1, 1.0, word) for index, word in enumerate(words)]
+        for earlier, later in itertools.combinations(range(length + 1), 2):
+            if later - earlier <= _LONGEST_SKIP or earlier == 0 or later == length:
+                links.append((earlier, later, _SKIP))
+            if later - earlier <= _LONGEST_REPEAT:
+                links.append((later, earlier, _REPEAT))
+        for state in range(length + 1):
+            free = length + 1 + state
+            links += [(state, free, _FREE_SPEECH), (free, state, 1.0)]
+            links += [(free, free, _FREE_PHONE, f"[{phone}]") for phone in _PHONES]
+        return self._decoded(self._free, samples, window, links)
+
+    def _decoded(self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]]) -> list[_Segment]:
+        """Decode a window with a grammar, of which the first links are those of the words."""
+        length = window.end - window.first
+        # A search is freed when another one of the same name is added, which must not be the active one.
+        name = f"search {next(self._searches) % 2}"
+        decoder.add_fsg(name, decoder.create_fsg(name, 0, length, links))
+        decoder.activate_search(name)
+        start, stop = (frame * SAMPLE_RATE // _FRAMES_PER_SECOND for frame in (window.start, window.stop))
+        _decode(decoder, samples[start:stop])
+        heard = [each for each in decoder.seg() or () if each.word != "(NULL)"]
+        order = _indices([_plain(each.word) for each in heard], [_plain(link[3]) for link in links[:length]])
+        return [
+            _Segment(
+                index + window.first if index >= 0 else index,
+                each.start_frame + window.start,
+                each.end_frame + 1 + window.start,
+                _SCORE_SCALE * math.log(max(each.ascore, 1e-300)),
+            )
+            for index, each in zip(order, heard, strict=True)
+        ]
+
+    def _words(self, decoder: Any, expected: Sequence[str]) -> list[str]:
+        """Return the entries of the lexicon for the ``expected`` words; missing ones are added."""
+        lookup: Callable[[str], str | None] = decoder.lookup_word
+        words = []
+        for text in expected:
+            word = text or "a"  # an unknown sound
+            if lookup(word) is None:
+                phones = pronunciation(word, lookup)
+                word = re.sub(r"[\s()\[\]<>]", "", word) or "a"
+                if lookup(word) is None:
+                    decoder.add_word(word, phones, True)
+            words.append(word)
+        return words
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Consecutive expected words, and the part of the audio that the first pass aligned with them."""
+
+    first: int
+    end: int
+    start: int  # frames
+    stop: int
+    segments: tuple[_Segment, ...]
+
+
+def _open_decoder(**settings: object) -> Any:
+    try:
+        from pocketsphinx import Decoder  # noqa: PLC0415 - an optional library on some platforms
+    except ImportError as error:
+        raise RecognizerNotFound(
+            "The recogniser for English is not installed.",
+            remedy="Install it with `pip install pocketsphinx`, or install another recogniser (`timbre models list`).",
+        ) from error
+    # Every recording is recognised independently, without the channel estimate of the previous one.
+    return Decoder(samprate=float(SAMPLE_RATE), loglevel="FATAL", cmn="batch", **settings)
+
+
+def _decode(decoder: Any, samples: Samples) -> None:
+    scaled = samples * np.float32(_PEAK / max(1e-6, float(np.abs(samples).max(initial=0.0))))
+    decoder.start_utt()
+    decoder.process_raw(np.round(32_767.0 * scaled).astype(np.int16).tobytes(), full_utt=True)
+    decoder.end_utt()
+
+
+def _plain(word: str) -> str:
+    """Return ``word`` without the number of its pronunciation."""
+    return re.sub(r"\(\d+\)\Z", "", word)
+
+
+def _indices(heard: list[str], words: list[str]) -> list[int]:
+    """Return the index of the expected word of each heard segment.
+
+    The path through the grammar is not reported. The cheapest path with the same words has the fewest skips and
+    repetitions.
+    """
+    places: dict[str, list[int]] = {}
+    for index, word in enumerate(words):
+        places.setdefault(word, []).append(index)
+    best: dict[int, tuple[float, tuple[int, ...]]] = {-1: (0.0, ())}
+    spoken = [word for word in heard if word in places]
+    for word in spoken:
+        best = {
+            index: min(
+                ((cost + _jump(index - previous), (*path, index)) for previous, (cost, path) in best.items()),
+                key=lambda each: each[0],
+            )
+            for index in places[word]
+        }
+    order = iter(min(((cost + _jump(len(words) - last), path) for last, (cost, path) in best.items()))[1])
+    return [
+        next(order) if word in places else _FREE if word.startswith("[") and word not in _SILENCES else _SILENCE
+        for word in heard
+    ]
+
+
+def _jump(step: int) -> float:
+    """Return the cost of a step in the text; 1 is the next word."""
+    return 0.0 if step == 1 else 1.0 + 0.01 * abs(step - 1)
+
+
+def _median_score(segments: Sequence[_Segment]) -> float:
+    """Return the median of the words' scores for each frame."""
+    scores = [each.score / each.frames for each in segments if each.index >= 0]
+    return median(scores) if scores else _WORST_USUAL
+
+
+def _usual(segments: Sequence[_Segment]) -> float:
+    """Return the score for each frame below which a word of this take is suspicious."""
+    return max(_WORST_USUAL, _median_score(segments) - _USUAL_SPREAD)
+
+
+def _suspicious(segments: Sequence[_Segment]) -> set[int]:
+    """Return the expected words that fit badly, and those beside a silence that is not one. All if none is aligned."""
+    if not segments:
+        return {0}
+    usual = _usual(segments)
+    found: set[int] = set()
+    last = 0
+    for each in segments:
+        last = max(last, each.index)
+        if each.score - usual * each.frames < -_SHORTFALL:
+            found.add(last if each.index < 0 else each.index)
+    return found
+
+
+def _windows(aligned: Sequence[_Segment], whole: _Window) -> list[_Window]:
+    """Return windows of at most about 60 words that end in silence."""
+    if not aligned:
+        return [whole]
+    windows: list[_Window] = []
+    held: list[_Segment] = []
+    first = 0
+    for each in aligned:
+        held.append(each)
+        num_words = sum(segment.index >= 0 for segment in held)
+        if each.index == _SILENCE and num_words >= _LONGEST_WINDOW_WORDS:
+            windows.append(_Window(first, first + num_words, held[0].start, each.end, tuple(held)))
+            first, held = first + num_words, []
+    if held:
+        windows.append(_Window(first, whole.end, held[0].start, whole.stop, tuple(held)))
+    return windows
+
+
+def _require_understood(free: Sequence[_Segment]) -> None:
+    """Raise ``UnrecognizedVoice`` if not even freely chosen phones fit the recording."""
+    if free and sum(each.score for each in free) / sum(each.frames for each in free) < _UNRECOGNIZED_SCORE:
+        raise UnrecognizedVoice(
+            "The speech recogniser for English does not understand this voice.",
+            remedy="Install another recogniser. `timbre models list` shows the languages of each.",
+        )
+
+
+def _merge(window: _Window, free: Sequence[_Segment], path: _Path) -> None:
+    """Add the segments of ``window`` to ``path``: the free alignment where it is the more probable one."""
+    strict = window.segments
+    if not free:
+        path.add(strict)
+        return
+    # Free phones always fit better than words, especially in a voice that the acoustic model does not know.
+    free_frame_cost = min(_MOST_FREE_FRAME_COST, max(_LEAST_FREE_FRAME_COST, _FREE_OFFSET - _median_score(strict)))
+    for usual, other in _regions(strict, free):
+        missing = ({each.index for each in usual} if strict else set(range(window.first, window.end))) - {
+            each.index for each in other
+        }
+        ratio = sum(each.score for each in other) - sum(each.score for each in usual)
+        ratio -= free_frame_cost * sum(each.frames for each in other if each.index == _FREE)
+        probability = _probability(ratio) if strict else _UNALIGNED_PROBABILITY
+        if _order(usual) == _order(other) or probability < _LEAST_PROBABILITY:
+            path.add(usual)
+        else:
+            path.add(other, probability, missing - {_SILENCE, _FREE})
+
+
+def _regions(
+    strict: Sequence[_Segment], free: Sequence[_Segment]
+) -> Iterator[tuple[Sequence[_Segment], Sequence[_Segment]]]:
+    """Yield the parts of both passes: words on which they agree, and the parts between these."""
+    strict_from = free_from = 0
+    for index, each in enumerate(strict):
+        same = next((other for other in range(free_from, len(free)) if _agree(each, free[other])), None)
+        if same is None:
+            continue
+        yield strict[strict_from:index], free[free_from:same]
+        yield strict[index : index + 1], free[same : same + 1]
+        strict_from, free_from = index + 1, same + 1
+    yield strict[strict_from:], free[free_from:]
+
+
+def _order(segments: Sequence[_Segment]) -> list[int]:
+    return [each.index for each in segments if each.index != _SILENCE]
+
+
+def _probability(ratio: float) -> float:
+    return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (_RATIO_MIDDLE - ratio) / _RATIO_WIDTH))))
+
+
+def _agree(first: _Segment, second: _Segment) -> bool:
+    return (
+        first.index == second.index >= 0
+        and abs(first.start - second.start) <= _AGREEMENT_FRAMES
+        and abs(first.end - second.end) <= _AGREEMENT_FRAMES
+    )

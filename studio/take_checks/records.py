@@ -1,0 +1,164 @@
+"""Results of checking a take. Does not import numpy or any recogniser: projects and the window import it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Verdict(Enum):
+    """Summary of a check. The values are stored in projects and printed by ``timbre check --json``."""
+
+    GOOD = "good"
+    DOUBTFUL = "doubtful"
+    BAD = "bad"
+    NOT_CHECKED = "not-checked"
+
+
+class ProblemKind(Enum):
+    """Kinds of problems. The values are stored in projects and printed by ``timbre check --json``."""
+
+    MISSING_WORDS = "missing-words"
+    REPEATED_WORDS = "repeated-words"
+    WRONG_WORDS = "wrong-words"
+    EXTRA_SPEECH = "extra-speech"  # babble after or between the words of the text
+    CUT_START = "cut-start"
+    CUT_END = "cut-end"
+    LONG_SILENCE = "long-silence"
+    NOISE = "noise"  # sound that is not speech
+    CLIPPING = "clipping"
+    DC_OFFSET = "dc-offset"
+    ODD_LEVEL = "odd-level"  # level unlike other takes of the voice
+    ODD_BANDWIDTH = "odd-bandwidth"  # bandwidth unlike other takes of the voice
+    ODD_LENGTH = "odd-length"  # too short or too long for the text
+    LOOP = "loop"  # the language model repeats a sequence of speech tokens
+    OTHER_VOICE = "other-voice"  # unlike the prompt
+    VOICE_DRIFT = "voice-drift"  # the voice changes within the take
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault of a take.
+
+    Attributes:
+        from_seconds, to_seconds: The place in the recording.
+        text: The affected words as written in the line, or an empty string.
+        confidence: From 0 to 1.
+        text_start, text_end: Positions of ``text`` in the text of the take, or -1 if they are unknown.
+    """
+
+    kind: ProblemKind
+    from_seconds: float
+    to_seconds: float
+    text: str = ""
+    confidence: float = 1.0
+    text_start: int = -1
+    text_end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WordTime:
+    """Time of one word, or of one character in Chinese and Japanese.
+
+    Attributes:
+        text_start, text_end: The positions of the word in the text of the take.
+    """
+
+    text: str
+    from_seconds: float
+    to_seconds: float
+    text_start: int
+    text_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakeMeasures:
+    """Measures of a take that are compared with those of other takes of the voice.
+
+    Attributes:
+        pace: Duration of the speech divided by the duration expected for the text, or 0 if it is unknown.
+        level_dbfs: Level of the loud syllables.
+        bandwidth_hz: Frequency below which nearly all energy lies.
+        similarity: Of the speaker embeddings of prompt and take, or None.
+    """
+
+    pace: float
+    level_dbfs: float
+    bandwidth_hz: float
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakeCheck:
+    """Result of checking a take.
+
+    Attributes:
+        similarity: Cosine similarity of the speaker embeddings of prompt and take, or None if it was not computed.
+        word_error_rate: From recognition, or None without a recogniser.
+        words: Word times in the order of the text; empty if no alignment was possible.
+        recognizer: Id of the recogniser, or empty.
+        error_code: Code of the error because of which the check, or its recognition, was not possible, or empty.
+        is_accepted: Whether the user accepted the take despite its problems.
+        measures: For the checks of the voice's later takes (``CheckRequest.earlier_takes``), or None for silence.
+    """
+
+    verdict: Verdict
+    problems: tuple[Problem, ...] = ()
+    similarity: float | None = None
+    word_error_rate: float | None = None
+    words: tuple[WordTime, ...] = ()
+    recognizer: str = ""
+    error_code: str = ""
+    is_accepted: bool = False
+    measures: TakeMeasures | None = None
+
+    @property
+    def needs_review(self) -> bool:
+        return self.verdict in (Verdict.DOUBTFUL, Verdict.BAD) and not self.is_accepted
+
+
+class DifferenceKind(Enum):
+    """How heard speech differs from a typed transcript."""
+
+    MISSING = "missing"  # typed, but not heard
+    EXTRA = "extra"  # heard, but not typed
+    OTHER = "other"  # heard as other words
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A place where a recording and its typed transcript differ.
+
+    Attributes:
+        typed: The typed words, or an empty string.
+        heard: The heard words, or an empty string.
+        text_start, text_end: Positions of ``typed`` in the transcript; equal where something is missing from it.
+        from_seconds, to_seconds: The place in the recording.
+    """
+
+    kind: DifferenceKind
+    typed: str
+    heard: str
+    text_start: int
+    text_end: int
+    from_seconds: float
+    to_seconds: float
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Transcription of a recording by a recogniser.
+
+    Attributes:
+        text: The heard words.
+        words: Their times; positions are those in ``text``.
+        differences: From the typed transcript of the request.
+        error_code: Code of the error because of which nothing was recognised, or empty.
+    """
+
+    text: str
+    words: tuple[WordTime, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    recognizer: str = ""
+    error_code: str = ""

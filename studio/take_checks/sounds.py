@@ -1,0 +1,58 @@
+"""Whether two spellings sound alike, for names and for homophones that a recogniser cannot tell apart."""
+
+from __future__ import annotations
+
+import unicodedata
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+from typing import Any
+
+import regex
+
+_HAN = regex.compile(r"\p{Han}")
+# Spellings of the same or similar sounds in European languages. Longer spellings come first.
+_SAME_SOUND = tuple(
+    (regex.compile(pattern), sound)
+    for pattern, sound in (
+        (r"tch|[sc]h|sch|[cs](?=i[aeou])", "x"), (r"ph|v|w(?=[aeiou])", "f"), (r"ck|c(?![eiy])|q|g|k", "k"),
+        (r"x", "ks"), (r"[cz]", "s"), (r"j|dge?", "x"), (r"th|d", "t"), (r"b", "p"), (r"wr", "r"), (r"kn|gn", "n"),
+        (r"[hw]", ""), (r"\Ay", "i"), (r"(?<=.)[aeiouy]+", ""), (r"\A[eiouy]", "a"), (r"(.)\1+", r"\1"),
+    )
+)  # fmt: skip
+_LEAST_LIKENESS = 0.75
+
+
+@lru_cache(maxsize=8192)
+def sound_alike(first: str, second: str) -> bool:
+    """Return whether two words or phrases in lower case probably sound alike."""
+    if first == second:
+        return True
+    if not first or not second:
+        return False
+    if _HAN.search(first) or _HAN.search(second):
+        return _pinyin(first) == _pinyin(second)
+    first_key, second_key = sound_key(first), sound_key(second)
+    if min(len(first_key), len(second_key)) < 2:
+        return first_key == second_key and first[0] == second[0]
+    return SequenceMatcher(None, first_key, second_key, autojunk=False).ratio() >= _LEAST_LIKENESS
+
+
+@lru_cache(maxsize=8192)
+def sound_key(word: str) -> str:
+    """Return the consonants of ``word``, with one letter for all spellings of a sound."""
+    decomposed = unicodedata.normalize("NFKD", word)
+    key = "".join(letter for letter in decomposed if letter.isalpha())
+    for pattern, sound in _SAME_SOUND:
+        key = pattern.sub(sound, key)
+    return key
+
+
+def _pinyin(text: str) -> tuple[str, ...]:
+    return tuple(_syllables()(text))
+
+
+@cache
+def _syllables() -> Any:
+    from pypinyin import lazy_pinyin  # noqa: PLC0415 - loads its dictionary
+
+    return lazy_pinyin

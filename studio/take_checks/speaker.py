@@ -1,0 +1,99 @@
+"""Likeness of a take and its prompt, by the speaker encoder of the model folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from studio import paths
+from studio.audio.files import read_audio
+from studio.audio.waveform import Waveform
+from studio.model.onnx_networks import SpeakerEncoder
+from studio.storage.disk import require_regular_file
+from studio.voices.features import KALDI_SAMPLE_RATE, kaldi_fbank
+
+Embedding = npt.NDArray[np.float32]
+
+ENCODER_FILE = "campplus.onnx"
+# Below this, the embedding depends more on the words than on the voice.
+_SHORTEST_SECONDS = 0.6
+# A longer take changes the embedding little.
+_LONGEST_SECONDS = 8.0
+# Usual similarity if the clips of the bundled voices cannot be read.
+_USUAL_SIMILARITY = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Similarities of a take.
+
+    Attributes:
+        similarity: Cosine similarity to the prompt.
+        usual: Similarity of two recordings of the same voice, by this encoder.
+        start, end: Similarity of the first and last part of a long take to the prompt, or None for short takes.
+    """
+
+    similarity: float
+    usual: float
+    start: float | None = None
+    end: float | None = None
+
+
+class LikenessMeter:
+    """Measures likeness with the encoder of one model folder. It keeps the embeddings of recent prompts."""
+
+    def __init__(self, encoder_path: Path) -> None:
+        self._encoder = SpeakerEncoder(encoder_path, num_threads=1)
+        self._of_clip = lru_cache(maxsize=64)(self._embed_clip)
+        self._usual: float | None = None
+
+    def measure(self, samples: npt.NDArray[np.float32], sample_rate: int, prompt_clip: Path) -> Likeness | None:
+        """Compare a take with a clip; return None if it is too short. Raise the errors of a clip that cannot be read."""
+        take = Waveform(samples, sample_rate)
+        if take.seconds < _SHORTEST_SECONDS:
+            return None
+        require_regular_file(prompt_clip)
+        prompt = self._of_clip(prompt_clip, prompt_clip.stat().st_mtime_ns)
+        at_16k = take.resampled(KALDI_SAMPLE_RATE)
+        fbank = kaldi_fbank(at_16k, subtract_mean=False)
+        num_frames = round(_LONGEST_SECONDS * 100)
+        middle = max(0, (len(fbank) - num_frames) // 2)
+        whole = self._embedded(fbank[middle : middle + num_frames])
+        start = end = None
+        if take.seconds >= _DRIFT_SECONDS:
+            part = round(_PART_SECONDS * 100)
+            start = float(self._embedded(fbank[:part]) @ prompt)
+            end = float(self._embedded(fbank[-part:]) @ prompt)
+        return Likeness(float(whole @ prompt), self.usual_similarity(), start, end)
+
+    def usual_similarity(self) -> float:
+        """Return the median similarity of the two halves of each bundled voice's clip, which calibrates the encoder."""
+        if self._usual is None:
+            found = []
+            for clip in sorted((paths.resources() / "voices").glob("*.wav")):
+                fbank = _fbank(read_audio(clip))
+                half = len(fbank) // 2
+                found.append(float(self._embedded(fbank[:half]) @ self._embedded(fbank[half:])))
+            self._usual = float(np.median(found)) if found else _USUAL_SIMILARITY
+        return self._usual
+
+    def _embed_clip(self, clip: Path, _modified: int) -> Embedding:
+        return self._embedded(_fbank(read_audio(clip)))
+
+    def _embedded(self, fbank: npt.NDArray[np.float32]) -> Embedding:
+        """Return the normalised embedding of a filter bank (frames, 80)."""
+        embedding = self._encoder.embed(fbank - fbank.mean(axis=0))
+        unit: Embedding = embedding / max(float(np.linalg.norm(embedding)), 1e-9)
+        return unit
+
+
+# Takes from this length on are checked for drift, by parts of this length at both ends.
+_DRIFT_SECONDS, _PART_SECONDS = 6.0, 2.5
+
+
+def _fbank(clip: Waveform) -> npt.NDArray[np.float32]:
+    return kaldi_fbank(clip.resampled(KALDI_SAMPLE_RATE), subtract_mean=False)

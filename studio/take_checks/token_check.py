@@ -1,0 +1,85 @@
+"""Faults that the speech tokens show: limits, loops, and lengths unlike the voice's other takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from studio.pipeline.request import SentenceEvidence
+from studio.take_checks.records import Problem, ProblemKind, TakeMeasures
+from studio.take_checks.sound_check import ramp
+from studio.text.spoken_length import spoken_length
+
+# A sequence of this many tokens that is repeated at once. Long vowels and silence repeat short sequences.
+_SHORTEST_PERIOD, _LONGEST_PERIOD = 3, 25
+_LOOPED_TOKENS, _CERTAIN_LOOPED_TOKENS = 30, 60  # 1.2 s and 2.4 s at 25 tokens per second
+_FEWEST_DIFFERENT_TOKENS = 3
+# Share of tokens that the sampler drew again because they occurred recently. Good takes of studio-mini have up to 0.2.
+_SECOND_DRAW_SHARE, _CERTAIN_SECOND_DRAW_SHARE = 0.45, 0.7
+_FEWEST_TOKENS = 25
+# Duration relative to the voice's other takes, as a factor, if its takes hardly vary.
+_FEWEST_EARLIER_TAKES = 8
+_LEAST_FACTOR, _DEVIATIONS = 1.6, 4.0
+_MAD_TO_DEVIATION = 1.4826
+# Estimated duration of text: phones and pauses, in seconds at speed 1; see ``studio/pipeline/length_limits.py``.
+_SECONDS_PER_PHONE, _SECONDS_PER_PAUSE, _SECONDS_PER_SENTENCE = 0.08, 0.44, 0.16
+
+
+def token_problems(evidence: Sequence[SentenceEvidence]) -> list[Problem]:
+    """Return limits and loops of each sentence."""
+    found = []
+    for each in evidence:
+        place = (max(0.0, each.from_seconds), each.to_seconds)
+        if each.stopped_by_limit:
+            found.append(Problem(ProblemKind.ODD_LENGTH, *place, confidence=0.97))
+        looped, start, end = _longest_loop(each.speech_tokens)
+        confidence = ramp(looped, _LOOPED_TOKENS, _CERTAIN_LOOPED_TOKENS)
+        if confidence >= 0.3:
+            loop = (max(0.0, each.seconds_of_token(start)), each.seconds_of_token(end))
+            found.append(Problem(ProblemKind.LOOP, *loop, confidence=confidence))
+        num_tokens = len(each.speech_tokens)
+        if num_tokens >= _FEWEST_TOKENS:
+            share = each.num_second_draws / num_tokens
+            confidence = ramp(share, _SECOND_DRAW_SHARE, _CERTAIN_SECOND_DRAW_SHARE)
+            if confidence >= 0.3:
+                found.append(Problem(ProblemKind.LOOP, *place, confidence=confidence))
+    return found
+
+
+def length_problems(pace: float, seconds: float, earlier: Sequence[TakeMeasures]) -> list[Problem]:
+    """Compare the pace of a take of ``seconds`` with those of the voice's other takes."""
+    others = [float(np.log(take.pace)) for take in earlier if take.pace > 0]
+    if len(others) < _FEWEST_EARLIER_TAKES or pace <= 0:
+        return []
+    median = float(np.median(others))
+    deviation = _MAD_TO_DEVIATION * float(np.median(np.abs(np.asarray(others) - median)))
+    limit = max(float(np.log(_LEAST_FACTOR)), _DEVIATIONS * deviation)
+    confidence = ramp(abs(float(np.log(pace)) - median), limit, 1.6 * limit)
+    return [Problem(ProblemKind.ODD_LENGTH, 0.0, seconds, confidence=confidence)] if confidence >= 0.3 else []
+
+
+def pace_of(spoken_texts: Sequence[str], sounding_seconds: float, speed: float) -> float:
+    """Return the duration of the speech, without silence, relative to that of average speech of this text."""
+    expected = 0.0
+    for text in spoken_texts:
+        length = spoken_length(text)
+        phones = (length.fewest_phones + length.most_phones) / 2
+        if phones:
+            expected += _SECONDS_PER_PHONE * phones + _SECONDS_PER_SENTENCE
+    return sounding_seconds * speed / expected if expected else 0.0
+
+
+def _longest_loop(tokens: Sequence[int]) -> tuple[int, int, int]:
+    """Return the length of the longest sequence that repeats itself, and where it starts and ends."""
+    values = np.asarray(tokens)
+    best = (0, 0, 0)
+    for period in range(_SHORTEST_PERIOD, min(_LONGEST_PERIOD, len(values) // 2) + 1):
+        same = values[period:] == values[:-period]
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], same, [False]))))
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            length = int(end - start) + period
+            is_varied = len(set(values[start : start + period].tolist())) >= _FEWEST_DIFFERENT_TOKENS
+            if end - start >= period and is_varied and length > best[0]:
+                best = (length, int(start), int(end) + period)
+    return best

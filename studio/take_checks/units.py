@@ -1,0 +1,165 @@
+"""What is spoken of a text: words, or characters in Chinese and Japanese, with their places in the text as written.
+
+The text goes through the front end of the synthesis, which spells out numbers and signs. The spoken units are then
+matched with the written ones, so that "1984" is the place of "nineteen", "eighty" and "four".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import regex
+
+from studio.errors import StyleNotSupported
+from studio.text.language import Language, detect_language, is_english_inset
+from studio.text.layout import PHONE, Layout
+from studio.text.normalize import normalize
+from studio.text.prompt_form import COSYVOICE2_TEXT, COSYVOICE3_TEXT
+from studio.text.split import cut_points
+from studio.text.tags import TagSet
+
+# Of unknown sound: pronunciation tokens, and digits in languages without rules for numbers.
+UNKNOWN = ""
+
+_CHARACTER = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
+_LETTER = rf"(?!{_CHARACTER})[\p{{L}}\p{{M}}]"
+_UNIT = regex.compile(rf"(?P<phones>{PHONE}+)|{_CHARACTER}|(?:{_LETTER})+(?:['’](?:{_LETTER})+)*['’]?|\p{{N}}+")
+_HAN = regex.compile(r"\p{Han}")
+_IGNORED_APOSTROPHE = regex.compile(r"['’]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenUnit:
+    """A word or character in lower case, or ``UNKNOWN``, and its place in the text as written."""
+
+    text: str
+    start: int
+    end: int
+
+
+def spoken_units(text: str, language: str = "") -> tuple[SpokenUnit, ...]:
+    """Return what is spoken of ``text``. An empty ``language`` is detected."""
+    masked = _masked(text)
+    main = language_of(language, masked)
+    units: list[SpokenUnit] = []
+    start = 0
+    for end in [*cut_points(masked, main), len(masked)]:
+        if end > start:
+            units += _clause_units(masked[start:end], start, main)
+            start = end
+    return tuple(units)
+
+
+def heard_text(text: str) -> str:
+    """Return the text of a recogniser in the form of ``SpokenUnit.text``: lower case, simplified, without punctuation."""
+    return " ".join(unit.text for unit in _written_units(text, 0))
+
+
+def language_of(tag: str, text: str) -> Language:
+    """Return the language with this tag; Cantonese is written like Chinese. An unknown or empty tag is detected."""
+    plain = tag.casefold().partition("-")[0]
+    plain = "zh" if plain == "yue" else plain
+    known = {language.value: language for language in Language}
+    return known[plain] if plain in known else detect_language(text)
+
+
+def simplified(text: str) -> str:
+    """Return ``text`` with traditional Chinese characters replaced by simplified ones."""
+    return _HAN.sub(lambda found: _simplified(found[0]), text)
+
+
+def _masked(text: str) -> str:
+    """Return ``text`` with tags replaced: pronunciation tokens by ``PHONE``, all others by spaces."""
+    both = (*COSYVOICE3_TEXT.tags.inline, *COSYVOICE2_TEXT.tags.inline)
+    tags = TagSet(tuple(dict.fromkeys(both)), COSYVOICE3_TEXT.tags.phones)
+    try:
+        masked = Layout.of(text, tags).masked
+    except StyleNotSupported:  # invalid tags are text
+        masked = text
+    return regex.sub(r"\p{Co}", lambda match: match[0] if match[0] == PHONE else " ", masked)
+
+
+def _clause_units(clause: str, offset: int, main: Language) -> Iterator[SpokenUnit]:
+    language = Language.ENGLISH if main is Language.CHINESE and is_english_inset(clause) else main
+    written = list(_written_units(clause, offset))
+    if not any(not letter.isalpha() and not letter.isspace() for letter in clause) and not _HAN.search(clause):
+        yield from written
+        return
+    # Pronunciation tokens are kept apart from the rules for words.
+    spoken = [
+        unit
+        for part in regex.split(rf"({PHONE}+)", clause)
+        for unit in _written_units(part if part.startswith(PHONE) else normalize(part, language), 0)
+    ]
+    yield from _placed(spoken, written, offset, offset + len(clause))
+
+
+def _placed(spoken: list[SpokenUnit], written: list[SpokenUnit], start: int, end: int) -> Iterator[SpokenUnit]:
+    """Yield the ``spoken`` units at the places of the ``written`` units that they stand for."""
+    matcher = SequenceMatcher(None, [unit.text for unit in written], [unit.text for unit in spoken], autojunk=False)
+    for kind, written_from, written_to, spoken_from, spoken_to in matcher.get_opcodes():
+        if kind == "equal" or (kind == "replace" and written_to - written_from == spoken_to - spoken_from):
+            for place, unit in zip(written[written_from:written_to], spoken[spoken_from:spoken_to], strict=True):
+                yield SpokenUnit(unit.text, place.start, place.end)
+            continue
+        left = written[written_from].start if written_from < written_to else _edge(written, written_from - 1, start)
+        right = written[written_to - 1].end if written_from < written_to else _next(written, written_to, end)
+        for unit in spoken[spoken_from:spoken_to]:
+            yield SpokenUnit(unit.text, left, right)
+
+
+def _edge(written: list[SpokenUnit], index: int, default: int) -> int:
+    return written[index].end if index >= 0 else default
+
+
+def _next(written: list[SpokenUnit], index: int, default: int) -> int:
+    return written[index].start if index < len(written) else default
+
+
+def _written_units(text: str, offset: int) -> Iterator[SpokenUnit]:
+    for found in _UNIT.finditer(text):
+        start, end = offset + found.start(), offset + found.end()
+        if found["phones"]:
+            yield SpokenUnit(UNKNOWN, start, end)
+        else:
+            yield SpokenUnit(_plain(found[0]), start, end)
+
+
+def _plain(unit: str) -> str:
+    if unit.isnumeric() and not _HAN.fullmatch(unit):
+        return UNKNOWN
+    plain = unicodedata.normalize("NFKC", unit).casefold().replace("’", "'")
+    return simplified(_IGNORED_APOSTROPHE.sub("", plain))
+
+
+def written_spans(units: tuple[SpokenUnit, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of units that stand for the same written word, as (first, end) indices."""
+    starts = [
+        index
+        for index, unit in enumerate(units)
+        if index == 0 or (unit.start, unit.end) != (units[index - 1].start, units[index - 1].end)
+    ]
+    yield from pairwise([*starts, len(units)])
+
+
+@lru_cache(maxsize=8192)
+def _simplified(character: str) -> str:
+    return _simplifier()(character)
+
+
+@cache
+def _simplifier() -> Callable[[str], str]:
+    # The grammar that wetext includes; its own interface would also read numbers.
+    import kaldifst  # noqa: PLC0415 - a library of its own
+    import wetext  # noqa: PLC0415
+
+    converter: Callable[[str], str] = kaldifst.TextNormalizer(
+        str(Path(wetext.__file__).with_name("fsts") / "traditional_to_simple.fst")
+    )
+    return converter

@@ -1,0 +1,128 @@
+"""Reader of the speakers in a model's ``spk2info.pt`` (SPECIFICATION.md, B8), without PyTorch.
+
+The window and the command line list speakers, and must not import PyTorch. The file is a zip archive of a pickle and of
+the numbers of each tensor. Of the pickle, only the names that such a file needs are allowed, so it cannot run code.
+"""
+
+from __future__ import annotations
+
+import collections
+import io
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from studio.errors import BadVoiceFile
+from studio.storage.disk import require_regular_file
+
+_EMBEDDING_SIZE = 192
+_LARGEST_BYTES = 1 << 28
+_LARGEST_PICKLE_BYTES = 1 << 22
+_MOST_SPEAKERS = 10_000
+_NUMBER_TYPES = {
+    "FloatStorage": np.float32, "DoubleStorage": np.float64, "HalfStorage": np.float16, "IntStorage": np.int32,
+    "LongStorage": np.int64,
+}  # fmt: skip
+_UNREADABLE = (
+    pickle.UnpicklingError, zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError,
+    ArithmeticError, AssertionError, NotImplementedError, MemoryError, RecursionError, RuntimeError,
+)  # fmt: skip
+
+Embedding = npt.NDArray[np.float32]
+
+
+def read_speakers(path: Path) -> dict[str, Embedding]:
+    """Return the speakers that have only an embedding, by name. Raise ``BadVoiceFile``.
+
+    Voices with prompt features are omitted: they are imported, not listed.
+    """
+    try:
+        require_regular_file(path)
+        with zipfile.ZipFile(path) as archive:
+            entries = _load(archive)
+            if not isinstance(entries, dict) or len(entries) > _MOST_SPEAKERS:
+                raise _unreadable(path)
+            return {
+                name: _embedding(entry["embedding"])
+                for name, entry in entries.items()
+                if isinstance(name, str) and isinstance(entry, dict) and _is_speaker(entry)
+            }
+    except _UNREADABLE as error:
+        raise _unreadable(path) from error
+
+
+def _is_speaker(entry: dict[Any, Any]) -> bool:
+    embedding = entry.get("embedding")
+    return isinstance(embedding, _Tensor) and "flow_prompt_speech_token" not in entry
+
+
+class _Tensor:
+    """Part of a storage, which is read only if it is an embedding."""
+
+    def __init__(self, storage: _Storage, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.storage, self.offset, self.shape, self.strides = storage, offset, shape, strides
+
+
+class _Storage:
+    def __init__(self, archive: zipfile.ZipFile, name: str, dtype: type[np.generic]) -> None:
+        self._archive, self._name, self._dtype = archive, name, dtype
+
+    def read(self) -> npt.NDArray[Any]:
+        if self._archive.getinfo(self._name).file_size > _LARGEST_BYTES:
+            raise ValueError("the tensor is too large for a speaker")
+        return np.frombuffer(self._archive.read(self._name), self._dtype)
+
+
+def _embedding(tensor: _Tensor) -> Embedding:
+    if tensor.shape not in ((1, _EMBEDDING_SIZE), (_EMBEDDING_SIZE,)) or tensor.strides[-1] != 1:
+        raise ValueError("the tensor is not a speaker embedding")
+    if not tensor.offset >= 0:
+        raise ValueError("the tensor begins before its storage")
+    values = tensor.storage.read()[tensor.offset : tensor.offset + _EMBEDDING_SIZE].astype(np.float32)
+    if values.shape != (_EMBEDDING_SIZE,) or not np.isfinite(values).all():
+        raise ValueError("the embedding is incomplete")
+    return values
+
+
+def _load(archive: zipfile.ZipFile) -> object:
+    (pickled,) = (name for name in archive.namelist() if name.endswith("/data.pkl") or name == "data.pkl")
+    if archive.getinfo(pickled).file_size > _LARGEST_PICKLE_BYTES:
+        raise ValueError("the list of speakers is too large")
+    return _SpeakerUnpickler(archive, pickled.removesuffix("data.pkl")).load()
+
+
+class _SpeakerUnpickler(pickle.Unpickler):
+    """Allows dictionaries and tensors, and nothing else."""
+
+    def __init__(self, archive: zipfile.ZipFile, prefix: str) -> None:
+        super().__init__(io.BytesIO(archive.read(f"{prefix}data.pkl")))
+        self._archive, self._prefix = archive, prefix
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuild_tensor
+        if (module, name) == ("collections", "OrderedDict"):
+            return collections.OrderedDict
+        if module == "torch" and name in _NUMBER_TYPES:
+            return _NUMBER_TYPES[name]
+        raise pickle.UnpicklingError(f"{module}.{name} is not allowed")
+
+    def persistent_load(self, saved: Any) -> _Storage:
+        kind, dtype, key, _device, _size = saved
+        if kind != "storage" or not isinstance(key, str) or dtype not in _NUMBER_TYPES.values():
+            raise pickle.UnpicklingError("an unknown kind of object")
+        return _Storage(self._archive, f"{self._prefix}data/{key}", dtype)
+
+
+def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_others: object) -> _Tensor:
+    if not isinstance(storage, _Storage):
+        raise pickle.UnpicklingError("a tensor without a storage")
+    return _Tensor(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
+
+
+def _unreadable(path: Path) -> BadVoiceFile:
+    return BadVoiceFile("The speakers in {file} cannot be read.", remedy="Download the model again.", file=path.name)

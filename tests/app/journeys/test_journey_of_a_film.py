@@ -1,0 +1,37 @@
+"""An editor imports sixty subtitles, fits the takes to their slots, and exports them at their original times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import soundfile
+from traveller import Traveller, require_effort
+from virtual_screen import needs_screen
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_screen]
+LARGEST_OVERRUN_SECONDS = 0.1
+
+
+def test_overruns_are_fitted_or_marked_and_the_export_is_aligned_to_the_sample(traveller: Traveller) -> None:
+    from dubbing import NUM_CUES, cues
+
+    report = traveller.take("dubbing")
+    require_effort(report, keys=7, clicks=6)
+    found = report["found"]
+    assert found["has_time_line"]
+    assert len(found["before"]) == NUM_CUES
+    assert sum(overrun > LARGEST_OVERRUN_SECONDS for overrun in found["before"]) == NUM_CUES // 3
+    after = zip(found["after"], found["marked"], strict=True)
+    assert not [overrun for overrun, is_marked in after if overrun > LARGEST_OVERRUN_SECONDS and not is_marked]
+    # Four slots are shorter than any reading. The others must fit, or the limits would have done nothing.
+    assert sum(overrun > 0.0 for overrun in found["after"]) <= NUM_CUES // 3 // 2
+    assert found["marked"] == [overrun > 0.0 for overrun in found["after"]]
+
+    (file,) = (traveller.folder / "Timbre").rglob("*.wav")
+    exported, rate = soundfile.read(file, dtype="float32")
+    takes = list(np.load(traveller.folder / "takes.npz").values())
+    starts = [round(start * rate) for start, _, _ in cues()]
+    expected = np.zeros(max(len(exported), starts[-1] + len(takes[-1])), np.float32)
+    for start, take in zip(starts, takes, strict=True):
+        expected[start : start + len(take)] += take
+    np.testing.assert_allclose(exported, expected, atol=1.1 / 32_768)

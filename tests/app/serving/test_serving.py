@@ -1,0 +1,140 @@
+"""The speech service of the window: on, used by another program, off; nothing listens before and after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import noise_models
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from window_bench import Bench
+
+from studio.app.serving.serving_dialog import ServingDialog
+from studio.settings import SERVES_AT_START, SERVICE_PORT
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+def free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def dialog(bench: Bench, free_port: int, qtbot: QtBot) -> ServingDialog:
+    bench.add_voice()
+    bench.session.settings[SERVICE_PORT] = free_port
+    dialog = ServingDialog(bench.session.serving, bench.session.settings)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def switch_on(dialog: ServingDialog, qtbot: QtBot) -> None:
+    QTest.keyClick(dialog.switch, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: bool(dialog.address.text()) and bool(dialog.key.text()))
+
+
+def listening_ports() -> list[int]:
+    connections = psutil.Process().net_connections("tcp")
+    return [each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN]
+
+
+def in_thread(qtbot: QtBot, work: Callable[[], httpx2.Response]) -> httpx2.Response:
+    """Run a request of another program while the window's loop runs."""
+    with ThreadPoolExecutor(1) as pool:
+        answer: Future[httpx2.Response] = pool.submit(work)
+        qtbot.waitUntil(answer.done)
+        return answer.result()
+
+
+def test_another_program_speaks_with_address_and_key(dialog: ServingDialog, free_port: int, qtbot: QtBot) -> None:
+    before = listening_ports()
+    assert free_port not in before
+    assert not dialog.address.isEnabled()
+    switch_on(dialog, qtbot)
+    assert dialog.address.text() == f"http://127.0.0.1:{free_port}/v1"
+    assert dialog.key.displayText() != dialog.key.text(), "the key is hidden at first"
+    QTest.mouseClick(dialog.copy_key, Qt.MouseButton.LeftButton)
+    key = QGuiApplication.clipboard().text()
+    body = {"input": "one two", "response_format": "pcm"}
+    url = f"{dialog.address.text()}/audio/speech"
+    answer = in_thread(qtbot, lambda: httpx2.post(url, json=body, headers={"Authorization": f"Bearer {key}"}))
+    assert answer.status_code == 200
+    assert len(answer.content) == 2 * 2 * 2400
+    assert in_thread(qtbot, lambda: httpx2.post(url, json=body)).status_code == 401
+    qtbot.waitUntil(lambda: "1 answered" in dialog.use.text())
+    QTest.keyClick(dialog.switch, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: free_port not in listening_ports())
+    assert dialog.address.text() == ""
+    assert listening_ports() == before
+
+
+def test_an_error_of_the_service_is_shown_and_switches_it_off(
+    dialog: ServingDialog, free_port: int, qtbot: QtBot
+) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", free_port)):
+        for _ in range(2):  # the second failure is shown like the first
+            QTest.keyClick(dialog.switch, Qt.Key.Key_Space)
+            qtbot.waitUntil(lambda: str(free_port) in dialog.problem.words)
+            qtbot.waitUntil(lambda: not dialog.switch.isChecked())
+    switch_on(dialog, qtbot)
+    assert dialog.problem.words == ""
+
+
+def test_closing_the_dialog_keeps_the_service_and_closing_the_session_ends_it(
+    bench: Bench, dialog: ServingDialog, free_port: int, qtbot: QtBot
+) -> None:
+    switch_on(dialog, qtbot)
+    dialog.reject()
+    assert free_port in listening_ports()
+    bench.close()
+    qtbot.waitUntil(lambda: free_port not in listening_ports())
+
+
+def test_the_key_is_kept_for_the_owner(bench: Bench, dialog: ServingDialog, qtbot: QtBot) -> None:
+    switch_on(dialog, qtbot)
+    first = dialog.key.text()
+    path: Path = bench.session.serving.token_file
+    assert path.read_text().strip() == first
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o077 == 0
+    QTest.keyClick(dialog.switch, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: not dialog.address.text())
+    switch_on(dialog, qtbot)
+    assert dialog.key.text() == first
+
+
+def test_starting_with_the_program_is_a_choice(bench: Bench, dialog: ServingDialog) -> None:
+    assert bench.session.settings[SERVES_AT_START] is False
+    QTest.keyClick(dialog.at_start, Qt.Key.Key_Space)
+    assert bench.session.settings[SERVES_AT_START] is True
+
+
+def test_another_model_is_served_under_the_same_address(bench: Bench, dialog: ServingDialog, qtbot: QtBot) -> None:
+    switch_on(dialog, qtbot)
+    url, key = dialog.address.text(), dialog.key.text()
+    bench.session.use_model(str(noise_models.V2))
+
+    def served() -> Any:
+        try:
+            answer = httpx2.get(f"{url}/models", headers={"Authorization": f"Bearer {key}"}, timeout=5)
+        except httpx2.TransportError:
+            return None
+        return answer.json()["data"][0]["id"]
+
+    qtbot.waitUntil(lambda: served() == noise_models.V2.name)

@@ -1,0 +1,188 @@
+"""The transcript of a voice is compared with its recording, or proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import pytest
+from fake_checks import FakeChecks
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QWidget
+from pytestqt.qtbot import QtBot
+from window_bench import Bench, clip_of_noise
+
+from studio.app.playback.audio_player import AudioPlayer
+from studio.app.voices.clip_editor_dialog import ClipEditorDialog
+from studio.app.voices.new_voices import suggest_clip
+from studio.app.voices.transcript_comparison import TranscriptComparison
+from studio.app.voices.voice_details import EditDialog
+from studio.audio.waveform import Waveform
+from studio.take_checks.records import Difference, DifferenceKind, Transcript
+from studio.take_checks.requests import TranscriptRequest
+
+PATIENCE = 30_000
+TYPED = "😀 Nobody told the gulls."
+
+
+def hear(request: TranscriptRequest) -> Transcript:
+    """Hear "nobody" for "Nobody", "girls" for "gulls", and "all" in addition."""
+    if "gulls" not in request.typed:
+        return Transcript("nobody told the girls")
+    at = request.typed.index("gulls")
+    return Transcript(
+        "nobody told all the girls",
+        differences=(
+            Difference(DifferenceKind.OTHER, "gulls", "girls", at, at + 5, 1.0, 1.4),
+            Difference(DifferenceKind.EXTRA, "", "all", at - 4, at - 4, 0.8, 0.9),
+            Difference(DifferenceKind.MISSING, "Nobody", "", 2, 8, 0.0, 0.2),
+        ),
+    )
+
+
+@pytest.fixture
+def checks() -> FakeChecks:
+    checks = FakeChecks()
+    checks.hear = hear
+    return checks
+
+
+@pytest.fixture
+def open_dialog(
+    qtbot: QtBot, make_player: Callable[[QObject], AudioPlayer], recording: Waveform, checks: FakeChecks
+) -> Callable[[str], ClipEditorDialog]:
+    windows: list[QWidget] = []  # keeps a reference to each
+
+    def open_dialog(transcript: str) -> ClipEditorDialog:
+        window = QWidget()
+        windows.append(window)
+        qtbot.addWidget(window)
+        suggestion = suggest_clip(recording, "Anna", transcript)
+        dialog = ClipEditorDialog(suggestion, make_player(window), window, transcribe=checks.transcribe)
+        dialog.open()
+        return dialog
+
+    return open_dialog
+
+
+def comparison_of(dialog: QWidget) -> TranscriptComparison:
+    return dialog.findChildren(TranscriptComparison)[0]
+
+
+def wait_for(qtbot: QtBot, dialog: QWidget, words: str) -> None:
+    comparison = comparison_of(dialog)
+    qtbot.waitUntil(lambda: comparison.isVisible() and comparison.words.text().startswith(words), timeout=PATIENCE)
+
+
+def marked(dialog: ClipEditorDialog) -> list[str]:
+    return [mark.cursor.selectedText() for mark in dialog._form.transcript.extraSelections()]
+
+
+def test_a_proposal_is_inserted_by_one_click_only(
+    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
+) -> None:
+    dialog = open_dialog("")
+    wait_for(qtbot, dialog, "Heard: “nobody told the girls”")
+    assert dialog.details.transcript is None, "a proposal is not inserted by itself"
+    assert len(checks.transcript_requests[-1].samples) == pytest.approx(8.0 * 24_000, rel=0.1), "the selection"
+    comparison = comparison_of(dialog)
+    assert comparison.use.isVisible()
+    QTest.mouseClick(comparison.use, Qt.MouseButton.LeftButton)
+    assert dialog.details.transcript == "nobody told the girls"
+    wait_for(qtbot, dialog, "The recording contains these words.")
+    assert not comparison.use.isVisible()
+    dialog._form.transcript.undo()
+    assert dialog.details.transcript is None
+    dialog.reject()
+
+
+def test_words_that_differ_are_named_and_marked(open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot) -> None:
+    dialog = open_dialog(TYPED)
+    wait_for(qtbot, dialog, "The recording differs")
+    assert comparison_of(dialog).words.text() == (
+        "The recording differs: “gulls” was heard as “girls”, “all” is missing here, “Nobody” was not heard."
+    )
+    assert marked(dialog) == ["gulls", "the", "Nobody"]
+    field = dialog._form.transcript
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "Nobody told all the girls.")
+    wait_for(qtbot, dialog, "The recording contains these words.")
+    assert marked(dialog) == []
+    dialog.reject()
+
+
+def test_another_selection_is_compared_again(
+    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
+) -> None:
+    dialog = open_dialog(TYPED)
+    wait_for(qtbot, dialog, "The recording differs")
+    before = len(checks.transcript_requests)
+    dialog._waveform.select(3.0, 7.0)
+    dialog._waveform.selection_changed.emit(3.0, 7.0)
+    qtbot.waitUntil(lambda: len(checks.transcript_requests) > before, timeout=PATIENCE)
+    request = checks.transcript_requests[-1]
+    assert len(request.samples) / request.sample_rate == pytest.approx(4.0, abs=0.3)
+    wait_for(qtbot, dialog, "The recording differs")
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("recognizer-not-found", "No recogniser for this language is installed"),
+        ("unrecognized-voice", "The recogniser does not understand this voice"),
+        ("checker-died", "The transcript was not compared (checker-died)."),
+    ],
+)
+def test_without_a_result_one_sentence_says_why(
+    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks, code: str, words: str
+) -> None:
+    checks.hear = lambda _: Transcript("", error_code=code)
+    dialog = open_dialog("")
+    wait_for(qtbot, dialog, words)
+    assert not comparison_of(dialog).use.isVisible()
+    assert dialog._create.isEnabled(), "the voice can be created all the same"
+    dialog.reject()
+
+
+def test_another_language_is_compared_again(
+    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
+) -> None:
+    dialog = open_dialog("")
+    wait_for(qtbot, dialog, "Heard")
+    box = next(box for box in dialog.findChildren(QComboBox) if box.accessibleName() == "Language")
+    box.setCurrentIndex(box.findData("zh"))
+    box.activated.emit(box.currentIndex())
+    qtbot.waitUntil(lambda: checks.transcript_requests[-1].language == "zh", timeout=PATIENCE)
+    dialog.reject()
+
+
+def test_closing_the_dialog_cancels(
+    open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
+) -> None:
+    checks.is_held = True
+    futures: list[Future[Transcript]] = []
+    dialog = open_dialog("")
+    comparison = comparison_of(dialog)
+    qtbot.waitUntil(lambda: comparison._future is not None, timeout=PATIENCE)
+    assert comparison._future is not None
+    futures.append(comparison._future)
+    assert comparison.words.text() == "Recognizing the words…"
+    dialog.reject()
+    assert futures[0].cancelled()
+
+
+def test_details_of_a_voice_are_compared_with_its_clip(make_bench: Callable[..., Bench], checks: FakeChecks) -> None:
+    bench = make_bench(checks=checks)
+    bench.library.add(clip_of_noise(bench.folder / "Anna.wav"), "Anna", TYPED)
+    window = bench.open_window()
+    window.voices.select("Anna")
+    bench.loop.call_soon(window.voices._list._edit)
+    bench.until(lambda: window.findChildren(EditDialog))
+    dialog = window.findChildren(EditDialog)[0]
+    comparison = comparison_of(dialog)
+    bench.until(lambda: comparison.words.text().startswith("The recording differs"))
+    assert checks.transcript_requests[-1].typed == TYPED
+    dialog.reject()

@@ -1,0 +1,196 @@
+"""Miniatures of the recognisers' published file layouts. They recognise tones: each token has a frequency."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from studio.audio.waveform import Waveform
+from studio.voices.features import kaldi_fbank
+
+RATE = 16_000
+SENSE_VOICE_PIECES = ("<blank>", "<s>", "<|en|>", "▁yes", "▁no", "你", "好", "▁may", "be")
+SENSE_VOICE_HZ = {3: 300.0, 4: 700.0, 5: 1300.0, 6: 2100.0, 7: 3100.0, 8: 4500.0}
+PARAKEET_PIECES = ("<unk>", "▁Oui", "▁non", "▁peut", "-", "être", ".", "<blk>")
+PARAKEET_HZ = {1: 500.0, 2: 1100.0, 3: 1900.0, 5: 2700.0, 6: 3700.0}
+
+
+def spoken(tokens: list[int], frequencies: dict[int, float], *, seconds: float = 0.32) -> np.ndarray:
+    """Return tones for ``tokens``, with silence before, between and after."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    silence = np.zeros(round(0.32 * RATE), np.float32)
+    parts = [silence]
+    for token in tokens:
+        parts += [(0.3 * np.sin(2 * np.pi * frequencies[token] * time)).astype(np.float32), silence]
+    noise = 1e-4 * np.random.default_rng(0).standard_normal(sum(map(len, parts)))
+    return (np.concatenate(parts) + noise).astype(np.float32)
+
+
+def write_sense_voice(folder: Path) -> Path:
+    """Write a network that classifies stacked frames, with the metadata and vocabulary of the real one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    size = len(SENSE_VOICE_PIECES)
+    features, labels = _training_frames()
+    mean, deviation = features.mean(axis=0), features.std(axis=0) + 1e-3
+    normalized = np.concatenate([(features - mean) / deviation, np.ones((len(features), 1))], axis=1)
+    wanted = 12.0 * np.eye(size)[labels]
+    weights = np.linalg.solve(normalized.T @ normalized + 50.0 * np.eye(normalized.shape[1]), normalized.T @ wanted)
+    nodes = [
+        helper.make_node("MatMul", ["x", "weights"], ["product"]),
+        helper.make_node("Add", ["product", "bias"], ["scores"]),
+        helper.make_node("Concat", ["tags", "scores"], ["logits"], axis=1),
+    ]
+    arrays = {
+        "weights": weights[:-1].astype(np.float32),
+        "bias": weights[-1].astype(np.float32),
+        "tags": np.eye(size, dtype=np.float32)[None, [2, 2, 2, 2]] * 12,
+    }
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, "T", 560]),
+        helper.make_tensor_value_info("x_length", TensorProto.INT32, [1]),
+        helper.make_tensor_value_info("language", TensorProto.INT32, [1]),
+        helper.make_tensor_value_info("text_norm", TensorProto.INT32, [1]),
+    ]
+    metadata = {
+        "model_type": "sense_voice_ctc", "lfr_window_size": "7", "lfr_window_shift": "6", "normalize_samples": "0",
+        "vocab_size": str(size), "with_itn": "14", "without_itn": "15", "lang_auto": "0", "lang_zh": "3",
+        "lang_en": "4", "lang_yue": "7", "lang_ja": "11", "lang_ko": "12",
+        "neg_mean": ",".join(map(str, -mean)), "inv_stddev": ",".join(map(str, 1 / deviation)),
+    }  # fmt: skip
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, "F", size])]
+    _save(folder / "model.int8.onnx", nodes, inputs, outputs, arrays, metadata)
+    _write_vocabulary(folder / "tokens.txt", SENSE_VOICE_PIECES)
+    return folder
+
+
+def write_parakeet(folder: Path) -> Path:
+    """Write the four files of a transducer that emits the token of each tone once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_features(folder / "nemo128.onnx")
+    _write_encoder(folder / "encoder-model.int8.onnx")
+    _write_joint(folder / "decoder_joint-model.int8.onnx")
+    _write_vocabulary(folder / "vocab.txt", PARAKEET_PIECES)
+    return folder
+
+
+def _training_frames() -> tuple[np.ndarray, np.ndarray]:
+    features, labels = [], []
+    for token in (0, *SENSE_VOICE_HZ):
+        seconds = 1.0
+        tone = spoken([token], SENSE_VOICE_HZ, seconds=seconds)[5120:-5120] if token else 1e-4 * np.ones(16_000)
+        rng = np.random.default_rng(token)
+        tone = (tone + 1e-4 * rng.standard_normal(len(tone))).astype(np.float32)
+        fbank = kaldi_fbank(Waveform(tone * np.float32(32_768), RATE), subtract_mean=False, has_hamming_window=True)
+        stacked = [fbank[start : start + 7].ravel() for start in range(len(fbank) - 6)]
+        features += stacked
+        labels += [token] * len(stacked)
+    return np.array(features, np.float64), np.array(labels)
+
+
+def _write_features(path: Path) -> None:
+    """128 filters at the tones' frequencies: their energy every 10 ms."""
+    time = np.arange(160) / RATE
+    filters = np.zeros((256, 1, 160), np.float32)
+    for token, hertz in PARAKEET_HZ.items():
+        filters[token, 0] = np.sin(2 * np.pi * hertz * time)
+        filters[128 + token, 0] = np.cos(2 * np.pi * hertz * time)
+    nodes = [
+        helper.make_node("Unsqueeze", ["waveforms", "axis"], ["channel"]),
+        helper.make_node("Conv", ["channel", "filters"], ["waves"], strides=[160]),
+        helper.make_node("Mul", ["waves", "waves"], ["energies"]),
+        helper.make_node("Split", ["energies"], ["sine", "cosine"], axis=1, num_outputs=2),
+        helper.make_node("Add", ["sine", "cosine"], ["features"]),
+        helper.make_node("Div", ["waveforms_lens", "hop"], ["features_lens"]),
+    ]
+    arrays = {"filters": filters, "axis": np.array([1], np.int64), "hop": np.array([160], np.int64)}
+    inputs = [
+        helper.make_tensor_value_info("waveforms", TensorProto.FLOAT, [1, "N"]),
+        helper.make_tensor_value_info("waveforms_lens", TensorProto.INT64, [1]),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, 128, "T"]),
+        helper.make_tensor_value_info("features_lens", TensorProto.INT64, [1]),
+    ]
+    _save(path, nodes, inputs, outputs, arrays)
+
+
+def _write_encoder(path: Path) -> None:
+    nodes = [
+        helper.make_node("AveragePool", ["audio_signal"], ["outputs"], kernel_shape=[8], strides=[8]),
+        helper.make_node("Div", ["length", "factor"], ["encoded_lengths"]),
+    ]
+    inputs = [
+        helper.make_tensor_value_info("audio_signal", TensorProto.FLOAT, [1, 128, "T"]),
+        helper.make_tensor_value_info("length", TensorProto.INT64, [1]),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("outputs", TensorProto.FLOAT, [1, 128, "F"]),
+        helper.make_tensor_value_info("encoded_lengths", TensorProto.INT64, [1]),
+    ]
+    _save(path, nodes, inputs, outputs, {"factor": np.array([8], np.int64)})
+
+
+def _write_joint(path: Path) -> None:
+    """A tone's token scores by its energy, unless it was the previous token; durations are one frame."""
+    size = len(PARAKEET_PIECES)
+    of_energy = np.zeros((128, size + 5), np.float32)
+    for token in PARAKEET_HZ:
+        of_energy[token, token] = 0.1
+    bias = np.zeros(size + 5, np.float32)
+    bias[size - 1], bias[size + 1] = 6.0, 9.0
+    after = np.zeros((size, size + 5), np.float32)
+    for token in PARAKEET_HZ:
+        after[token, token] = -100.0
+    nodes = [
+        helper.make_node("Transpose", ["encoder_outputs"], ["frames"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["frames", "of_energy"], ["by_energy"]),
+        helper.make_node("Clip", ["by_energy", "zero", "limit"], ["limited"]),
+        helper.make_node("Add", ["limited", "bias"], ["scores"]),
+        helper.make_node("Unsqueeze", ["scores", "axis"], ["columns"]),
+        helper.make_node("Gather", ["after", "targets"], ["rows"], axis=0),
+        helper.make_node("Unsqueeze", ["rows", "first_axis"], ["history"]),
+        helper.make_node("Add", ["columns", "history"], ["outputs"]),
+        helper.make_node("Identity", ["input_states_1"], ["output_states_1"]),
+        helper.make_node("Identity", ["input_states_2"], ["output_states_2"]),
+    ]
+    arrays = {
+        "of_energy": of_energy, "bias": bias, "after": after, "axis": np.array([2], np.int64),
+        "first_axis": np.array([1], np.int64), "zero": np.array(0.0, np.float32), "limit": np.array(12.0, np.float32),
+    }  # fmt: skip
+    inputs = [
+        helper.make_tensor_value_info("encoder_outputs", TensorProto.FLOAT, [1, 128, "T"]),
+        helper.make_tensor_value_info("targets", TensorProto.INT32, [1, "U"]),
+        helper.make_tensor_value_info("target_length", TensorProto.INT32, [1]),
+        helper.make_tensor_value_info("input_states_1", TensorProto.FLOAT, [2, 1, 8]),
+        helper.make_tensor_value_info("input_states_2", TensorProto.FLOAT, [2, 1, 8]),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("outputs", TensorProto.FLOAT, [1, "T", "U", size + 5]),
+        helper.make_tensor_value_info("output_states_1", TensorProto.FLOAT, [2, 1, 8]),
+        helper.make_tensor_value_info("output_states_2", TensorProto.FLOAT, [2, 1, 8]),
+    ]
+    _save(path, nodes, inputs, outputs, arrays)
+
+
+def _write_vocabulary(path: Path, pieces: tuple[str, ...]) -> None:
+    path.write_text("".join(f"{piece} {number}\n" for number, piece in enumerate(pieces)), "utf-8")
+
+
+def _save(
+    path: Path,
+    nodes: list[onnx.NodeProto],
+    inputs: list[onnx.ValueInfoProto],
+    outputs: list[onnx.ValueInfoProto],
+    arrays: dict[str, np.ndarray],
+    metadata: dict[str, str] | None = None,
+) -> None:
+    initializers = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    graph = helper.make_graph(nodes, path.stem, inputs, outputs, initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    for key, value in (metadata or {}).items():
+        entry = model.metadata_props.add()
+        entry.key, entry.value = key, value
+    onnx.save(model, str(path))

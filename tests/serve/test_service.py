@@ -1,0 +1,299 @@
+"""The service under use: voices, conversion, full queues, clients that leave, and workers that end."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import numpy as np
+import psutil
+import pytest
+import running_service
+import soundfile
+from fake_model import CHUNK_SAMPLES
+from running_service import RunningService, Serve
+from thread_worker import ThreadWorker
+from websockets.asyncio.client import connect
+
+pytestmark = pytest.mark.timeout(300)
+CLIP = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
+
+
+def speak(service: RunningService, text: str, **values: object) -> httpx2.Response:
+    body = {"input": text, "response_format": "pcm", **values}
+    return httpx2.post(f"{service.url}/v1/audio/speech", json=body, timeout=120)
+
+
+def expected_pcm(num_words: int) -> bytes:
+    levels = [0.1 * (position % 10) for position in range(1, num_words + 1)]
+    samples = np.repeat(np.array(levels, np.float32), CHUNK_SAMPLES)
+    file = io.BytesIO()
+    soundfile.write(file, samples, 24_000, "PCM_16", format="RAW")
+    return file.getvalue()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the condition was not reached"
+        time.sleep(0.01)
+
+
+def test_a_voice_is_added_used_and_removed(service: RunningService) -> None:
+    url = f"{service.url}/v1/audio/voices"
+    fields = {"name": "Nora Ñ", "consent": "Nora, for this test", "transcript": "What she says."}
+    added = httpx2.post(url, data=fields, files={"audio_sample": ("a.wav", CLIP.read_bytes())}, timeout=60)
+    assert added.status_code == 201, added.text
+    assert added.json()["voice"]["name"] == "Nora Ñ"
+    listed = {voice["id"]: voice for voice in httpx2.get(url).json()["voices"]}
+    assert listed["Nora Ñ"]["transcript"] == "What she says."
+    assert listed["Ada"]["is_bundled"]
+    assert speak(service, "one", voice="nora ñ").status_code == 200
+    assert service.service.library.get("Nora Ñ").consent.by == "Nora, for this test"
+    again = httpx2.post(url, data=fields, files={"audio_sample": ("a.wav", CLIP.read_bytes())}, timeout=60)
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "voice-exists")
+    assert httpx2.delete(f"{url}/Nora Ñ").json() == {"id": "Nora Ñ", "object": "audio.voice", "deleted": True}
+    assert speak(service, "one", voice="Nora Ñ").status_code == 404
+    assert httpx2.delete(f"{url}/Ada").status_code >= 400
+    assert [each.voice.name for each in service.service.library.trashed()] == ["Nora Ñ"]
+
+
+def test_a_voice_needs_consent(service: RunningService) -> None:
+    for fields in ({"name": "Nora"}, {"name": "Nora", "consent": " "}):
+        answer = httpx2.post(
+            f"{service.url}/v1/audio/voices", data=fields, files={"audio_sample": ("a.wav", CLIP.read_bytes())}
+        )
+        assert answer.status_code == 400
+        assert "consent" in answer.json()["error"]["message"]
+
+
+def test_a_recording_is_converted(service: RunningService) -> None:
+    answer = httpx2.post(
+        f"{service.url}/v1/audio/conversions",
+        data={"voice": "Ada", "response_format": "pcm"},
+        files={"file": ("speech.wav", CLIP.read_bytes())},
+        timeout=60,
+    )
+    assert answer.content == expected_pcm(2)
+    broken = httpx2.post(
+        f"{service.url}/v1/audio/conversions", data={"voice": "Ada"}, files={"file": ("speech.wav", b"no sound")}
+    )
+    assert (broken.status_code, broken.json()["error"]["code"]) == (400, "unreadable-clip")
+
+
+def test_styles_and_states_are_described(service: RunningService) -> None:
+    styles = httpx2.get(f"{service.url}/v1/audio/styles").json()
+    assert {"id", "name", "name_zh", "instruction"} == set(styles["styles"][0])
+    assert httpx2.get(f"{service.url}/readyz").json() == {"status": "ready"}
+    paths = httpx2.get(f"{service.url}/openapi.json").json()["paths"]
+    assert {"/v1/audio/speech", "/v1/audio/voices", "/v1/audio/conversions", "/v1/models"} <= set(paths)
+    assert httpx2.get(f"{service.url}/docs").status_code == 404, "its page would load scripts from another server"
+    answer = httpx2.get(f"{service.url}/nothing")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "bad-request")
+
+
+def test_metrics_count_without_texts_and_names(service: RunningService) -> None:
+    speak(service, "secret one two", voice="Ada")
+    speak(service, "nothing", voice="Ada")
+    text = httpx2.get(f"{service.url}/metrics").text
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert float(values["timbre_audio_seconds_total"]) > 0
+    assert float(values['timbre_failures_total{code="nothing-to-speak"}']) >= 1
+    assert float(values['timbre_stage_seconds_total{stage="flow"}']) > 0
+    assert float(values["timbre_running_requests"]) == 0
+    assert "Ada" not in text
+    assert "secret" not in text
+
+
+def test_a_full_queue_answers_429_with_the_time_to_return(serve: Serve) -> None:
+    with serve(most_waiting=1) as running, ThreadPoolExecutor(2) as pool:
+        speaking = [pool.submit(speak, running, "rest " * 20) for _ in range(2)]
+        wait_until(lambda: running.service.queue.num_waiting == 1)
+        answer = speak(running, "one")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too-many-requests")
+        assert int(answer.headers["retry-after"]) >= 1
+        assert all(each.result().content == expected_pcm(20) for each in speaking)
+
+
+def test_a_client_that_leaves_cancels_its_request(serve: Serve) -> None:
+    with serve() as running:
+        with httpx2.stream(
+            "POST", f"{running.url}/v1/audio/speech", json={"input": "one wait", "response_format": "pcm"}
+        ) as answer:
+            next(answer.iter_raw(2 * CHUNK_SAMPLES))
+        wait_until(lambda: running.service.queue.num_running == 0)
+        assert speak(running, "one two").content == expected_pcm(2)
+        assert "timbre_cancelled_total 1.0" in httpx2.get(f"{running.url}/metrics").text
+
+
+def test_a_client_that_leaves_the_queue_never_reaches_the_worker(serve: Serve) -> None:
+    with serve() as running:
+        with httpx2.stream(
+            "POST", f"{running.url}/v1/audio/speech", json={"input": "one wait", "response_format": "pcm"}
+        ) as first:
+            blocks = first.iter_raw(2 * CHUNK_SAMPLES)  # kept: its end would close the connection
+            next(blocks)
+            with pytest.raises(httpx2.ReadTimeout):
+                httpx2.post(f"{running.url}/v1/audio/speech", json={"input": "never"}, timeout=1)
+            wait_until(lambda: running.service.queue.num_waiting == 0)
+        assert speak(running, "one").status_code == 200
+        model = ThreadWorker.created[-1].server._model
+        assert model is not None
+        assert "never" not in [request.text for request in model.requests]  # type: ignore[union-attr]
+
+
+def test_requests_that_are_running_end_before_the_service(serve: Serve) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with serve() as running:
+            speaking = pool.submit(speak, running, "rest " * 20)
+            wait_until(lambda: running.service.queue.num_running == 1)
+        assert speaking.result().content == expected_pcm(20)
+
+
+@pytest.mark.slow
+def test_no_line_is_lost_when_the_worker_is_killed(serve: Serve) -> None:
+    """The worker is killed in the middle of 20 lines; each is the same as if it had not been."""
+    slowest = 0.0
+    with serve(start_worker=running_service.fake_process) as running, ThreadPoolExecutor(1) as pool:
+        for _ in range(20):
+            speaking = pool.submit(speak, running, "rest " * 10)
+            heard = running.service.metrics
+            before = heard.worker_restarts._value.get()
+            wait_until(lambda: running.service.queue.num_running == 1 and bool(running.client._running))
+            time.sleep(random.Random(_).uniform(0.0, 0.8))
+            running.kill_worker()
+            assert speaking.result().content == expected_pcm(10)
+            assert heard.worker_restarts._value.get() <= before + 1
+            started = time.monotonic()
+            assert speak(running, "one").content == expected_pcm(1)
+            slowest = max(slowest, time.monotonic() - started)
+    assert slowest < 30, "a new worker starts in time"
+
+
+def test_a_line_that_always_ends_the_worker_fails_alone(serve: Serve) -> None:
+    with serve(start_worker=running_service.fake_process) as running:
+        answer = speak(running, "exit")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "worker-died")
+        assert speak(running, "one two").content == expected_pcm(2)
+
+
+@pytest.mark.slow
+def test_many_requests_leave_nothing_behind(serve: Serve) -> None:
+    """200 requests of 16 clients, one in five broken off, one in ten invalid."""
+    with serve(most_waiting=200) as running:
+        speak(running, "one")
+        process = psutil.Process()
+        before = process.num_fds() if hasattr(process, "num_fds") else process.num_handles()
+        wrong: list[str] = []
+
+        def work(number: int) -> None:
+            client = {"X-Client-Id": str(number % 16)}
+            url = f"{running.url}/v1/audio/speech"
+            if number % 10 == 9:
+                answer = httpx2.post(url, json={"input": "one", "voice": "nobody"}, headers=client, timeout=120)
+                if answer.status_code != 404:
+                    wrong.append(f"{number}: {answer.status_code}")
+            elif number % 5 == 4:
+                body = {"input": "breathe " * 30, "response_format": "pcm"}
+                with httpx2.stream("POST", url, json=body, headers=client, timeout=120) as answer:
+                    next(answer.iter_raw(CHUNK_SAMPLES))
+            else:
+                num_words = 1 + number % 7
+                body = {"input": "one " * num_words, "response_format": "pcm"}
+                answer = httpx2.post(url, json=body, headers=client, timeout=120)
+                if answer.content != expected_pcm(num_words):
+                    wrong.append(f"{number}: {answer.status_code}, {len(answer.content)} bytes")
+
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(work, range(200)))
+        assert wrong == []
+        wait_until(lambda: running.service.queue.num_running == 0 and not running.client._running)
+        wait_until(lambda: (process.num_fds() if hasattr(process, "num_fds") else process.num_handles()) <= before + 2)
+        assert running.service.queue.num_waiting == 0
+
+
+def test_text_that_is_being_written_is_spoken_while_it_arrives(service: RunningService) -> None:
+    """The audio of the first words arrives before the last words are sent."""
+
+    async def talk() -> tuple[bytes, list[dict[str, object]]]:
+        audio, events = b"", []
+        async with connect(f"ws{service.url[4:]}/v1/audio/speech/stream") as socket:
+            await socket.send(json.dumps({"type": "start", "voice": "Ada", "seed": 3}))
+            await socket.send(json.dumps({"type": "text", "text": "one two "}))
+            while len(audio) < 2 * 2 * CHUNK_SAMPLES:
+                message = await socket.recv()
+                if isinstance(message, bytes):
+                    audio += message
+                else:
+                    events.append(json.loads(message))
+            await socket.send(json.dumps({"type": "text", "text": "three"}))
+            await socket.send(json.dumps({"type": "end"}))
+            async for message in socket:
+                if isinstance(message, bytes):
+                    audio += message
+                else:
+                    events.append(json.loads(message))
+        return audio, events
+
+    audio, events = asyncio.run(asyncio.wait_for(talk(), 60))
+    assert audio == expected_pcm(3)
+    assert [event["type"] for event in events] == ["started", "done"]
+    assert events[0]["sample_rate"] == 24_000
+
+
+@pytest.mark.parametrize(
+    ("messages", "code"),
+    [
+        (["no json"], "bad-request"),
+        ([{"type": "text", "text": "early"}], "bad-request"),
+        ([{"type": "start", "voice": "nobody"}], "voice-not-found"),
+        ([{"type": "start", "speed": 9}], "bad-request"),
+        ([{"type": "start"}, {"type": "dance"}], "bad-request"),
+        ([{"type": "start"}, {"type": "text", "text": "x" * 30_000}], "bad-request"),
+        ([{"type": "start"}, {"type": "text", "text": "bug"}], "internal-error"),
+    ],
+)
+def test_wrong_messages_are_answered_with_an_error(service: RunningService, messages: list[object], code: str) -> None:
+    async def talk() -> dict[str, object]:
+        async with connect(f"ws{service.url[4:]}/v1/audio/speech/stream") as socket:
+            for message in messages:
+                await socket.send(message if isinstance(message, str) else json.dumps(message))
+            answers = [message async for message in socket]
+        return dict(json.loads(answers[-1]))
+
+    answer = asyncio.run(asyncio.wait_for(talk(), 60))
+    assert answer["type"] == "error"
+    assert answer["error"]["code"] == code  # type: ignore[index]
+
+
+def test_a_live_client_that_leaves_ends_its_request(service: RunningService) -> None:
+    async def talk() -> None:
+        async with connect(f"ws{service.url[4:]}/v1/audio/speech/stream") as socket:
+            await socket.send(json.dumps({"type": "start"}))
+            await socket.send(json.dumps({"type": "text", "text": "one wait"}))
+            while not isinstance(await socket.recv(), bytes):
+                pass
+
+    asyncio.run(asyncio.wait_for(talk(), 60))
+    wait_until(lambda: service.service.queue.num_running == 0)
+    assert speak(service, "one").content == expected_pcm(1)
+
+
+def test_nothing_of_the_service_runs_after_it(serve: Serve) -> None:
+    others = set(threading.enumerate())
+    with serve() as running:
+        speak(running, "one")
+        port = running.port
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"http://127.0.0.1:{port}/healthz")
+    wait_until(
+        lambda: not [each for each in threading.enumerate() if each.name == "test-service" and each not in others]
+    )

@@ -1,0 +1,114 @@
+"""SenseVoice and Parakeet on miniatures of their published layouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_recognizers import (
+    PARAKEET_HZ,
+    RATE,
+    SENSE_VOICE_HZ,
+    spoken,
+    write_parakeet,
+    write_sense_voice,
+)
+
+from studio.errors import DamagedModelFile
+from studio.take_checks.recognizers.choice import AvailableRecognizer
+from studio.take_checks.recognizers.opening import open_recognizer
+from studio.take_checks.recognizers.parakeet_tdt import ParakeetTdt
+from studio.take_checks.recognizers.sense_voice import SenseVoice
+
+
+@pytest.fixture(scope="module")
+def sense_voice(tmp_path_factory: pytest.TempPathFactory) -> SenseVoice:
+    return SenseVoice("SenseVoiceSmall", write_sense_voice(tmp_path_factory.mktemp("sense-voice")))
+
+
+@pytest.fixture(scope="module")
+def parakeet(tmp_path_factory: pytest.TempPathFactory) -> ParakeetTdt:
+    return ParakeetTdt("Parakeet", write_parakeet(tmp_path_factory.mktemp("parakeet")))
+
+
+def test_sense_voice_hears_words_and_characters_with_their_times(sense_voice: SenseVoice) -> None:
+    heard = sense_voice.transcribe(spoken([3, 7, 8, 5, 6], SENSE_VOICE_HZ), "zh")
+    assert [unit.text for unit in heard] == ["yes", "maybe", "你", "好"]
+    starts = [unit.from_seconds for unit in heard]
+    assert starts == pytest.approx([0.32, 0.96, 2.24, 2.88], abs=0.13)
+    assert all(0.5 < unit.confidence <= 1.0 for unit in heard)
+
+
+def test_sense_voice_aligns_the_expected_text_and_scores_what_was_not_said(sense_voice: SenseVoice) -> None:
+    hearing = sense_voice.hear(spoken([5, 6, 3], SENSE_VOICE_HZ), ["你", "好", "yes"], "zh")
+    assert [unit.score > 0.9 for unit in hearing.aligned if unit] == [True, True, True]
+    missing = sense_voice.hear(spoken([5, 3], SENSE_VOICE_HZ), ["你", "好", "yes"], "zh")
+    assert [round(unit.score) for unit in missing.aligned if unit] == [1, 0, 1]
+
+
+def test_sense_voice_says_nothing_about_characters_that_its_vocabulary_lacks(sense_voice: SenseVoice) -> None:
+    hearing = sense_voice.hear(spoken([5, 6], SENSE_VOICE_HZ), ["你", "龘", "好"], "zh")
+    assert hearing.aligned[1] is not None
+    assert hearing.aligned[1].score == 1.0
+
+
+def test_sense_voice_joins_the_parts_of_a_long_recording(sense_voice: SenseVoice) -> None:
+    speech = spoken([3, 4] * 30, SENSE_VOICE_HZ)
+    assert len(speech) > 35 * RATE
+    heard = sense_voice.transcribe(speech, "en")
+    assert [unit.text for unit in heard] == ["yes", "no"] * 30
+    assert heard[-1].from_seconds == pytest.approx(0.32 + 59 * 0.64, abs=0.13)
+
+
+@pytest.mark.parametrize("num_samples", [0, 1, 399, 700])
+def test_very_short_recordings_contain_nothing(
+    sense_voice: SenseVoice, parakeet: ParakeetTdt, num_samples: int
+) -> None:
+    silence = np.zeros(num_samples, np.float32)
+    assert sense_voice.transcribe(silence, "zh") == ()
+    assert parakeet.transcribe(silence, "fr") == ()
+
+
+def test_parakeet_hears_words_without_punctuation(parakeet: ParakeetTdt) -> None:
+    heard = parakeet.transcribe(spoken([1, 2, 6], PARAKEET_HZ), "fr")
+    assert [unit.text for unit in heard] == ["oui", "non"]
+    assert [unit.from_seconds for unit in heard] == pytest.approx([0.32, 0.96], abs=0.09)
+
+
+def test_parakeet_aligns_the_expected_text(parakeet: ParakeetTdt) -> None:
+    hearing = parakeet.hear(spoken([1, 2], PARAKEET_HZ), ["oui", "non"], "fr")
+    assert [round(unit.score, 1) for unit in hearing.aligned if unit] == [1.0, 1.0]
+    missing = parakeet.hear(spoken([1, 2], PARAKEET_HZ), ["oui", "peut", "non"], "fr")
+    assert [round(unit.score) for unit in missing.aligned if unit] == [1, 0, 1]
+    assert missing.aligned[2] is not None
+    assert missing.aligned[2].from_seconds == pytest.approx(0.96, abs=0.09)
+
+
+@pytest.mark.parametrize("write", [write_sense_voice, write_parakeet])
+@pytest.mark.parametrize("damage", ["truncated", "not onnx", "vocabulary"])
+def test_a_damaged_recogniser_is_reported_each_time(tmp_path: Path, write: object, damage: str) -> None:
+    folder = write(tmp_path / "model")  # type: ignore[operator]
+    networks = sorted(folder.glob("*.onnx"))
+    for path in networks:
+        if damage == "truncated":
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        if damage == "not onnx":
+            path.write_bytes(b"\x00" * 100)
+    if damage == "vocabulary":
+        next(folder.glob("*.txt")).write_text("a b c\n")
+    layout = "sense-voice" if write is write_sense_voice else "parakeet-tdt"
+    for _ in range(2):
+        with pytest.raises(DamagedModelFile):
+            open_recognizer(AvailableRecognizer("it", frozenset(), layout, folder))
+
+
+def test_a_sense_voice_network_without_its_metadata_is_reported(tmp_path: Path) -> None:
+    import onnx
+
+    folder = write_sense_voice(tmp_path)
+    model = onnx.load(str(folder / "model.int8.onnx"))
+    del model.metadata_props[:]
+    onnx.save(model, str(folder / "model.int8.onnx"))
+    with pytest.raises(DamagedModelFile, match="not a SenseVoice network"):
+        SenseVoice("it", folder)

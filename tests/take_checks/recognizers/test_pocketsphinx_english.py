@@ -1,0 +1,139 @@
+"""The bundled recogniser on the bundled voices: clean recordings, and the same with planted faults."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from studio import paths
+from studio.audio.files import read_audio
+from studio.errors import UnrecognizedVoice
+from studio.take_checks.checker import Checker, at_recognizer_rate
+from studio.take_checks.comparison import compare
+from studio.take_checks.findings import TextFindings
+from studio.take_checks.recognizers.choice import EMBEDDED
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, Samples
+from studio.take_checks.records import ProblemKind
+from studio.take_checks.requests import TranscriptRequest
+from studio.take_checks.units import spoken_units
+
+pytest.importorskip("pocketsphinx", reason="there are no wheels for this version of Python")
+
+from studio.take_checks.recognizers.letter_sounds import pronunciation
+from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish
+
+VOICES = ["Ada", "Angus", "Miles"]
+
+
+@cache
+def recognizer() -> PocketsphinxEnglish:
+    return PocketsphinxEnglish()
+
+
+@cache
+def clip(name: str) -> tuple[Samples, str]:
+    path: Path = paths.resources() / "voices" / f"{name}.wav"
+    waveform = read_audio(path)
+    return at_recognizer_rate(waveform.samples, waveform.sample_rate), path.with_suffix(".txt").read_text(
+        "utf-8"
+    ).strip()
+
+
+def checked(samples: Samples, text: str) -> TextFindings:
+    units = spoken_units(text, "en")
+    hearing = recognizer().hear(samples, [unit.text for unit in units], "en")
+    return compare(text, units, hearing, seconds=len(samples) / SAMPLE_RATE, recognizer="pocketsphinx", language="en")
+
+
+def worst(found: TextFindings) -> float:
+    return max((problem.confidence for problem in found.problems), default=0.0)
+
+
+@pytest.mark.parametrize("name", VOICES)
+def test_the_bundled_clips_contain_their_transcripts(name: str) -> None:
+    samples, text = clip(name)
+    found = checked(samples, text)
+    assert worst(found) < 0.5
+    starts = [word.from_seconds for word in found.words]
+    assert starts == sorted(starts)
+    assert len(found.words) == len({(word.text_start, word.text_end) for word in found.words})
+
+
+@pytest.mark.parametrize("name", VOICES)
+def test_a_removed_word_is_found_at_its_place(name: str) -> None:
+    samples, text = clip(name)
+    words = checked(samples, text).words
+    word = max(words[1:-1], key=lambda each: each.to_seconds - each.from_seconds)
+    start, end = round(word.from_seconds * SAMPLE_RATE), round(word.to_seconds * SAMPLE_RATE)
+    found = checked(np.concatenate([samples[:start], samples[end:]]), text)
+    assert worst(found) > 0.5
+    problem = max(found.problems, key=lambda each: each.confidence)
+    assert abs(problem.from_seconds - word.from_seconds) < 0.5
+    assert problem.text_start <= word.text_end
+    assert problem.text_end >= word.text_start
+
+
+@pytest.mark.parametrize("name", VOICES)
+def test_a_repeated_word_is_found(name: str) -> None:
+    samples, text = clip(name)
+    words = checked(samples, text).words
+    word = max(words[1:-1], key=lambda each: each.to_seconds - each.from_seconds)
+    start, end = round(word.from_seconds * SAMPLE_RATE), round(word.to_seconds * SAMPLE_RATE)
+    found = checked(np.concatenate([samples[:end], samples[start:]]), text)
+    assert worst(found) > 0.5
+    assert ProblemKind.REPEATED_WORDS in {problem.kind for problem in found.problems}
+
+
+@pytest.mark.parametrize("name", ["Linda", "Max"])
+def test_a_voice_of_espeak_that_it_does_not_understand_is_reported(name: str) -> None:
+    samples, text = clip(name)
+    with pytest.raises(UnrecognizedVoice, match="does not understand this voice"):
+        checked(samples, text)
+
+
+@pytest.mark.parametrize("name", ["Linda", "Max"])
+def test_no_transcript_is_proposed_for_a_voice_that_it_does_not_understand(name: str) -> None:
+    samples, _ = clip(name)
+    with pytest.raises(UnrecognizedVoice):
+        Checker(lambda: (EMBEDDED,)).transcribe(TranscriptRequest(samples, SAMPLE_RATE, language="en"))
+
+
+def test_another_sentence_is_found() -> None:
+    (samples, _), (_, text) = clip(VOICES[0]), clip(VOICES[1])
+    found = checked(samples, text)
+    assert worst(found) > 0.9
+    assert found.word_error_rate is not None
+    assert found.word_error_rate > 0.5
+
+
+def test_silence_and_very_short_audio_miss_all_words() -> None:
+    for samples in (np.zeros(SAMPLE_RATE, np.float32), np.zeros(10, np.float32), np.zeros(0, np.float32)):
+        assert worst(checked(samples, "Nothing is spoken here.")) > 0.9
+
+
+def test_the_second_recording_is_heard_like_the_first() -> None:
+    samples, text = clip(VOICES[0])
+    first = checked(samples, text)
+    checked(np.zeros(SAMPLE_RATE, np.float32), "Something else in between.")
+    assert checked(samples, text) == first
+
+
+def test_words_that_the_lexicon_lacks_have_a_pronunciation() -> None:
+    lexicon = {"light": "L AY T", "house": "HH AW S", "walk": "W AO K", "wren": "R EH N"}
+    assert pronunciation("lighthouse", lexicon.get) == "L AY T HH AW S"
+    assert pronunciation("Wren's", lexicon.get) == "R EH N Z"
+    assert pronunciation("walking", lexicon.get) == "W AO K IH NG"
+    assert pronunciation("zorblax", lexicon.get) == "Z AO R B L AE K S"
+    assert pronunciation("bbc", lexicon.get) == "B IY B IY S IY"
+    assert pronunciation("Žďár", lexicon.get)
+    assert pronunciation("—", lexicon.get)
+
+
+def test_unusual_words_can_be_aligned() -> None:
+    samples, _ = clip(VOICES[0])
+    text = "Zyxwv (brk) 中文 ünïcödé it's o'clock <sil> [NOISE] aaa"
+    units = [unit.text for unit in spoken_units(text, "en")]
+    assert len(recognizer().hear(samples, units, "en").aligned) == len(units)

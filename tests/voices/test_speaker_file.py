@@ -1,0 +1,111 @@
+"""The speakers of a ``spk2info.pt`` are read without PyTorch, and a hostile file is a sentence."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import noise_models
+import numpy as np
+import pytest
+import torch
+
+from studio.errors import BadVoiceFile
+from studio.voices.speaker_file import read_speakers
+
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def embedding(*shape: int) -> torch.Tensor:
+    return torch.randn(*(shape or (1, 192)), generator=GENERATOR)
+
+
+def write(path: Path, entries: Any) -> Path:
+    torch.save(entries, path)
+    return path
+
+
+def test_speakers_have_the_values_that_torch_reads() -> None:
+    path = noise_models.V1 / "spk2info.pt"
+    wanted = torch.load(path, weights_only=True)
+    speakers = read_speakers(path)
+    assert list(speakers) == list(wanted)
+    for name, values in speakers.items():
+        assert np.array_equal(values, wanted[name]["embedding"][0].numpy())
+
+
+def test_torch_is_not_imported() -> None:
+    code = (
+        "import sys, pathlib; from studio.voices.speaker_file import read_speakers;"
+        f"assert read_speakers(pathlib.Path({str(noise_models.V1 / 'spk2info.pt')!r}));"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64])
+def test_other_number_types_views_and_flat_embeddings_are_read(tmp_path: Path, dtype: torch.dtype) -> None:
+    table = embedding(3, 192).to(dtype)
+    entries = OrderedDict(a={"embedding": table[1:2]}, b={"embedding": table[2]})
+    speakers = read_speakers(write(tmp_path / "spk2info.pt", entries))
+    assert np.array_equal(speakers["a"], table[1].float().numpy())
+    assert np.array_equal(speakers["b"], table[2].float().numpy())
+
+
+def test_voices_with_prompt_features_are_not_speakers() -> None:
+    assert read_speakers(noise_models.V2 / "spk2info.pt") == {}
+
+
+class RunsCode:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("ran",)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"a": {"embedding": embedding(1, 191)}},
+        {"a": {"embedding": embedding(192, 1)}},
+        {"a": {"embedding": torch.full((1, 192), float("nan"))}},
+        {"a": {"embedding": torch.zeros(1).expand(1, 192)}},
+        ["no", "names"],
+    ],
+    ids=["too short", "a column", "nan", "one repeated number", "a list"],
+)
+def test_damaged_speakers_are_a_sentence(tmp_path: Path, entries: Any) -> None:
+    with pytest.raises(BadVoiceFile, match=r"The speakers in spk2info\.pt cannot be read"):
+        read_speakers(write(tmp_path / "spk2info.pt", entries))
+
+
+def test_code_in_the_file_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "spk2info.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickle.dumps({"a": RunsCode()}))
+    with pytest.raises(BadVoiceFile):
+        read_speakers(path)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("size", [0, 100, 1500])
+def test_a_truncated_file_is_a_sentence(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "spk2info.pt"
+    path.write_bytes((noise_models.V1 / "spk2info.pt").read_bytes()[:size])
+    with pytest.raises(BadVoiceFile):
+        read_speakers(path)
+
+
+def test_a_storage_shorter_than_its_tensor_is_a_sentence(tmp_path: Path) -> None:
+    source, path = noise_models.V1 / "spk2info.pt", tmp_path / "spk2info.pt"
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content[:100] if "/data/" in name else content)
+    with pytest.raises(BadVoiceFile):
+        read_speakers(path)
