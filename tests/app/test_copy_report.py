@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Callable
@@ -90,8 +89,6 @@ def test_the_report_requested_last_is_copied(bench: Bench, monkeypatch: pytest.M
     assert QGuiApplication.clipboard().text() == "model-not-found"
 
 
-# Twice, Qt crashed here in a process that had run many other tests of the window; alone the test passes.
-@pytest.mark.skipif("PYTEST_XDIST_WORKER" in os.environ, reason="Qt crashes here after many tests in one process")
 @pytest.mark.parametrize("words", ["OK", "Replace"])
 def test_a_question_stays_open_while_its_report_is_copied(
     bench: Bench, report_of: Callable[[QWidget], str], words: str

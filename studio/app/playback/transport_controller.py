@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -205,7 +204,6 @@ class EscapeStopsPlayback(QObject):
         self._session = session
         self._stop = stop
         self._window = window
-        self._focus: QWidget | None = None
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
@@ -232,10 +230,9 @@ class EscapeStopsPlayback(QObject):
         players = (self._session.transport, *self._other_players)
         return self._session.script_player.is_active or any(player.is_playing for player in players)
 
-    def _on_focus_changed(self, _: QWidget | None, focus: QWidget | None) -> None:
-        if self._focus is not None:
-            with contextlib.suppress(RuntimeError):  # Qt has deleted the widget
-                self._focus.removeEventFilter(self)
-        self._focus = focus
+    def _on_focus_changed(self, previous: QWidget | None, focus: QWidget | None) -> None:
+        # No reference is kept: if it were the last one, the change of focus would destroy a window that Qt still uses.
+        if previous is not None:
+            previous.removeEventFilter(self)
         if focus is not None:
             focus.installEventFilter(self)

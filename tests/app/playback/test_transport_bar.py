@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
 from window_bench import Bench, write_on
 
 from studio.app.theme.appearance import Appearance, apply_theme
@@ -61,6 +63,18 @@ def test_space_pauses_and_continues_at_the_same_place(bench: Bench, window: Main
     press(window, Qt.Key.Key_Space)
     bench.until(lambda: transport.is_playing)
     assert transport.position_seconds < stopped_at, "after Esc it starts from the beginning"
+
+
+def test_the_key_for_stopping_does_not_keep_a_focused_widget_alive(bench: Bench, window: MainWindow) -> None:
+    """Otherwise the next change of focus destroys it while Qt uses it, which crashes the program."""
+    field = QLineEdit()
+    field.show()
+    field.activateWindow()
+    field.setFocus()
+    bench.until(field.hasFocus)
+    is_alive = weakref.ref(field)
+    del field
+    assert is_alive() is None
 
 
 def test_the_script_continues_after_a_pause(bench: Bench, window: MainWindow) -> None:
