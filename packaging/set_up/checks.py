@@ -53,9 +53,14 @@ def run_checks(
 
 
 def _parallel() -> list[str]:
-    """Arguments that distribute the tests over the cores, by file: tests of one file share expensive fixtures."""
+    """Arguments that distribute the tests over the cores, by file: tests of one file share expensive fixtures.
+
+    The run ends if a test process crashes: pytest-xdist can wait forever for the process that replaces it.
+    """
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return ["-n", str(min(num_cores, _MAX_WORKERS)), "--dist", "loadfile"] if num_cores > 1 else []
+    if num_cores == 1:
+        return []
+    return ["-n", str(min(num_cores, _MAX_WORKERS)), "--dist", "loadfile", "--max-worker-restart=0"]
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
