@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 _PROGRAM = """
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFileOpenEvent
@@ -20,6 +22,7 @@ print(*(path.name for path in taken))
 """
 
 
+@pytest.mark.slow
 def test_files_are_kept_until_the_window_is_ready() -> None:
     """Runs in a separate process, because this one already has an application."""
     done = subprocess.run(

@@ -90,6 +90,7 @@ def is_part(control: QWidget) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_every_control_is_named_and_every_dialog_fits(stage: Stage) -> None:
     loop = asyncio.get_event_loop()
     faults = []

@@ -20,6 +20,7 @@ def theme(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[None]:
     apply_theme(qapp, Appearance("system"))
 
 
+@pytest.mark.slow
 def test_the_selected_row_has_a_tint_and_a_bar(qtbot: QtBot, theme: None) -> None:
     dialog = QDialog()
     qtbot.addWidget(dialog)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from window_bench import Bench
@@ -144,6 +145,7 @@ def test_the_death_of_the_worker_is_reported_and_the_next_line_is_spoken(bench: 
     assert bench.session.editor.project.takes_of(bench.lines[0].id)[1].is_complete
 
 
+@pytest.mark.slow
 def test_play_all_waits_for_lines_being_generated(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()

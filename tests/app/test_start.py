@@ -122,6 +122,7 @@ def test_the_first_paint_is_fast_and_imports_no_engine(tmp_path: Path) -> None:
     assert num_objects <= MOST_OBJECTS
 
 
+@pytest.mark.slow
 def test_the_window_opens_and_reports_damaged_settings(tmp_path: Path) -> None:
     """The file is nested so deeply that the parser fails."""
     (tmp_path / "TIMBRE_CONFIG").mkdir()
@@ -134,6 +135,7 @@ def test_the_window_opens_and_reports_damaged_settings(tmp_path: Path) -> None:
     assert (tmp_path / "TIMBRE_CONFIG" / "settings.json.damaged").is_file()
 
 
+@pytest.mark.slow
 def test_no_engine_is_imported_while_the_window_works(tmp_path: Path) -> None:
     """The worker starts, loads the model and normalizes a text in another process."""
     work = (

@@ -139,6 +139,7 @@ def test_a_language_accepted_in_the_settings_replaces_the_window_and_its_open_pa
     bench.live(0.1)
 
 
+@pytest.mark.slow
 def test_the_old_window_is_freed(bench: Bench) -> None:
     """No connection of the session keeps a widget of the old window, or calls one that is deleted."""
     bench.open_window().script.paste_text("One line.\n\nAnother line.")

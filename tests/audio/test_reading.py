@@ -252,6 +252,7 @@ def test_a_higher_sample_rate_is_resampled_while_it_is_read(tmp_path: Path) -> N
     assert peak_bytes < 2.5 * read.samples.nbytes + (16 << 20)
 
 
+@pytest.mark.slow
 def test_a_highly_compressed_file_needs_little_memory(tmp_path: Path) -> None:
     """Two minutes of silence at the highest rate of FLAC: 300 MB of samples in a few hundred kilobytes."""
     with soundfile.SoundFile(tmp_path / "clip.flac", "w", 655_350, 1, "PCM_16") as file:

@@ -53,6 +53,7 @@ def measured(
     return report, said
 
 
+@pytest.mark.slow
 def test_every_documented_measurement_is_present(measured: tuple[BenchReport, list[str]]) -> None:
     report, _ = measured
     assert {figure.name for figure in report.figures} >= {
@@ -174,6 +175,7 @@ def test_gapless_start_waits_for_the_latest_chunk() -> None:
     assert timing.earliest_gapless_start == pytest.approx(2.5)
 
 
+@pytest.mark.slow
 def test_the_thread_comparison_restores_the_number_of_threads(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 2)
     checkpoint = open_checkpoint(reference / "cosyvoice3" / "checkpoint")
@@ -248,6 +250,7 @@ def test_ctrl_c_ends_it_without_a_traceback(monkeypatch: pytest.MonkeyPatch, tmp
     assert main(["--model", str(tmp_path)]) == 130
 
 
+@pytest.mark.slow
 def test_json_goes_alone_to_standard_output_and_the_cache_stays_untouched(
     reference: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ def install_in_another_process(place: Any, num_bytes: int) -> subprocess.Popen[b
     return child
 
 
+@pytest.mark.slow
 def test_a_killed_installation_is_resumed(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
     child = install_in_another_process(place, 40_000)
@@ -49,6 +50,7 @@ def test_a_killed_installation_is_resumed(place: Any) -> None:
     assert check_model(place.model.name).is_intact
 
 
+@pytest.mark.slow
 def test_a_second_installation_of_the_same_model_raises(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=60_000)]
     child = install_in_another_process(place, 40_000)

@@ -29,6 +29,7 @@ def test_a_good_recording_is_good(capsys: pytest.CaptureFixture[str]) -> None:
     assert " ".join(word["text"] for word in found["words"]).startswith(TEXT.split()[0])
 
 
+@pytest.mark.slow
 def test_other_words_are_bad_and_named(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = "Seven elephants crossed the frozen river before anybody noticed."
     assert main(["check", str(VOICES / "Ada.wav"), "--text", wrong, "--json"]) == 2
@@ -36,6 +37,7 @@ def test_other_words_are_bad_and_named(capsys: pytest.CaptureFixture[str]) -> No
     assert set(problem) == {"kind", "from_seconds", "to_seconds", "text", "confidence"}
 
 
+@pytest.mark.slow
 def test_a_folder_and_a_table_give_one_line_for_each_recording(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

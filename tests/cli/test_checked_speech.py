@@ -146,6 +146,7 @@ def test_an_export_without_checks_tells_nothing(timbre: Terminal, clip: Path) ->
     assert "verdict" not in table.read_text("utf-8-sig").splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_script_of_200_lines_with_one_spoilt_in_ten(timbre: Terminal, clip: Path) -> None:
     texts = [f"line {number} ends" for number in range(200)]
     checks = use(timbre, FakeChecks(dict.fromkeys(texts[::10], 1)))

@@ -30,6 +30,7 @@ def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')'))
 
 
+@pytest.mark.slow
 def test_the_report_of_a_working_installation(timbre: Terminal) -> None:
     timbre.with_sound_card()
     ran = timbre("doctor", "--json")

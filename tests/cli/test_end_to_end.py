@@ -16,6 +16,7 @@ HOUSE = Path(__file__).parent.parent.parent
 CLIP = HOUSE / "tests" / "reference" / "inputs" / "prompt_a.wav"
 
 
+@pytest.mark.slow
 def test_a_text_is_spoken_with_the_bundled_model(tmp_path: Path) -> None:
     places = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CACHE", "LOGS")}
     words = ["say", "Good morning.", "--voice", CLIP, "-o", tmp_path / "out.wav", "--json", "--precision", "float32"]

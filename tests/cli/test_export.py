@@ -156,6 +156,7 @@ def game_table(num_rows: int = 200) -> list[list[str]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_game_table_is_cast_and_exported_with_its_folders(timbre, spoken, suffix, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(export_script, "detect_generation", lambda _: (COSYVOICE3, None))

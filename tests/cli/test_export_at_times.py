@@ -52,6 +52,7 @@ def test_the_format_follows_the_name_of_the_file(film) -> None:  # type: ignore[
     assert soundfile.info("dub.flac").format == "FLAC"
 
 
+@pytest.mark.slow
 def test_60_cues_of_which_20_are_too_long(film) -> None:  # type: ignore[no-untyped-def]
     """After fitting, no line is more than 0.1 s too long, or it is reported."""
     cues = ""

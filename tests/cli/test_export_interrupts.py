@@ -55,6 +55,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "out").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_export_can_be_resumed(tmp_path: Path, how: signal.Signals, status: int) -> None:
     with start(tmp_path, SLOW) as program:
@@ -78,6 +79,7 @@ def test_an_interrupted_export_can_be_resumed(tmp_path: Path, how: signal.Signal
     assert soundfile.info(tmp_path / "out" / "script.wav").frames == round(24_000 * seconds)
 
 
+@pytest.mark.slow
 def test_a_worker_crash_fails_one_line(tmp_path: Path) -> None:
     with start(tmp_path, ["One line.", "then exit", "Three words here."]) as program:
         _, err = program.communicate(timeout=60)

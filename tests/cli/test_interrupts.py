@@ -51,6 +51,7 @@ def worker_of(program: subprocess.Popen[str], folder: Path) -> psutil.Process:
     return worker
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interruption_stops_playback_and_leaves_no_file(tmp_path: Path, how: signal.Signals, status: int) -> None:
     with start(tmp_path, "breathe " * 500 + "wait") as program:
@@ -64,6 +65,7 @@ def test_an_interruption_stops_playback_and_leaves_no_file(tmp_path: Path, how: 
     assert not worker.is_running()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_reported(tmp_path: Path) -> None:
     with start(tmp_path, "breathe " * 500 + "wait") as program:
         worker_of(program, tmp_path).kill()

@@ -183,6 +183,7 @@ def test_speech_is_played_from_the_predicted_start(timbre: Terminal, clip: Path)
     assert 0.0 < ran.json["play_start_seconds"] < time.monotonic() - begun
 
 
+@pytest.mark.slow
 def test_a_long_wait_is_announced(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
     FakeModel.estimated_seconds = 2.0
@@ -250,6 +251,7 @@ def test_warnings_about_the_voice_are_printed(timbre: Terminal, clip: Path) -> N
     assert ran.json["warnings"] == ["The clip is quiet."]
 
 
+@pytest.mark.slow
 def test_a_disconnected_output_device_is_reported(timbre: Terminal, clip: Path) -> None:
     timbre.with_sound_card(SoundCard(vanishes_after=0.3))
     ran = timbre("say", "one " + "breathe " * 60, "--voice", clip, "--play", "-o", "o.wav")

@@ -38,6 +38,7 @@ def test_an_unknown_voice_is_refused_before_the_start(timbre: Terminal) -> None:
     assert "Nobody" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl+C of another process exists on POSIX")
 def test_the_program_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     folders = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "LOGS")}

@@ -21,11 +21,13 @@ def folders(timbre: object) -> None:
     """Use the folders of the fixture."""
 
 
+@pytest.mark.slow
 def test_a_right_transcript_agrees(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["voices", "add", "Right", str(CLIP), "--transcript", TEXT, "--check"]) == 0
     assert "agrees with its recording" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_wrong_transcript_is_shown_where_it_differs(capsys: pytest.CaptureFixture[str]) -> None:
     words = TEXT.rstrip(".").split()
     wrong = " ".join([*words[:2], "hippopotamus umbrella", *words[2:]])
@@ -37,6 +39,7 @@ def test_a_wrong_transcript_is_shown_where_it_differs(capsys: pytest.CaptureFixt
     assert found["recognizer"] == "pocketsphinx"
 
 
+@pytest.mark.slow
 def test_a_transcript_is_proposed_when_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     main(["voices", "add", "None", str(CLIP)])
     capsys.readouterr()

@@ -94,6 +94,7 @@ def test_commands_of_several_threads_do_not_overlap() -> None:
     assert (crowded.num_sent, crowded.most_inside) == (4, 1)
 
 
+@pytest.mark.slow
 def test_crash_is_reported(make_manager: MakeManager) -> None:
     manager = make_manager("CRASHING", start_trial=in_process)
     manager.improve()
@@ -101,6 +102,7 @@ def test_crash_is_reported(make_manager: MakeManager) -> None:
     assert "its process ended (SIGKILL, possibly out of memory)" in reason
 
 
+@pytest.mark.slow
 def test_hung_trial_is_killed_and_reported(make_manager: MakeManager) -> None:
     manager = make_manager("HANGING", start_trial=in_process)
     manager.improve()
@@ -139,6 +141,7 @@ def test_candidate_killed_twice_is_backed_off(make_manager: MakeManager, store: 
     assert [path for path in (store.folder / "building").iterdir() if path.is_dir()] == []
 
 
+@pytest.mark.slow
 def test_trial_ends_with_the_program_without_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
     begun = Begun("deaf")
     manager = make_manager("DEAF", start_trial=in_process, on_change=begun)
@@ -153,6 +156,7 @@ def test_trial_ends_with_the_program_without_a_failure(make_manager: MakeManager
     assert store.attempts(view_of(manager, "deaf").key) is None
 
 
+@pytest.mark.slow
 def test_trial_ends_if_its_parent_is_killed(make_manager: MakeManager) -> None:
     begun = Begun("deaf")
     manager = make_manager("DEAF", start_trial=in_process, on_change=begun)

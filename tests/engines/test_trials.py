@@ -146,6 +146,7 @@ def recorded() -> tuple[EngineTarget, ReferenceIO]:
     return target, record_reference(target, REFERENCES, TRIAL_SIZE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", list(Stage))
 def test_float32_matches_its_own_recording_and_is_timed(
     recorded: tuple[EngineTarget, ReferenceIO], stage: Stage

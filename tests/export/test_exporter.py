@@ -501,6 +501,7 @@ def test_folders_of_a_pattern_are_created(export: Export) -> None:
     assert export.files() == [f"Anna/00{number}.wav" for number in range(1, 5)]
 
 
+@pytest.mark.slow
 def test_progress_reaches_the_end(export: Export) -> None:
     seen: list[ExportProgress] = []
     result = export.exporter(FakeSpeechSource(seconds_per_line=0.5), seen=seen).run()

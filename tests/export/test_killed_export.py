@@ -88,6 +88,7 @@ def test_a_kill_while_joining_leaves_no_incomplete_file(tmp_path: Path) -> None:
     assert len(result.files) == 4
 
 
+@pytest.mark.slow
 def test_speech_for_a_joined_file_is_cached(tmp_path: Path) -> None:
     """If only a joined file is exported, the target folder contains no lines from which the export could resume."""
     first = FakeSpeechSource()

@@ -44,6 +44,7 @@ def levels_of(samples: np.ndarray) -> Levels:
     return meter.finish()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.005, 0.05, 0.4])
 @pytest.mark.parametrize("pause_dbfs", [None, -70.0, -45.0])
 def test_quiet_loud_and_noisy_chapters_meet_acx(level: float, pause_dbfs: float | None) -> None:
@@ -102,6 +103,7 @@ def test_speech_keeps_its_shape() -> None:
     assert gain > 1
 
 
+@pytest.mark.slow
 def test_mastering_is_repeatable_and_segments_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = speech(20, level=0.3, pause_dbfs=-60.0)
     whole = mastered(samples, ACX)

@@ -68,6 +68,7 @@ def test_following_the_pull_brings_the_head_to_the_text(network: FactoredSpeechL
     assert guide._heard is None
 
 
+@pytest.mark.slow
 def test_reading_moves_through_the_text_from_its_first_token_to_its_last(
     tokenizer: TextTokenizer, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def test_the_shipped_network_says_what_the_trained_one_says(tmp_path: Path, corp
     assert shipped.embed(filter_bank_of(corpus, 0)[:3]).shape == (192,)
 
 
+@pytest.mark.slow
 def test_training_leaves_a_checkpoint_and_an_encoder(tmp_path: Path, corpus: Corpus, corpus_folder: Path) -> None:
     options = TrainingOptions(corpus_folder, tmp_path, minutes=0.06, settings=SMALL)
     values = train(options)

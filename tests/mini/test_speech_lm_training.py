@@ -315,6 +315,7 @@ def test_a_corpus_without_training_lines_is_a_sentence(tmp_path: Path) -> None:
         speech_lm.train(TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.01))
 
 
+@pytest.mark.slow
 def test_a_corpus_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = tmp_path / "corpus"
     fake_corpus(corpus, utterances_per_speaker=12)

@@ -131,6 +131,7 @@ def test_half_the_size_says_nearly_the_same(network: SpeechTokenizerNetwork, tmp
     assert np.mean(np.array(whole) == np.array(half)) > 0.95
 
 
+@pytest.mark.slow
 def test_a_short_run_leaves_a_file_the_program_can_open(tmp_path: Path) -> None:
     corpus = fake_corpus(tmp_path / "corpus", utterances_per_speaker=10)
     small = {

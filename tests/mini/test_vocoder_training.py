@@ -71,6 +71,7 @@ def test_a_crop_is_a_piece_of_the_utterance_with_its_surroundings(corpus: Corpus
     assert ends
 
 
+@pytest.mark.slow
 def test_part_of_the_mels_are_seen_through_noise(options: TrainingOptions) -> None:
     f0.train(replace(options, settings={"channels": "8", "batch": "2", "frames": "20"}))
     lesson = vocoder.VocoderLesson(options, vocoder.VocoderSettings(base_channels=16, speckled_share=0.5))
@@ -196,6 +197,7 @@ def test_an_untrained_vocoder_has_the_envelope_of_what_it_is_to_say(corpus: Corp
     assert float((made - true).square().mean()) < 0.25 * float(about_mean)
 
 
+@pytest.mark.slow
 def test_a_snake_is_kept_from_standing_still(options: TrainingOptions) -> None:
     f0.train(replace(options, settings={"channels": "8", "batch": "2", "frames": "20"}))
     lesson = vocoder.VocoderLesson(options, vocoder.VocoderSettings(base_channels=16))

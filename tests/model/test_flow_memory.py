@@ -80,6 +80,7 @@ def test_inputs_take_the_stated_share(reference: Path) -> None:
         assert inputs / keys_values == share
 
 
+@pytest.mark.slow
 def test_stream_that_exceeds_the_budget_recomputes_from_its_start(reference: Path, family: str) -> None:
     config = flow_config(reference, family)
     prompt, tokens = random_prompt(config, 28), random_tokens(config, 150)
@@ -184,6 +185,7 @@ def test_caches_grow_by_blocks_without_copying() -> None:
     assert [block.start for block in cache.blocks] == [0, 200, 400, 800, 1600, 2400]
 
 
+@pytest.mark.slow
 def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Path, family: str) -> None:
     """An optional approximation: equal until frames drop out of the context, then less memory."""
     config = flow_config(reference, family)

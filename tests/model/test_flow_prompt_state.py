@@ -36,6 +36,7 @@ def test_whole_blocks_of_the_prompt_are_cached(
         assert not tensors
 
 
+@pytest.mark.slow
 def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
     """The state is shared by all streams of a voice."""
     config, decoder = flow_config(reference, family), flow_decoder(reference, family)

@@ -47,6 +47,7 @@ def _state(reference: Path, family: str, num_prompt_tokens: int) -> FlowPromptSt
     return _decoder(reference, family).prepare_prompt(prompt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_prompt_tokens", PROMPT_LENGTHS)
 def test_stream_equals_one_run(reference: Path, family: str, num_prompt_tokens: int) -> None:
     """All cuts of the grid, including the last chunk."""
@@ -61,6 +62,7 @@ def test_stream_equals_one_run(reference: Path, family: str, num_prompt_tokens: 
         assert relative_error(mel, _plain(reference, family).mel(prompt, tokens)) <= 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), [(3, 26), (28, 97), (53, 24), (75, 1), (90, 36)])
 def test_stream_equals_one_run_in_double_precision(
     reference: Path, family: str, num_prompt_tokens: int, num_tokens: int
@@ -112,6 +114,7 @@ def test_chunks_equal_official_chunks(reference: Path, family: str) -> None:
     assert len(calls) > 1
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, derandomize=True)
 @given(data=st.data())
 @pytest.mark.parametrize("generation", ["cosyvoice2", "cosyvoice3"])
@@ -151,6 +154,7 @@ def test_stream_beyond_the_noise_table_is_refused(reference: Path) -> None:
         stream.decode([1] * 7411, ())
 
 
+@pytest.mark.slow
 def test_interleaved_streams_do_not_mix(reference: Path, family: str) -> None:
     """Two streams of one voice and one of another, with alternating chunks."""
     config, decoder = flow_config(reference, family), _decoder(reference, family)

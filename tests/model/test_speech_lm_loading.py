@@ -112,6 +112,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured as Linux counts it")
 @pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.INT8], ids=["float32", "int8"])
 def test_loading_takes_little_more_memory_than_the_weights(tmp_path: Path, precision: Precision) -> None:

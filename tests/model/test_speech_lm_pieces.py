@@ -294,6 +294,7 @@ def test_speech_begins_before_the_text_has_ended(speech_lm: TorchSpeechLM) -> No
     stream.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 25), st.integers(0, 40), st.integers(0, 30), st.integers(0, 100))
 def test_any_text_and_prompt_ends_within_its_limits(

@@ -28,6 +28,7 @@ WHOLE = one_run(random_mel(NUM_FRAMES))
 CUTS = st.sets(st.integers(0, NUM_FRAMES), max_size=12).map(sorted)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(CUTS)
 def test_any_division_into_chunks_equals_one_run_in_float64(cuts: list[int]) -> None:
@@ -36,6 +37,7 @@ def test_any_division_into_chunks_equals_one_run_in_float64(cuts: list[int]) -> 
     assert (actual - WHOLE).abs().max() <= 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(CUTS)
 def test_any_division_into_chunks_equals_one_run_in_float32(cuts: list[int]) -> None:

@@ -29,6 +29,7 @@ def test_whole_mode_equals_the_plain_network() -> None:
     assert torch.equal(VOCODER.network(random_mel(NUM_FRAMES)[None], noise)[0][0], WHOLE)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=8).map(sorted))
 def test_any_division_into_chunks_gives_all_samples_and_differs_only_at_seams(cuts: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ def largest(difference: torch.Tensor) -> float:
     return float(difference.abs().max())
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=6).map(sorted))
 def test_any_division_into_chunks_equals_one_run(cuts: list[int]) -> None:

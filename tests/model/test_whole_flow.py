@@ -47,6 +47,7 @@ def test_whole_utterances_equal_the_official_ones(reference: Path, model: WholeF
         assert (mel - golden[f"{name}/mel"][0]).abs().max() <= golden.tolerance
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_chunk_that_continues_another_equals_the_official_one(reference: Path, model: WholeFlowModel) -> None:
     golden, draw = WholeGolden(reference), table_draw(reference)
@@ -101,6 +102,7 @@ def test_a_voice_without_a_clip_is_decoded(reference: Path) -> None:
     assert mel.isfinite().all()
 
 
+@pytest.mark.slow
 def test_every_frame_depends_on_the_whole_utterance(reference: Path) -> None:
     """The reason for whole sentences: the first frame changes with the last token."""
     config, decoder = whole_config(reference), whole_decoder(reference, torch.float64)
@@ -121,6 +123,7 @@ def test_stream_of_one_chunk_equals_the_whole_utterance(reference: Path) -> None
         stream.decode(tokens, ())
 
 
+@pytest.mark.slow
 def test_chunks_overlap_by_the_frames_of_the_look_ahead(reference: Path) -> None:
     """The official lengths (H1): 172 frames for each hop of 100 tokens, and the overlap is faded."""
     config, decoder = whole_config(reference), whole_decoder(reference)

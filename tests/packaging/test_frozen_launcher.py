@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HOUSE = Path(__file__).resolve().parents[2]
 DOOR = HOUSE / "packaging" / "frozen" / "launcher.py"
 
@@ -17,11 +19,13 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_it_is_the_program() -> None:
     assert run("--version").stdout.startswith("Timbre Studio ")
     assert run("nonsense").returncode == 2
 
 
+@pytest.mark.slow
 def test_a_room_is_run_as_python_would() -> None:
     helped = run("-m", "studio.bench", "--help")
     assert helped.returncode == 0

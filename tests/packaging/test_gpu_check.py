@@ -157,6 +157,7 @@ def started(reference: Path, official: Whereabouts, log: Path) -> OfficialProces
     return OfficialProcess(official, model, "cosyvoice3", material_of(open_checkpoint(model)), is_half=False, log=log)
 
 
+@pytest.mark.slow
 def test_the_official_side_answers_every_measure(reference: Path, official: Whereabouts, tmp_path: Path) -> None:
     with started(reference, official, tmp_path / "log") as process:
         for row in ROWS:
@@ -169,6 +170,7 @@ def test_the_official_side_answers_every_measure(reference: Path, official: Wher
     assert "official programs print" in (tmp_path / "log").read_text(), "not among the answers"
 
 
+@pytest.mark.slow
 def test_an_official_side_that_does_not_come_up_says_why(
     reference: Path, official: Whereabouts, tmp_path: Path
 ) -> None:

@@ -167,6 +167,7 @@ TEXT = "Would you please bring me the blue notebook from the top drawer of the d
 VOICE = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
 
 
+@pytest.mark.slow
 def test_a_request_played_later_repeats_a_sentence_of_implausible_length(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +188,7 @@ def test_a_played_sentence_ends_at_the_limit_and_is_reported(
     assert len(samples) / 24_000 < 40
 
 
+@pytest.mark.slow
 def test_playback_does_not_change_a_plausible_sentence(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ def samples(chunks: Chunks) -> np.ndarray:
     return np.concatenate([chunk.samples for chunk in chunks])
 
 
+@pytest.mark.slow
 def test_conversion_loads_no_language_model(num_loaded: list[int]) -> None:
     synthesizer = opened(loads_speech_lm=False)
     heard = samples(synthesizer.convert(ConversionRequest(CLIP, VOICE), control=RequestControl()))

@@ -57,6 +57,7 @@ def only(report: SynthesisReport) -> SentenceEvidence:
     return evidence
 
 
+@pytest.mark.slow
 def test_attention_follows_the_text_of_a_take(synthesizer: Synthesizer) -> None:
     _, first = speak(synthesizer)  # by a pass after the take, since the heads are not known yet
     (stored,) = (CACHE["folder"] / "engines").glob("attention-*.json")
@@ -75,6 +76,7 @@ def test_attention_follows_the_text_of_a_take(synthesizer: Synthesizer) -> None:
     np.testing.assert_allclose(only(first).text_position, only(second).text_position, atol=0.02)
 
 
+@pytest.mark.slow
 def test_audio_is_the_same_with_and_without_alignment(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +90,7 @@ def test_audio_is_the_same_with_and_without_alignment(
     np.testing.assert_array_equal(traced, plain)
 
 
+@pytest.mark.slow
 def test_times_of_tokens_are_times_in_the_audio(synthesizer: Synthesizer) -> None:
     """Also after a pause, at another speed, and with trimmed leading silence."""
     audio, report = speak(synthesizer, text="Yes. [pause 0.5] No, thank you.", speed=1.25, trims_leading_silence=True)
@@ -102,6 +105,7 @@ def test_times_of_tokens_are_times_in_the_audio(synthesizer: Synthesizer) -> Non
     assert first.seconds_of_token(0) < 0.05
 
 
+@pytest.mark.slow
 def test_limits_and_second_draws_are_reported(synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch) -> None:
     _, report = speak(synthesizer, text="One two three.")
     assert only(report).num_second_draws < len(only(report).speech_tokens) / 4

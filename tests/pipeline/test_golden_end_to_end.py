@@ -140,6 +140,7 @@ def official_stream(bench: Bench, tokens: list[int]) -> list[np.ndarray]:
     return bench.speak("zero_shot", tokens, SpeechOptions(first_hop_tokens=first_hop))
 
 
+@pytest.mark.slow
 def test_streamed_audio_is_never_later_than_the_official_one(bench: Bench) -> None:
     """Our vocoder of CosyVoice3 holds back only 4 frames and 4 samples, the official one 8 frames."""
     run = bench.runs["stream"]
@@ -151,6 +152,7 @@ def test_streamed_audio_is_never_later_than_the_official_one(bench: Bench) -> No
     assert whole == SAMPLES_PER_TOKEN * run["tokens"]
 
 
+@pytest.mark.slow
 def test_streamed_audio_before_the_last_chunk(bench: Bench) -> None:
     """The last chunk is computed with the streaming masks, not with full attention (J2, row 2).
 
@@ -164,6 +166,7 @@ def test_streamed_audio_before_the_last_chunk(bench: Bench) -> None:
     np.testing.assert_allclose(ours[: len(theirs)], theirs, rtol=0, atol=SLACK * bench.speech_limit)
 
 
+@pytest.mark.slow
 def test_streamed_mel_before_the_last_chunk(bench: Bench) -> None:
     voice, flow = bench.voice("zero_shot"), bench.decoder.flow
     run = bench.runs["stream"]

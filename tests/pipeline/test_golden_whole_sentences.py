@@ -119,6 +119,7 @@ def official_chunks(bench: Bench) -> list[int]:
     return [call["tokens"] for name, call in bench.runs["stream"]["calls"] if name == "flow"]
 
 
+@pytest.mark.slow
 def test_streamed_mel_equals_the_official_one_outside_of_fades(bench: Bench) -> None:
     """Every chunk is that of the official program. In fades, our weights add up to one (J2, row 12)."""
     limit = SLACK * limit_of(bench.reference, FAMILY, "e2e:*/flow*_mel")
@@ -143,6 +144,7 @@ def test_streamed_mel_equals_the_official_one_outside_of_fades(bench: Bench) -> 
     stream.close()
 
 
+@pytest.mark.slow
 def test_streamed_audio_has_the_official_lengths_and_first_chunk(bench: Bench) -> None:
     """Later official chunks begin with new noise and phases."""
     chunks = bench.speak("zero_shot", bench.tokens("stream"), SpeechOptions())

@@ -22,6 +22,7 @@ def voice(reference: Path) -> VoiceReference:
     return VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
 
 
+@pytest.mark.slow
 def test_every_request_uses_a_separate_gpu_stream(
     synthesizer: Synthesizer, voice: VoiceReference, reference: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_whole_utterance_does_not_fetch_the_flow_state(
     assert len(chunk.samples) > 0
 
 
+@pytest.mark.slow
 def test_a_line_with_a_slot_does_not_wait_for_tokens_of_later_sentences(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:

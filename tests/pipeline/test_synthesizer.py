@@ -121,6 +121,7 @@ def test_a_report_tells_what_it_cost_and_what_was_said(synthesizer: Synthesizer,
     assert report.real_time_factor == pytest.approx(report.total_seconds / report.audio_seconds)
 
 
+@pytest.mark.slow
 def test_streamed_is_one_streaming_run_however_it_is_cut(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     first_hop = synthesizer.prepare_voice(voice, control=RequestControl()).first_hop_tokens
     request = short(voice, text="One sentence only.", forced_tokens=90)
@@ -143,12 +144,14 @@ def test_the_second_request_equals_the_first(synthesizer: Synthesizer, voice: Vo
     assert np.array_equal(first, again)
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_take(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     first, _ = speak(synthesizer, short(voice))
     other, _ = speak(synthesizer, short(voice, seed=8))
     assert not np.array_equal(first[: 24_000 // 2], other[: 24_000 // 2])
 
 
+@pytest.mark.slow
 def test_two_interleaved_requests_do_not_mix(synthesizer: Synthesizer, voice: VoiceReference, reference: Path) -> None:
     other_voice = VoiceReference(reference / "inputs" / "prompt_b.wav", name="b")
     requests = [short(voice), short(other_voice, seed=3)]
@@ -181,6 +184,7 @@ def test_cancelled_anywhere_the_next_request_is_whole(
     assert np.array_equal(expected, again)
 
 
+@pytest.mark.slow
 def test_pauses_are_silence_of_that_length(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     chunks, _ = run(synthesizer.stream(short(voice, text="Before. [pause 0.5] After."), control=RequestControl()))
     silent = [chunk for chunk in chunks if not chunk.samples.any()]
@@ -189,6 +193,7 @@ def test_pauses_are_silence_of_that_length(synthesizer: Synthesizer, voice: Voic
     assert {chunk.num_sentences for chunk in chunks} == {3}
 
 
+@pytest.mark.slow
 def test_typed_text_is_spoken_sentence_by_sentence_as_it_arrives(
     synthesizer: Synthesizer, voice: VoiceReference
 ) -> None:
@@ -235,6 +240,7 @@ def test_when_play_may_begin_is_told_with_the_first_chunk(synthesizer: Synthesiz
     assert all(report.first_audio_seconds <= estimate for estimate in estimates)
 
 
+@pytest.mark.slow
 def test_a_voice_is_computed_once_in_its_life(
     reference: Path, tmp_path: Path, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,6 +322,7 @@ def test_a_model_of_random_weights_says_so(reference: Path, tmp_path: Path) -> N
     assert load_synthesizer(folder, options).description.makes_noise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_streaming", [True, False])
 def test_lines_of_a_batch_sound_as_each_does_alone(
     synthesizer: Synthesizer,
@@ -341,6 +348,7 @@ def test_lines_of_a_batch_sound_as_each_does_alone(
     assert not np.array_equal(alone[0], alone[2]), "each line has its seed"
 
 
+@pytest.mark.slow
 def test_lines_of_a_batch_take_memory_in_turns_and_when_their_tokens_are_there(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def speak(synthesizer: Synthesizer, voice: VoiceReference, text: str = "\n".join
     return list(synthesizer.stream(request, control=RequestControl()))
 
 
+@pytest.mark.slow
 def test_each_sentence_is_one_chunk(whole: Synthesizer, voice: VoiceReference) -> None:
     chunks = speak(whole, voice)
     assert [chunk.sentence_index for chunk in chunks] == [0, 1]
@@ -77,6 +78,7 @@ def test_the_first_sentence_is_ready_before_the_others_are_spoken(whole: Synthes
     stream.close()
 
 
+@pytest.mark.slow
 def test_approximate_chunks_have_a_label_and_the_same_length(approximate: Synthesizer, voice: VoiceReference) -> None:
     chunks = speak(approximate, voice, SENTENCES[0])
     # Two hops of 100 tokens are 172 frames each, of which the vocoder holds back 20 until the next chunk.
@@ -85,6 +87,7 @@ def test_approximate_chunks_have_a_label_and_the_same_length(approximate: Synthe
     assert approximate.description.stages["flow"].endswith("approximate stream")
 
 
+@pytest.mark.slow
 def test_a_streaming_request_of_the_whole_kind_is_answered_in_one_piece(
     approximate: Synthesizer, voice: VoiceReference
 ) -> None:
@@ -92,6 +95,7 @@ def test_a_streaming_request_of_the_whole_kind_is_answered_in_one_piece(
     assert len(list(approximate.stream(request, control=RequestControl()))) == 1
 
 
+@pytest.mark.slow
 def test_equal_requests_sound_equal_and_seeds_differ(whole: Synthesizer, voice: VoiceReference) -> None:
     def samples(seed: int) -> np.ndarray:
         request = SynthesisRequest(SENTENCES[1], voice, seed=seed, forced_tokens=60)

@@ -38,6 +38,7 @@ def take_of(line_id: str, number: int) -> Take:
     return Take(f"{line_id}{number}", line_id, number, datetime.now(UTC), 1.0, 24_000, parameters())
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_a_change_and_its_inverse_restore_the_script(data: st.DataObject) -> None:
@@ -50,6 +51,7 @@ def test_a_change_and_its_inverse_restore_the_script(data: st.DataObject) -> Non
         assert forward.apply(undone)[0] == script
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_undoing_all_changes_restores_the_first_script(data: st.DataObject) -> None:
@@ -64,6 +66,7 @@ def test_undoing_all_changes_restores_the_first_script(data: st.DataObject) -> N
     assert script == Script()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_cached_indexes_match_the_script(data: st.DataObject) -> None:

@@ -131,6 +131,7 @@ def test_two_host_headers_are_refused(service: RunningService) -> None:
     assert speaks(service)
 
 
+@pytest.mark.slow
 def test_a_declared_giant_is_refused_before_it_is_sent(service: RunningService) -> None:
     head = "POST /v1/audio/voices HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\nContent-Type: {}\r\n\r\n"
     for size, kind in ((2 << 30, "multipart/form-data; boundary=x"), (2 << 20, "application/json")):
@@ -211,6 +212,7 @@ def test_bombs_of_headers_and_of_nested_json_are_refused(service: RunningService
     assert speaks(service)
 
 
+@pytest.mark.slow
 def test_silent_connections_are_limited_and_closed(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many more connections than are permitted, none of which sends a request."""
     monkeypatch.setattr(http_protocol, "MOST_CONNECTIONS", 20)
@@ -229,6 +231,7 @@ def test_silent_connections_are_limited_and_closed(serve: Serve, monkeypatch: py
         assert speaks(running)
 
 
+@pytest.mark.slow
 def test_a_connection_is_kept_for_further_requests(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time limit of headers does not end a connection between requests or during a long answer."""
     monkeypatch.setattr(http_protocol, "_HEADER_SECONDS", 0.5)

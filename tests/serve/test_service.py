@@ -113,6 +113,7 @@ def test_metrics_count_without_texts_and_names(service: RunningService) -> None:
     assert "secret" not in text
 
 
+@pytest.mark.slow
 def test_a_full_queue_answers_429_with_the_time_to_return(serve: Serve) -> None:
     with serve(most_waiting=1) as running, ThreadPoolExecutor(2) as pool:
         speaking = [pool.submit(speak, running, "rest " * 20) for _ in range(2)]
@@ -150,6 +151,7 @@ def test_a_client_that_leaves_the_queue_never_reaches_the_worker(serve: Serve) -
         assert "never" not in [request.text for request in model.requests]  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_requests_that_are_running_end_before_the_service(serve: Serve) -> None:
     with ThreadPoolExecutor(1) as pool:
         with serve() as running:

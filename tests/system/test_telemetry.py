@@ -66,6 +66,7 @@ def contacts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 pytestmark = pytest.mark.timeout(300)
 
 
+@pytest.mark.slow
 def test_no_python_code_opens_a_connection(contacts: Contacts) -> None:
     assert contacts.attempts == []
 
@@ -108,6 +109,7 @@ def test_every_switch_overrides_the_environment() -> None:
     assert telemetry.SWITCHES.items() <= ast.literal_eval(ran.stdout).items()
 
 
+@pytest.mark.slow
 def test_onnx_runtime_is_imported_only_with_telemetry_disabled() -> None:
     """Some builds ignore its environment variable: see ``studio/model/onnx_networks.py``."""
     modules = [path for part in ("studio", "packaging") for path in sorted((CHECKOUT / part).rglob("*.py"))]

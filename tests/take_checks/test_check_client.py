@@ -55,6 +55,7 @@ def test_the_process_starts_with_the_first_request_and_is_reused(client: CheckCl
     assert client.pid == pid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -72,6 +73,7 @@ def test_a_failing_recogniser_leaves_the_other_checks_each_time(client: CheckCli
         assert checked(client, "next").recognizer == "obedient"
 
 
+@pytest.mark.slow
 def test_a_process_that_always_dies_leaves_the_take_unchecked_each_time(client: CheckClient) -> None:
     for _ in range(2):
         assert checked(client, "always killed") == TakeCheck(Verdict.NOT_CHECKED, error_code="checker-died")
@@ -79,6 +81,7 @@ def test_a_process_that_always_dies_leaves_the_take_unchecked_each_time(client: 
         assert checked(client, "fine").verdict is Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_a_process_killed_from_outside_between_and_during_checks_is_replaced(client: CheckClient) -> None:
     for _ in range(2):
         assert checked(client, "fine").recognizer == "obedient"
@@ -93,6 +96,7 @@ def test_a_process_killed_from_outside_between_and_during_checks_is_replaced(cli
         assert sleeping.result(WAIT_SECONDS).error_code == "checker-died"
 
 
+@pytest.mark.slow
 def test_a_hung_process_is_stopped_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path))
     client = CheckClient(open_process, timeout_seconds=3.0)

@@ -118,6 +118,7 @@ def test_a_repeated_word_is_found(take: Take) -> None:
     assert problem.to_seconds > word.from_seconds
 
 
+@pytest.mark.slow
 def test_another_sentence_and_babble_after_the_end_are_found(take: Take) -> None:
     samples, other = take.speak("Nothing in the report explained the missing money.")
     wrong = check_take(take.request(samples=samples, evidence=(take.of_tokens(list(other.speech_tokens)),)))

@@ -114,6 +114,7 @@ def spoken(folder: Path, requests: list[SynthesisRequest], *, in_batch: bool) ->
     return asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_concurrent_lines_equal_sequential_ones(folder: Path, reference: Path, lines_met: list[int]) -> None:
     voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
     requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(NUM_LINES)]

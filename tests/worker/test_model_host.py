@@ -191,6 +191,7 @@ def wait_for(is_true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_faster_engine_is_used_from_the_next_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
@@ -337,6 +338,7 @@ def test_idle_memory_is_released_and_the_next_line_loads_the_model(
     chunks.close()
 
 
+@pytest.mark.slow
 def test_opened_weights_are_synchronized_before_a_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
     request_of: SynthesisRequest,
@@ -360,6 +362,7 @@ def test_opened_weights_are_synchronized_before_a_line(
     assert order == ["finish cpu", "line"] * 2
 
 
+@pytest.mark.slow
 def test_unused_gpu_memory_is_released(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
     request_of: SynthesisRequest,

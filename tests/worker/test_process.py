@@ -225,6 +225,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["kill", "leave"])
 def test_the_worker_never_outlives_the_program(tmp_path: Path, end: str) -> None:
     program = tmp_path / "program.py"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from checking_bench import TEXTS, open_script, speak_all, takes
 from fake_checks import FakeChecks
 from PySide6.QtCore import QPoint, Qt
@@ -25,6 +26,7 @@ def open_spoken(make_bench: MakeBench, *spoilt: str) -> Bench:
     return bench
 
 
+@pytest.mark.slow
 def test_the_words_of_the_take_are_below_its_waveform(make_bench: MakeBench) -> None:
     bench = open_spoken(make_bench)
     bar = bench.window.transport_bar
@@ -57,6 +59,7 @@ def test_a_click_on_a_word_plays_from_it_and_marks_it_in_the_text(make_bench: Ma
     bench.until(lambda: view.text_delegate.spoken_word is None)
 
 
+@pytest.mark.slow
 def test_problems_are_marked_in_the_waveform_until_they_are_accepted(make_bench: MakeBench) -> None:
     bench = open_spoken(make_bench, TEXTS[0])
     bar = bench.window.transport_bar

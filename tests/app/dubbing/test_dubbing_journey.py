@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import soundfile
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -49,6 +50,7 @@ def click(bench: Bench, button: Any) -> None:
     bench.live(0.01)
 
 
+@pytest.mark.slow
 def test_60_cues_with_20_overruns_are_dubbed_to_the_sample(bench: Bench, tmp_path: Path) -> None:
     """Three actions: open the subtitles, fit all, export. Speaking is replaced by takes of known lengths."""
     bench.add_voice()

@@ -112,6 +112,7 @@ def test_edges_are_dragged_and_the_word_follows(bench: Bench, dialog: TakeJoiner
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_the_join_is_heard_before(bench: Bench, dialog: TakeJoiner) -> None:
     bench.loop.call_soon(dialog.play.click)
     bench.until(lambda: dialog._player.is_playing)

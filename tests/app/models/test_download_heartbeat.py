@@ -36,6 +36,7 @@ def large_hub(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
     return hub
 
 
+@pytest.mark.slow
 def test_the_window_responds_during_download_pause_check_export_and_removal(
     make_bench: Any, large_hub: HubServer, tmp_path: Any
 ) -> None:

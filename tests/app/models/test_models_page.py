@@ -128,6 +128,7 @@ def test_a_download_shows_its_progress_and_ends_with_an_installed_model(models: 
     assert models.window.status.model_task_text == ""
 
 
+@pytest.mark.slow
 def test_a_download_resumes_after_the_window_was_closed(
     make_bench: Any, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_download_resumes_after_the_window_was_closed(
     assert hub.served_bytes["flow.pt"] == served["flow.pt"]
 
 
+@pytest.mark.slow
 def test_a_task_requested_while_the_statuses_are_read_waits(models: PageBench, hub: HubServer) -> None:
     """Continuing right after a pause starts one download, not two."""
     work, begun = models.bench.session.models, []

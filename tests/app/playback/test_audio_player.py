@@ -38,6 +38,7 @@ def test_a_larger_buffer_is_reported_once(make_bench: Callable[..., Any], monkey
     assert hints == ["Playback stuttered; the buffer has been enlarged."]
 
 
+@pytest.mark.slow
 def test_without_a_device_the_take_is_kept_and_a_hint_is_shown(make_bench: Callable[..., Any]) -> None:
     bench: Bench = make_bench(outputs=NoOutputs(SoundCard()))
     bench.add_voice()
@@ -50,6 +51,7 @@ def test_without_a_device_the_take_is_kept_and_a_hint_is_shown(make_bench: Calla
     assert take.is_complete
 
 
+@pytest.mark.slow
 def test_playback_moves_to_a_newly_selected_device(make_bench: Callable[..., Any]) -> None:
     default, headset = SoundCard(), SoundCard()
     bench: Bench = make_bench(outputs=CardOutputs(default, headset=headset))

@@ -139,6 +139,7 @@ def test_switching_modes_waits_for_the_device(bench: Bench, takes: list[Take], c
     assert listener.errors == []
 
 
+@pytest.mark.slow
 def test_play_in_turn_plays_every_take(bench: Bench, compare: Any) -> None:
     takes = [bench.add_take(tone(400.0, 0.1, 0.4), seed=number) for number in range(3)]
     comparison = compare(takes, is_blind=False)

@@ -32,6 +32,7 @@ def play(bench: Bench, take: Take, seconds: float = 0.0) -> None:
     bench.until(lambda: bench.session.transport.position_seconds > seconds)
 
 
+@pytest.mark.slow
 def test_a_change_of_volume_is_heard_while_the_take_plays(bench: Bench, window: MainWindow, take: Take) -> None:
     play(bench, take, seconds=8.0)
     window.script.set_field("gain_db", -6.0, "Change volume")
@@ -45,6 +46,7 @@ def test_a_change_of_volume_is_heard_while_the_take_plays(bench: Bench, window: 
     assert window.transport_bar.sound is playing.audio
 
 
+@pytest.mark.slow
 def test_playback_goes_on_at_the_same_place_of_a_stretched_take(bench: Bench, window: MainWindow, take: Take) -> None:
     play(bench, take, seconds=8.0)
     before = bench.session.transport.now_playing
@@ -54,6 +56,7 @@ def test_playback_goes_on_at_the_same_place_of_a_stretched_take(bench: Bench, wi
     assert 4.0 <= bench.session.transport.position_seconds < 8.0
 
 
+@pytest.mark.slow
 def test_the_shown_waveform_follows_the_edits(bench: Bench, window: MainWindow, take: Take) -> None:
     bench.session.editor.push(TrimTake(take.id, 5.0, 5.0), "Trim take")
     bench.until(lambda: window.transport_bar.sound is not None and window.transport_bar.sound.seconds == 10.0)
@@ -73,6 +76,7 @@ def test_a_take_played_after_an_edit_has_the_edit(bench: Bench, window: MainWind
     np.testing.assert_array_equal(audio.all(), bench.session.editor.project.samples_of(take.id))
 
 
+@pytest.mark.slow
 def test_the_thumbnail_follows_the_edits(bench: Bench, window: MainWindow, take: Take) -> None:
     thumbnails = bench.session.thumbnails
     bench.until(lambda: thumbnails.outline(take.id) is not None)

@@ -77,6 +77,7 @@ def test_the_key_for_stopping_does_not_keep_a_focused_widget_alive(bench: Bench,
     assert is_alive() is None
 
 
+@pytest.mark.slow
 def test_the_script_continues_after_a_pause(bench: Bench, window: MainWindow) -> None:
     session = bench.session
     bench.trigger("play.from_here")

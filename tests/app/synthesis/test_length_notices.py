@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from window_bench import Bench
@@ -52,6 +53,7 @@ def test_a_played_take_of_odd_length_offers_to_speak_again(bench: Bench) -> None
     assert state_cell(window) == "Ready"
 
 
+@pytest.mark.slow
 def test_a_background_take_is_checked_before_playback(bench: Bench) -> None:
     window = open_line(bench, "mumble two")
     speak(bench, is_heard=False)
@@ -59,6 +61,7 @@ def test_a_background_take_is_checked_before_playback(bench: Bench) -> None:
     assert window.notices.words == ""
 
 
+@pytest.mark.slow
 def test_speak_changed_lines_includes_odd_lengths(bench: Bench) -> None:
     open_line(bench, "mumble two")
     speak(bench, is_heard=True)
@@ -66,6 +69,7 @@ def test_speak_changed_lines_includes_odd_lengths(bench: Bench) -> None:
     bench.until(lambda: state(bench) is LineState.READY)
 
 
+@pytest.mark.slow
 def test_background_takes_show_no_notice(bench: Bench) -> None:
     window = open_line(bench, "babble two")
     speak(bench, is_heard=False)

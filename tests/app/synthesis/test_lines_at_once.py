@@ -168,6 +168,7 @@ def test_without_a_concurrent_engine_jobs_run_one_by_one(make_bench: Callable[..
     bench.until(lambda: running_texts(bench) == [WORDS[1]])
 
 
+@pytest.mark.slow
 def test_a_job_that_kills_the_worker_does_not_fail_the_others(make_bench: Callable[..., Bench], tmp_path: Path) -> None:
     bench = open_script(
         make_bench,
@@ -205,6 +206,7 @@ def restarting_bench(make_bench: Callable[..., Bench], tmp_path: Path) -> Bench:
     return open_script(make_bench, three_at_once(tmp_path), start_worker=lambda: ThreadWorker(RestartedModel))
 
 
+@pytest.mark.slow
 def test_script_playback_continues_with_a_retried_line(restarting_bench: Bench) -> None:
     session, heard = restarting_bench.session, []
     session.transport.started.connect(lambda sound: heard.append(sound.line_id))

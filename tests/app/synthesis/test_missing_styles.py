@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from window_bench import Bench
 
 from studio.app.inspector.take_rows import mark_texts, take_rows
@@ -9,6 +10,7 @@ from studio.project.changes import EditLines, InsertLines
 from studio.project.lines import Line, LineState, LineStyle
 
 
+@pytest.mark.slow
 def test_a_missing_style_is_spoken_plain_marked_and_counted_once(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()

@@ -42,6 +42,7 @@ def test_an_unexpected_error_is_reported_once(
     assert record.exc_info
 
 
+@pytest.mark.slow
 def test_the_setting_keeps_leading_silence(make_bench: Callable[..., Bench]) -> None:
     bench = make_bench()
     bench.add_voice()

@@ -76,6 +76,7 @@ def test_space_plays_and_stops_and_esc_stops(bench: Bench, window: MainWindow, v
     assert voices.playing is None
 
 
+@pytest.mark.slow
 def test_the_button_shows_play_again_at_the_end_of_the_clip(
     bench: Bench, window: MainWindow, voices: VoiceList
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from error_sentences import sentences_in
 from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
@@ -21,6 +22,7 @@ def low_rate_findings() -> tuple[ClipIssue, ...]:
     return assess_clip(Waveform(samples, 8_000)).findings
 
 
+@pytest.mark.slow
 def test_every_sentence_of_the_report_can_be_translated() -> None:
     sentences = {text for verdict in VERDICTS.values() for text in (verdict.sentence, verdict.advice) if text}
     templates, _ = sentences_in(paths.resources().parent / "studio")

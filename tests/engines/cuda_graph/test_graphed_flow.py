@@ -82,6 +82,7 @@ def test_prompt_too_short_for_the_cache(reference: Path, family: str) -> None:
     assert_equal(streamed(graphed_flow(reference, family), voice, tokens(30), (20,)), wanted)
 
 
+@pytest.mark.slow
 def test_later_line_reuses_memory_without_traces_of_the_first(reference: Path, family: str) -> None:
     graphed = graphed_flow(reference, family)
     once = streamed(graphed, prompt(), tokens(30), (10,))
@@ -91,6 +92,7 @@ def test_later_line_reuses_memory_without_traces_of_the_first(reference: Path, f
     assert graphed.budget.used_bytes == used, "memory of earlier lines is reused"
 
 
+@pytest.mark.slow
 def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.engines.cuda_graph.flow._CAPACITIES_BLOCKS", (2, 3, 4, 6))
     monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
@@ -103,6 +105,7 @@ def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monke
     assert len(sizes) >= 3
 
 
+@pytest.mark.slow
 def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> None:
     graphed = graphed_flow(reference, family)
     alone = [streamed(graphed, prompt(), tokens(60, seed), (10, 35)) for seed in (1, 2)]
@@ -116,6 +119,7 @@ def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> 
     assert all(torch.equal(torch.cat(pieces, dim=1), whole) for pieces, whole in zip(mels, alone, strict=True))
 
 
+@pytest.mark.slow
 def test_line_without_memory_runs_on_plain_pytorch(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +189,7 @@ def test_idle_memory_is_freed_for_a_longer_line(reference: Path, family: str, mo
     assert finished == [12 * block], "memory is not freed while the GPU uses it"
 
 
+@pytest.mark.slow
 def test_overflow_does_not_affect_the_next_line(reference: Path, family: str) -> None:
     graphed = new_graphed_flow(reference, family)
     once = streamed(graphed, prompt(), tokens(30), (10,))

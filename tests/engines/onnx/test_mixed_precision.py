@@ -31,6 +31,7 @@ def precision(request: pytest.FixtureRequest) -> Precision:
     return Precision(request.param)
 
 
+@pytest.mark.slow
 def test_only_matrix_multiplications_are_16_bit(reference: Path, family: str, precision: Precision) -> None:
     model = onnx.load(flow_folder(reference, family, precision) / FLOW_STEP)
     onnx.checker.check_model(model, full_check=True)

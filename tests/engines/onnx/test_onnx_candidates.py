@@ -25,6 +25,7 @@ from studio.model.onnx_networks import providers
 GPU = replace(CPU, kind=DeviceKind.CUDA, name="a GPU")
 
 
+@pytest.mark.slow
 def test_listing_candidates_does_not_import_onnx() -> None:
     code = "import sys, studio.engines.onnx.candidates; assert 'onnx' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

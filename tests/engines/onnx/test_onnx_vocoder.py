@@ -44,6 +44,7 @@ def streamed(vocoder: Vocoder, mel: torch.Tensor, cuts: list[int]) -> list[torch
     return [stream.synthesize(mel[:, i:j], is_last=j == mel.shape[1]) for i, j in pairwise(edges)]
 
 
+@pytest.mark.slow
 def test_whole_utterance_equals_the_plain_vocoder(reference: Path, family: str) -> None:
     plain, graph = vocoders(reference, family)
     mel = recorded_mel(reference, family)

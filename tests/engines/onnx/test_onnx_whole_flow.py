@@ -45,6 +45,7 @@ def relative_error(mel: torch.Tensor, expected: torch.Tensor) -> float:
     return float((mel - expected).abs().max() / expected.abs().max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), [(0, 7), (40, 61), (60, 120)])
 def test_graph_equals_the_plain_layers(reference: Path, num_prompt_tokens: int, num_tokens: int) -> None:
     """Sizes unlike that of the traced example, with odd and even numbers of frames."""
@@ -55,6 +56,7 @@ def test_graph_equals_the_plain_layers(reference: Path, num_prompt_tokens: int, 
     assert relative_error(mel, whole_decoder(reference).decode_whole(prompt, tokens)) <= LIMIT
 
 
+@pytest.mark.slow
 def test_stream_equals_the_plain_stream(reference: Path) -> None:
     config, tokens = whole_config(reference), [index % 500 for index in range(150)]
     prompt = random_voice(config, 60, 103)
@@ -90,6 +92,7 @@ def test_sixteen_bit_graph_multiplies_in_sixteen_bits(reference: Path) -> None:
     assert {types.get(node.output[0]) for node in norms} == {TensorProto.FLOAT}
 
 
+@pytest.mark.slow
 def test_vocoder_graph_equals_the_plain_vocoder(reference: Path) -> None:
     checkpoint = checkpoint_of(reference, FAMILY)
     plain = checkpoint.load_vocoder(Precision.FLOAT32, "cpu")

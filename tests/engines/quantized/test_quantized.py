@@ -101,6 +101,7 @@ def assert_eight_bit(model: onnx.ModelProto) -> None:
     assert not [node for node in eight_bit if "proj_out" in str(node) or "conv_post" in str(node)]
 
 
+@pytest.mark.slow
 def test_audible_distortion_is_rejected(write: Write, reference: Path, tmp_path: Path) -> None:
     """Activations clipped at the 30th percentile are noise."""
     with pytest.raises(UnsupportedPrecision, match=r"differs from float32 by .* dB, more than 0.8 dB"):

@@ -54,6 +54,7 @@ def flow_of_plans(reference: Path, family: str, engines: list[Engine]) -> GraphF
     return GraphFlowDecoder(FlowRunner(*graphs, shapes, blocks_at_once=1))
 
 
+@pytest.mark.slow
 def test_flow_plans_equal_plain_pytorch(reference: Path, family: str) -> None:
     config, engines = flow_config(reference, family), list[Engine]()
     decoder = flow_of_plans(reference, family, engines)
@@ -77,6 +78,7 @@ def test_sentence_longer_than_all_profiles_is_reported(reference: Path) -> None:
         decoder.decode_whole(random_prompt(config, 28), [0] * 1600)
 
 
+@pytest.mark.slow
 def test_vocoder_plan_equals_plain_pytorch(reference: Path, family: str) -> None:
     checkpoint, folder = checkpoint_of(reference, family), vocoder_folder(reference, family)
     shapes, model = VocoderShapes.read(folder), folder / files.VOCODER_DECODER

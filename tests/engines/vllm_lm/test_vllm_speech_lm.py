@@ -99,6 +99,7 @@ def seeded(seed: int, lm: TorchSpeechLM) -> RepetitionAwareSampler:
     return RepetitionAwareSampler(lm.sampling, seed)
 
 
+@pytest.mark.slow
 def test_seeds_give_the_same_tokens_as_plain_pytorch(family: str) -> None:
     lm, process, opened = speech_lm(family)
     plain = plain_lm(family)

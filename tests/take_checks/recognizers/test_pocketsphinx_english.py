@@ -94,6 +94,7 @@ def test_a_voice_of_espeak_that_it_does_not_understand_is_reported(name: str) ->
         checked(samples, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Linda", "Max"])
 def test_no_transcript_is_proposed_for_a_voice_that_it_does_not_understand(name: str) -> None:
     samples, _ = clip(name)
