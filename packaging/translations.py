@@ -19,8 +19,8 @@ from xml.etree import ElementTree
 
 from error_sentences import as_qt_source, sentences_in, texts_of_settings
 
-HOUSE = Path(__file__).resolve().parent.parent
-FOLDER = HOUSE / "resources" / "translations"
+CHECKOUT = Path(__file__).resolve().parent.parent
+FOLDER = CHECKOUT / "resources" / "translations"
 # The English file contains only plural forms.
 LANGUAGES = ("en", "zh_CN")
 _PLACEHOLDER = re.compile(r"\{[\w:.,%]*\}|%n")
@@ -43,10 +43,10 @@ def update(path: Path, language: str) -> None:
     """Add new texts to ``path`` and remove obsolete ones."""
     with tempfile.TemporaryDirectory() as scratch:
         of_errors = Path(scratch, "errors.py")
-        of_errors.write_text(as_qt_source(sentences_in(HOUSE / "studio")[0]), "utf-8")
+        of_errors.write_text(as_qt_source(sentences_in(CHECKOUT / "studio")[0]), "utf-8")
         of_settings = Path(scratch, "settings.py")
         of_settings.write_text(as_qt_source(texts_of_settings(), "Settings"), "utf-8")
-        sources = [*sorted((HOUSE / "studio" / "app").rglob("*.py")), of_settings, of_errors]
+        sources = [*sorted((CHECKOUT / "studio" / "app").rglob("*.py")), of_settings, of_errors]
         only_plurals = ["-pluralonly"] if language == "en" else []
         command = [_tool("lupdate"), *map(str, sources), "-ts", str(path), "-no-obsolete", "-locations", "none"]
         command += ["-tr-function-alias", _ALIAS, "-source-language", "en", "-target-language", language, *only_plurals]
@@ -65,7 +65,7 @@ def faults_of(language: str) -> list[str]:
     kept = FOLDER / f"studio_{language}.ts"
     if not kept.is_file():
         return [f"{kept.name} is missing"]
-    faults = sentences_in(HOUSE / "studio")[1]
+    faults = sentences_in(CHECKOUT / "studio")[1]
     with tempfile.TemporaryDirectory() as scratch:
         fresh, compiled = Path(scratch, kept.name), Path(scratch, "fresh.qm")
         shutil.copyfile(kept, fresh)

@@ -68,11 +68,11 @@ def test_no_two_settings_share_a_name() -> None:
 
 def test_no_setting_is_without_effect() -> None:
     """Each setting is read somewhere outside the dialog."""
-    rooms = Path(declared.__file__).parent
-    declarations = {rooms / "settings.py", *(rooms / "app" / "preferences").iterdir()}
+    package = Path(declared.__file__).parent
+    declarations = {package / "settings.py", *(package / "app" / "preferences").iterdir()}
     used = {
         name
-        for path in rooms.rglob("*.py")
+        for path in package.rglob("*.py")
         if path not in declarations
         for name in re.findall(r"\b[A-Z][A-Z_]{3,}\b", path.read_text("utf-8"))
     }

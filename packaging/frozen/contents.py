@@ -119,18 +119,18 @@ def modules_left_out(*, with_media: bool) -> list[str]:
     return [*_UNUSED_MODULES, *(() if with_media else ("av",))]
 
 
-def rooms(house: Path) -> list[str]:
+def modules(checkout: Path) -> list[str]:
     """Return all modules of the program: PyInstaller does not find those imported by name."""
     names = []
-    for path in sorted((house / "studio").rglob("*.py")):
-        parts = path.relative_to(house).with_suffix("").parts
+    for path in sorted((checkout / "studio").rglob("*.py")):
+        parts = path.relative_to(checkout).with_suffix("").parts
         names.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
     return names
 
 
-def resources(house: Path) -> Iterator[tuple[str, str]]:
+def resources(checkout: Path) -> Iterator[tuple[str, str]]:
     """Yield resource files and their target folders, as ``studio.paths.resources`` expects them."""
-    folder = house / "resources"
+    folder = checkout / "resources"
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_file() and not _matches(name.as_posix(), _RESOURCES_LEFT_OUT):

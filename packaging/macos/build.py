@@ -21,8 +21,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-HOUSE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(HOUSE / "packaging"))
+CHECKOUT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CHECKOUT / "packaging"))
 
 from macos.bundle import APP_NAME, ENTITLEMENTS, HERE, LOCALISATIONS  # noqa: E402
 
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     chosen = _parser().parse_args(arguments)
     work = chosen.work.absolute()
     if not chosen.keep:
-        subprocess.run([sys.executable, str(HOUSE / "packaging" / "freeze.py"), "--work", str(work)], check=True)
+        subprocess.run([sys.executable, str(CHECKOUT / "packaging" / "freeze.py"), "--work", str(work)], check=True)
     dist = work / "dist"
     app, image = dist / APP_NAME, dist / f"{NAME}-{version()}-macos-arm64.dmg"
     complete(app, dist / NAME / "NOTICES.txt")
@@ -52,7 +52,7 @@ def _run(commands: list[list[str]]) -> None:
 
 def version() -> str:
     """Return the program's version, without importing the program."""
-    text = (HOUSE / "studio" / "__init__.py").read_text("utf-8")
+    text = (CHECKOUT / "studio" / "__init__.py").read_text("utf-8")
     found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
     assert found is not None, "the program has a version"
     return found[1]
@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--identity", default=_AD_HOC, help="name of the signing certificate (security find-identity)")
     parser.add_argument("--profile", default="", help="notarise with these stored credentials")
     parser.add_argument("--keep", action="store_true", help="use the existing frozen app")
-    parser.add_argument("--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER")
+    parser.add_argument("--work", type=Path, default=CHECKOUT / "build" / "frozen", metavar="FOLDER")
     return parser
 
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path, PureWindowsPath
 
-HOUSE = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("timbre-studio.iss")
 NAME = "timbre-studio"
 _PROGRAMS = ("Timbre Studio.exe", "timbre.exe")
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("Inno Setup is not installed: https://jrsoftware.org/isdl.php\n")
         return 1
     if not chosen.keep:
-        subprocess.run([sys.executable, str(HOUSE / "packaging" / "freeze.py"), "--work", str(work)], check=True)
+        subprocess.run([sys.executable, str(CHECKOUT / "packaging" / "freeze.py"), "--work", str(work)], check=True)
     folder = work / "dist" / NAME
     if chosen.sign:
         for program in _PROGRAMS:
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 def version() -> str:
     """Return the program's version, without importing the program."""
-    text = (HOUSE / "studio" / "__init__.py").read_text("utf-8")
+    text = (CHECKOUT / "studio" / "__init__.py").read_text("utf-8")
     found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
     assert found is not None, "the program has a version"
     return found[1]
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sign", default="", metavar="COMMAND", help="sign programs and installer; $f is the file")
     parser.add_argument("--keep", action="store_true", help="use the existing frozen folder")
-    parser.add_argument("--work", type=Path, default=HOUSE / "build" / "frozen", metavar="FOLDER")
+    parser.add_argument("--work", type=Path, default=CHECKOUT / "build" / "frozen", metavar="FOLDER")
     return parser
 
 

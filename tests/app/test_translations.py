@@ -20,12 +20,12 @@ from studio.catalog.progress import Phase, Progress
 from studio.errors import CannotWrite, UnusableSetting, from_record
 from studio.settings import EXPORT_TRUE_PEAK
 
-HOUSE = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def translations() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("translations", HOUSE / "packaging" / "translations.py")
+    spec = importlib.util.spec_from_file_location("translations", CHECKOUT / "packaging" / "translations.py")
     assert spec is not None and spec.loader is not None  # noqa: PT018
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

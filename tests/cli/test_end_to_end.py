@@ -12,8 +12,8 @@ import pytest
 import soundfile
 
 pytestmark = pytest.mark.timeout(300)
-HOUSE = Path(__file__).parent.parent.parent
-CLIP = HOUSE / "tests" / "reference" / "inputs" / "prompt_a.wav"
+CHECKOUT = Path(__file__).parent.parent.parent
+CLIP = CHECKOUT / "tests" / "reference" / "inputs" / "prompt_a.wav"
 
 
 @pytest.mark.slow
@@ -22,7 +22,7 @@ def test_a_text_is_spoken_with_the_bundled_model(tmp_path: Path) -> None:
     words = ["say", "Good morning.", "--voice", CLIP, "-o", tmp_path / "out.wav", "--json", "--precision", "float32"]
     said = subprocess.run(
         [sys.executable, "-m", "studio.cli.main", *words],
-        capture_output=True, text=True, check=False, env={**os.environ, **places}, cwd=HOUSE,
+        capture_output=True, text=True, check=False, env={**os.environ, **places}, cwd=CHECKOUT,
     )  # fmt: skip
     assert said.returncode == 0, said.stderr
     values = json.loads(said.stdout)

@@ -16,7 +16,7 @@ from speech_fakes import FakeSpeechSource
 from studio.export.cached_source import CachedSource
 from studio.export.exporter import Exporter
 
-HOUSE = Path(__file__).parent.parent.parent
+CHECKOUT = Path(__file__).parent.parent.parent
 CHILD = Path(__file__).with_name("export_child.py")
 
 
@@ -24,7 +24,7 @@ def start_child(folder: Path, *, seconds_per_line: float, is_joined: bool) -> su
     command = [sys.executable, str(CHILD), str(folder / "target"), str(folder / "journals"), str(seconds_per_line)]
     return subprocess.Popen(
         command + ["joined"] * is_joined,
-        env=os.environ | {"PYTHONPATH": str(HOUSE)},
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from error_sentences import as_qt_source, sentences_in
 
-HOUSE = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def found_in(folder: Path, code: str) -> tuple[list[str], list[str]]:
-    (folder / "house").mkdir()
-    (folder / "house" / "room.py").write_text(code, "utf-8")
-    return sentences_in(folder / "house")
+    (folder / "package").mkdir()
+    (folder / "package" / "module.py").write_text(code, "utf-8")
+    return sentences_in(folder / "package")
 
 
 def test_sentences_remedies_and_their_parts_are_found(tmp_path: Path) -> None:
@@ -37,16 +37,16 @@ raise type(error)(f"{path} is full.", remedy="Go.")
 """
     _, faults = found_in(tmp_path, code)
     assert [fault.split(" is not a literal template")[0] for fault in faults] == [
-        "house/room.py:2: f'{path} is full.'",
-        "house/room.py:3: 'Buy ' + name",
-        "house/room.py:4: 'Full: %s' % path",
-        "house/room.py:5: sentence",
-        "house/room.py:6: f'{path} is full.'",
+        "package/module.py:2: f'{path} is full.'",
+        "package/module.py:3: 'Buy ' + name",
+        "package/module.py:4: 'Full: %s' % path",
+        "package/module.py:5: sentence",
+        "package/module.py:6: f'{path} is full.'",
     ]
 
 
 def test_every_error_of_the_program_is_a_template() -> None:
-    templates, faults = sentences_in(HOUSE / "studio")
+    templates, faults = sentences_in(CHECKOUT / "studio")
     assert faults == []
     assert len(templates) > 300
 

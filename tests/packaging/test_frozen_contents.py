@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from frozen import contents
 
-HOUSE = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 SITE = "/environment/lib/python3.11/site-packages"
 
 
 def test_rooms_that_are_imported_by_name_are_there() -> None:
-    rooms = contents.rooms(HOUSE)
-    assert {"studio", "studio.worker.server", "studio.worker.model_host", "studio.engines.trial_run"} <= set(rooms)
-    assert {"studio.bench.__main__", "studio.engines.__main__", "studio.engines.installed"} <= set(rooms)
+    modules = contents.modules(CHECKOUT)
+    assert {"studio", "studio.worker.server", "studio.worker.model_host", "studio.engines.trial_run"} <= set(modules)
+    assert {"studio.bench.__main__", "studio.engines.__main__", "studio.engines.installed"} <= set(modules)
 
 
 def test_pyav_goes_in_only_where_it_is_asked_for() -> None:
@@ -23,7 +23,8 @@ def test_pyav_goes_in_only_where_it_is_asked_for() -> None:
 
 def test_resources_lie_where_the_program_looks() -> None:
     places = {
-        Path(source).relative_to(HOUSE / "resources").as_posix(): place for source, place in contents.resources(HOUSE)
+        Path(source).relative_to(CHECKOUT / "resources").as_posix(): place
+        for source, place in contents.resources(CHECKOUT)
     }
     assert places["models/studio-mini/llm.pt"] == "studio/resources/models/studio-mini"
     assert places["translations/studio_zh_CN.qm"] == "studio/resources/translations"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).resolve().parents[2]
-DOOR = HOUSE / "packaging" / "frozen" / "launcher.py"
+CHECKOUT = Path(__file__).resolve().parents[2]
+LAUNCHER = CHECKOUT / "packaging" / "frozen" / "launcher.py"
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    settings = os.environ | {"PYTHONPATH": str(HOUSE)} | variables
-    command = [sys.executable, str(DOOR), *arguments]
+    settings = os.environ | {"PYTHONPATH": str(CHECKOUT)} | variables
+    command = [sys.executable, str(LAUNCHER), *arguments]
     return subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=120)
 
 
@@ -26,7 +26,7 @@ def test_it_is_the_program() -> None:
 
 
 @pytest.mark.slow
-def test_a_room_is_run_as_python_would() -> None:
+def test_a_module_runs_as_in_python() -> None:
     helped = run("-m", "studio.bench", "--help")
     assert helped.returncode == 0
     assert "usage: timbre bench" in helped.stdout
@@ -37,7 +37,7 @@ def test_other_modules_are_none_of_its_business() -> None:
 
 
 def test_what_it_starts_gets_the_libraries_of_the_system(tmp_path: Path) -> None:
-    code = f"import runpy, os; door = runpy.run_path({str(DOOR)!r}); door['_hide_own_libraries'](); print(dict(os.environ))"
+    code = f"import runpy, os; launcher = runpy.run_path({str(LAUNCHER)!r}); launcher['_hide_own_libraries'](); print(dict(os.environ))"
     settings = os.environ | {"LD_LIBRARY_PATH": "/opt/ours", "LD_LIBRARY_PATH_ORIG": "/theirs"}
     told = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True).stdout
     assert "'LD_LIBRARY_PATH': '/theirs'" in told

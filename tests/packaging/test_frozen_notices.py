@@ -14,7 +14,7 @@ from frozen import notices
 from frozen.notices import Component, Incomplete, Owners, as_text, component_of, main, text_of
 from frozen.vendored import VENDORED, vendored
 
-HOUSE = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 Package = Callable[..., Distribution]
 
 
@@ -97,7 +97,7 @@ def test_a_library_laid_beside_a_package_has_to_be_known(package: Package, tmp_p
 
 
 def test_python_and_this_project_are_known() -> None:
-    stdlib, ours = Path(sysconfig.get_path("stdlib")) / "json" / "__init__.py", HOUSE / "studio" / "__init__.py"
+    stdlib, ours = Path(sysconfig.get_path("stdlib")) / "json" / "__init__.py", CHECKOUT / "studio" / "__init__.py"
     inventory = [{"name": path.name, "source": str(path), "kind": "PYMODULE"} for path in (stdlib, ours)]
     assert [one.name for one in Owners([]).components(inventory)] == ["Python"]
 
@@ -155,7 +155,7 @@ def test_texts_that_several_share_are_printed_once_and_strict_licences_are_said(
 
 
 def test_the_vocabulary_of_whisper_is_told_with_its_licence() -> None:
-    source = HOUSE / "resources" / "tokenizers" / "whisper-multilingual.tiktoken"
+    source = CHECKOUT / "resources" / "tokenizers" / "whisper-multilingual.tiktoken"
     told = Owners([]).components([{"name": f"studio/resources/tokenizers/{source.name}", "source": str(source)}])
     assert [(one.name, one.licence) for one in told] == [("Whisper's multilingual vocabulary", "MIT")]
     assert "OpenAI" in as_text(told, "1.0")

@@ -31,8 +31,8 @@ from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
 RELEASE = Release(studio.__version__, 1_790_000_000)
 MIME = "{http://www.freedesktop.org/standards/shared-mime-info}"
-HOUSE = Path(__file__).resolve().parents[2]
-CLIP = HOUSE / "resources" / "voices" / "Ada.wav"
+CHECKOUT = Path(__file__).resolve().parents[2]
+CLIP = CHECKOUT / "resources" / "voices" / "Ada.wav"
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_they_object_to_nonsense(share: Path) -> None:
 
 def test_the_menu_entry_is_that_of_the_window(share: Path) -> None:
     """A desktop finds the entry of a window by the name the window gives itself."""
-    program = (HOUSE / "studio" / "app" / "main.py").read_text("utf-8")
+    program = (CHECKOUT / "studio" / "app" / "main.py").read_text("utf-8")
     entry = desktop_entry(share)
     assert entry["Exec"] == "timbre app %f"
     assert 'setDesktopFileName("timbre-studio")' in program

@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 
 import studio
 
-HOUSE = Path(__file__).parents[2]
-PROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text("utf-8"))
+CHECKOUT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))
 MACHINES = {
     "Linux": {"sys_platform": "linux", "platform_machine": "x86_64", "platform_system": "Linux"},
     "Linux on ARM": {"sys_platform": "linux", "platform_machine": "aarch64", "platform_system": "Linux"},
@@ -71,12 +71,12 @@ def test_the_command_and_the_version_are_where_the_project_says() -> None:
     module, function = PROJECT["project"]["scripts"]["timbre"].split(":")
     assert callable(getattr(importlib.import_module(module), function))
     assert PROJECT["tool"]["hatch"]["version"]["path"] == "studio/__init__.py"
-    assert f'"{studio.__version__}"' in (HOUSE / "studio" / "__init__.py").read_text("utf-8")
+    assert f'"{studio.__version__}"' in (CHECKOUT / "studio" / "__init__.py").read_text("utf-8")
 
 
 def test_the_wheel_takes_along_what_ships_with_the_program() -> None:
     """Models, voices, translations and all: where ``paths.resources`` looks in an installed package."""
     assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"] == {"resources": "studio/resources"}
     assert {"models", "voices", "translations", "catalog", "styles", "icons"} <= {
-        path.name for path in (HOUSE / "resources").iterdir()
+        path.name for path in (CHECKOUT / "resources").iterdir()
     }

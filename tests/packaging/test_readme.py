@@ -10,8 +10,8 @@ import pytest
 import studio
 from studio.errors import type_of_code
 
-HOUSE = Path(__file__).parents[2]
-README = (HOUSE / "README.md").read_text("utf-8")
+CHECKOUT = Path(__file__).parents[2]
+README = (CHECKOUT / "README.md").read_text("utf-8")
 
 
 def section(title: str) -> str:
@@ -20,7 +20,7 @@ def section(title: str) -> str:
 
 def test_every_script_it_tells_of_is_there() -> None:
     for name in set(re.findall(r"packaging/[\w/]+\.py", README)):
-        assert (HOUSE / name).is_file(), name
+        assert (CHECKOUT / name).is_file(), name
 
 
 def test_every_code_has_its_status_in_the_table() -> None:
@@ -35,4 +35,4 @@ def test_the_newest_change_is_this_version() -> None:
 
 @pytest.mark.parametrize("link", re.findall(r"\]\((?!https?:|#)([^)]+)\)", README))
 def test_what_it_links_to_is_there(link: str) -> None:
-    assert (HOUSE / link).exists()
+    assert (CHECKOUT / link).exists()
