@@ -190,7 +190,7 @@ class Comparison(QObject):
             self._waveforms = await in_background(lambda: {take.id: self._waveform_of(take) for take in self._takes})
             gains = await in_background(_gains_of, [self._waveforms[take.id] for take in self._takes])
         except StudioError as error:
-            self.failed.emit(error)
+            self._report(error)
             return
         if not self._is_closed:
             self._gains = {take.id: gain for take, gain in zip(self._takes, gains, strict=True)}
@@ -219,8 +219,7 @@ class Comparison(QObject):
             output = await in_background(self._open_output, rate, source.fill)
             tracks = await in_background(self._tracks, output.sample_rate)
         except NoAudioDevice as error:
-            self.pause()
-            self.failed.emit(error)
+            self._report(error)
             return
         finally:
             self._is_opening = False
@@ -247,10 +246,15 @@ class Comparison(QObject):
             tracks.append(ABTrack.of(samples * np.float32(10.0 ** (self._gains[take.id] / 20.0))))
         return tuple(tracks)
 
+    def _report(self, error: StudioError) -> None:
+        """Pause and report ``error``, unless the comparison was closed, and possibly deleted, in the meantime."""
+        if not self._is_closed:
+            self.pause()
+            self.failed.emit(error)
+
     def _on_tick(self) -> None:
         if self.is_playing and self._output is not None and not self._output.is_running:
-            self.pause()
-            self.failed.emit(
+            self._report(
                 NoAudioDevice(
                     "The output device was disconnected during playback.", remedy="Connect it and play again."
                 )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import numpy as np
 import pytest
+import shiboken6
 from sound_card import CardOutputs, NoOutputs, SoundCard
 from window_bench import Bench
 
 from studio.app.playback.comparison import Comparison, matching_gains
-from studio.audio.output_device import FillCallback
+from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.resampling import Samples
 from studio.errors import StudioError
 from studio.export.loudness import loudness_lufs
@@ -171,6 +173,42 @@ def test_without_a_device_an_error_is_reported(bench: Bench, takes: list[Take], 
     assert "No sound card" in str(listener.errors[0])
     assert not comparison.is_playing
     assert not comparison.was_played(0)
+
+
+class SlowNoOutputs(NoOutputs):
+    """The system takes long to report that there is no device."""
+
+    def __init__(self, card: SoundCard) -> None:
+        super().__init__(card)
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def open(self, device: str | None, sample_rate: int, fill: FillCallback, buffer_seconds: float) -> OutputStream:
+        self.is_asked.set()
+        assert self.may_answer.wait(60)
+        return super().open(device, sample_rate, fill, buffer_seconds)
+
+
+def test_closing_the_dialog_while_the_device_opens_is_no_error(bench: Bench, takes: list[Take]) -> None:
+    outputs, errors = SlowNoOutputs(SoundCard()), []
+
+    async def run(work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            errors.append(error)
+            raise
+
+    tasks = []
+    comparison = Comparison(
+        takes, bench.session.waveform_of, outputs, lambda work: tasks.append(bench.session.bridge.run(run(work)))
+    )
+    comparison.open()
+    bench.until(outputs.is_asked.is_set)
+    bench.run(comparison.close())
+    shiboken6.delete(comparison)
+    outputs.may_answer.set()
+    bench.until(lambda: all(task.done() for task in tasks))
+    assert errors == []
 
 
 def test_a_disconnected_device_pauses_and_play_uses_another(bench: Bench, takes: list[Take], compare: Any) -> None:
