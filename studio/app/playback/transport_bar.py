@@ -123,7 +123,7 @@ class TransportBar(QWidget):
             self.waveform.begin(audio.sample_rate)
             self._grow()
             self._growth.start()
-        self._show_time(0.0)
+        self._show_time()
 
     def show_check(self, words: Sequence[WordTime], problems: Sequence[tuple[float, float]]) -> None:
         """Show the words of the audio, and mark the places of its problems, as start and end in seconds."""
@@ -136,7 +136,7 @@ class TransportBar(QWidget):
     def show_position(self, seconds: float | None) -> None:
         self.waveform.set_cursor(seconds)
         self.words.show_position(seconds)
-        self._show_time(seconds or 0.0)
+        self._show_time()
 
     def show_level(self, level: float) -> None:
         """Show the peak level, 0..1."""
@@ -163,9 +163,9 @@ class TransportBar(QWidget):
             )
         )
 
-    def _show_time(self, seconds: float) -> None:
-        length = self._audio.seconds if self._audio is not None else 0.0
-        self._time.setText(f"{time_text(seconds)} / {time_text(length)}")
+    def _show_time(self) -> None:
+        position, length = self.waveform.cursor_seconds or 0.0, self._audio.seconds if self._audio is not None else 0.0
+        self._time.setText(f"{time_text(position)} / {time_text(length)}")
 
     def _grow(self) -> None:
         assert self._audio is not None, "the timer runs only while there is audio"
@@ -174,6 +174,7 @@ class TransportBar(QWidget):
         if end > self._num_shown:
             self.waveform.append(self._audio.between(self._num_shown, end))
             self._num_shown = end
+            self._show_time()
         if is_complete:
             self._growth.stop()
             self.waveform.finish()

@@ -12,6 +12,7 @@ from sound_card import CardOutputs, DefaultOnlyOutputs, NoOutputs, SoundCard
 from window_bench import Bench
 
 from studio.app.playback.audio_player import AudioPlayer, NowPlaying
+from studio.app.widgets.waveform_painting import time_text
 from studio.audio.player import PlaybackEnd
 from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
@@ -49,6 +50,8 @@ def test_without_a_device_the_take_is_kept_and_a_hint_is_shown(make_bench: Calla
     bench.until(lambda: "no output device" in window.notices.words)
     (take,) = bench.session.editor.project.takes_of(bench.lines[0].id)
     assert take.is_complete
+    length = time_text(take.audio_seconds)
+    bench.until(lambda: window.transport_bar._time.text() == f"0:00.0 / {length}", 5.0)
 
 
 @pytest.mark.slow

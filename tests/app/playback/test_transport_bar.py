@@ -135,6 +135,17 @@ def test_clicking_the_waveform_plays_from_there(bench: Bench, window: MainWindow
     bench.until(lambda: bench.session.transport.position_seconds > 0.9)
 
 
+def test_the_length_grows_with_a_take_that_is_not_played(bench: Bench, window: MainWindow) -> None:
+    """Without a sound card, or while playback is paused, no position is reported."""
+    audio = StreamingAudio(RATE)
+    audio.append(np.full(round(0.9 * RATE), 0.1, np.float32))
+    window.transport_bar.show_sound(audio)
+    assert window.transport_bar._time.text() == "0:00.0 / 0:00.9"
+    audio.append(np.full(round(2.5 * RATE), 0.1, np.float32))
+    audio.complete()
+    bench.until(lambda: window.transport_bar._time.text() == "0:00.0 / 0:03.4", 5.0)
+
+
 def test_quiet_and_loud_takes_are_drawn_on_the_same_scale(qapp: QApplication, window: MainWindow) -> None:
     apply_theme(qapp, Appearance.LIGHT)
     waveform = window.transport_bar.waveform
