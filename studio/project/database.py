@@ -136,6 +136,9 @@ def connect(path: Path, *, is_new: bool = False, copy_of: Path | None = None) ->
         # If the program is killed, nothing is lost, because the system writes its buffers. If the power fails, the last
         # second may be lost: see Checkpoints in storage.py.
         connection.execute("PRAGMA synchronous = NORMAL")
+        # Checkpoints copies a long log to the file; a write here would wait for the disk.
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("PRAGMA journal_size_limit = 0")
         connection.execute("PRAGMA foreign_keys = ON")
         if sqlite.schema_version(connection) < VERSION:
             with sqlite.transaction(connection):

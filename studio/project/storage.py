@@ -31,10 +31,12 @@ from studio.project.records import (
 from studio.project.script import Script
 from studio.project.takes import Take
 from studio.storage import sqlite
+from studio.storage.atomic_file import sync
 
 _log = logging.getLogger(__name__)
 _SOUND_TYPE = np.dtype("<f4")
 _CHECKPOINT_DELAY_SECONDS = 0.5
+_LONGEST_LOG_BYTES = 16 << 20
 _RANK_STEP = 1 << 20
 # Exceptions that reading a damaged file can raise.
 _INVALID = (UnusableSetting, BadPronunciation, LookupError, TypeError, ValueError, AttributeError, RecursionError)
@@ -235,6 +237,10 @@ class Checkpoints:
 
     Without it, a power cut loses what the system still buffers, which may be half a minute of work. Call ``request``
     after each write, and ``close`` before closing the working copy.
+
+    Decision: sync the write-ahead log, and copy it to the database file only when it is long. Reason: after the log
+    has been copied, the next write starts it again and waits until the disk has its new header. Alternative: copy it
+    each time, which blocks the window for as long as a busy disk takes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -257,6 +263,7 @@ class Checkpoints:
             self._thread.join()
 
     def _run(self) -> None:
+        log = self._path.with_name(f"{self._path.name}-wal")
         with contextlib.closing(sqlite.connect(self._path)) as connection:
             while self._is_requested.wait():
                 # Clear the request before the delay. Clearing it afterwards could lose the request of ``close``.
@@ -264,9 +271,11 @@ class Checkpoints:
                 if self._is_closed.wait(_CHECKPOINT_DELAY_SECONDS):
                     return
                 try:
-                    # Syncs the write-ahead log, then the file. Neither readers nor writers wait for it.
-                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-                except sqlite3.Error as error:
+                    sync(log)
+                    if log.stat().st_size > _LONGEST_LOG_BYTES:
+                        # Neither readers nor writers wait for it.
+                        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                except (OSError, sqlite3.Error) as error:
                     _log.warning("%s might not have been synced to disk: %s", self._path, error)
 
 
