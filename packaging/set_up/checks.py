@@ -55,12 +55,20 @@ def run_checks(
 def _parallel() -> list[str]:
     """Arguments that distribute the tests over the cores, by file: tests of one file share expensive fixtures.
 
-    The run ends if a test process crashes: pytest-xdist can wait forever for the process that replaces it.
+    The files keep their order: files with few tests, among them the longest ones, would otherwise come last, and one core
+    would be idle. The run ends if a test process crashes: pytest-xdist can wait forever for the process that replaces it.
     """
     num_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if num_cores == 1:
         return []
-    return ["-n", str(min(num_cores, _MAX_WORKERS)), "--dist", "loadfile", "--max-worker-restart=0"]
+    return [
+        "-n",
+        str(min(num_cores, _MAX_WORKERS)),
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+        "--max-worker-restart=0",
+    ]
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:

@@ -50,15 +50,21 @@ def use_cores(monkeypatch: pytest.MonkeyPatch, num_cores: int) -> None:
 @pytest.mark.parametrize(("num_cores", "num_workers"), [(2, 2), (64, 4)])
 def test_all_tests_use_the_cores_there_are(monkeypatch: pytest.MonkeyPatch, num_cores: int, num_workers: int) -> None:
     use_cores(monkeypatch, num_cores)
-    assert statuses({}, [])[1][-1] == f"pytest -n {num_workers} --dist loadfile --max-worker-restart=0"
+    assert (
+        statuses({}, [])[1][-1]
+        == f"pytest -n {num_workers} --dist loadfile --no-loadscope-reorder --max-worker-restart=0"
+    )
 
 
 def test_the_quick_part_leaves_slow_tests_out(monkeypatch: pytest.MonkeyPatch) -> None:
     use_cores(monkeypatch, 2)
-    assert statuses({}, ["--quick"]) == (0, ["pytest -m not slow -n 2 --dist loadfile --max-worker-restart=0"])
+    assert statuses({}, ["--quick"]) == (
+        0,
+        ["pytest -m not slow -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=0"],
+    )
     assert statuses({}, ["--quick", "tests/text"]) == (
         0,
-        ["pytest -m not slow -n 2 --dist loadfile --max-worker-restart=0 tests/text"],
+        ["pytest -m not slow -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 tests/text"],
     )
 
 
