@@ -80,6 +80,10 @@ class SpeechLMConfig:
         """Number of text tokens."""
         return self.backbone.vocabulary_size
 
+    @property
+    def max_positions(self) -> int:
+        return self.backbone.max_positions
+
 
 @dataclass(frozen=True, slots=True)
 class RelativeTransformerConfig:

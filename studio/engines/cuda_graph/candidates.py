@@ -12,9 +12,8 @@ from studio.engines.stage import Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import UnsupportedPrecision
 from studio.messages import wording
-from studio.model.config import Precision, SpeechLMConfig
+from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
-from studio.model.speech_lm import TorchSpeechLM
 from studio.model.speech_lm.linear import check_support
 
 # Intermediate results, which graphs keep, and caches of several lines.
@@ -43,8 +42,6 @@ class CudaGraphCandidate(TorchCandidate):
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        if self.stage is Stage.SPEECH_LM and not isinstance(target.checkpoint.speech_lm, SpeechLMConfig):
-            return Unusable(wording("graphs of this generation's language model are not implemented"))
         return Available(target.weight_bytes(self.stage) + _WORKING_BYTES[self.stage])
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
@@ -54,9 +51,7 @@ class CudaGraphCandidate(TorchCandidate):
         checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:
             return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, self.precision, device)
-        plain = checkpoint.load_speech_lm(self.precision, device, variant=target.variant)
-        assert isinstance(plain, TorchSpeechLM)
-        return GraphSpeechLM(plain)
+        return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=target.variant))
 
 
 _MULTIPLIED = (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)

@@ -10,16 +10,17 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import torch
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
-from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler, StaticStep
+from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler, static_step
 from studio.engines.library_errors import is_out_of_memory
+from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.
@@ -45,15 +46,14 @@ class Line:
 class ContinuousBatch:
     """Lines of up to ``capacity`` positions. Thread-safe; one thread steps at a time."""
 
-    def __init__(self, plain: TorchSpeechLM, capacity: int) -> None:
+    def __init__(self, plain: CachedSpeechLM[Any], capacity: int) -> None:
         self._plain = plain
         self._layout = plain.config.layout
-        self._device = plain.inputs.speech.device
         self._capacity = capacity
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
-        self._order = StreamOrder(self._device)
         self._make_memory(_NUM_ROWS[0])
+        self._order = StreamOrder(self._step.token.device)
 
     @property
     def is_idle(self) -> bool:
@@ -70,8 +70,9 @@ class ContinuousBatch:
             row = self._free_row()
             line = Line(row, None if is_sampled_on_gpu else sampler, min_tokens, max_tokens)
             cache = self._step.cache(row)
-            self._plain.begin_with_prompt_text(request.prompt_text_tokens, cache)
-            logits = self._plain.advance(self._plain.inputs.embed_rest(request), cache)
+            # A recorded graph cannot trace attention.
+            rest = self._plain.begin(replace(request, attention=None), cache)
+            logits = self._plain.advance(rest, cache)
             self._step.position[row] = cache.length
             if isinstance(sampler, RepetitionAwareSampler) and is_sampled_on_gpu:
                 points = sampler.draw_points(max_tokens)
@@ -107,7 +108,7 @@ class ContinuousBatch:
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
         if num_rows not in self._recorded:
             state = (self._step.token, self._step.position, *self._draw.state)
-            self._recorded[num_rows] = CapturedGraph(self._device, state)
+            self._recorded[num_rows] = CapturedGraph(self._step.token.device, state)
         self._recorded[num_rows].run(partial(self._compute, num_rows))
         tokens = self._step.token[:num_rows].tolist()
         for line in list(self._lines.values()):
@@ -180,13 +181,12 @@ class ContinuousBatch:
         return True
 
     def _make_memory(self, num_rows: int) -> None:
-        plain, num_ids = self._plain, self._layout.num_rows
-        step = StaticStep(plain.decoder, plain.head, plain.inputs.speech, self._capacity, num_rows=num_rows)
-        draw = GpuSampler(
-            plain.sampling, self._layout.num_speech_tokens, self._capacity, self._device, num_rows=num_rows
-        )
-        logits = torch.zeros(num_rows, num_ids, device=self._device)
-        is_speaking = torch.zeros(num_rows, dtype=torch.long, device=self._device)
+        layout = self._layout
+        step = static_step(self._plain, self._capacity, num_rows)
+        device = step.token.device
+        draw = GpuSampler(self._plain.sampling, layout.num_speech_tokens, self._capacity, device, num_rows=num_rows)
+        logits = torch.zeros(num_rows, layout.num_rows, device=device)
+        is_speaking = torch.zeros(num_rows, dtype=torch.long, device=device)
         self._step, self._draw, self._logits, self._is_speaking = step, draw, logits, is_speaking
         self._recorded: dict[int, CapturedGraph] = {}
 
@@ -197,7 +197,7 @@ class GraphSpeechLM:
     Concurrent lines on any threads share steps; their memory is kept for later lines.
     """
 
-    def __init__(self, plain: TorchSpeechLM) -> None:
+    def __init__(self, plain: CachedSpeechLM[Any]) -> None:
         self.config = plain.config
         self.sampling = plain.sampling
         self.engine = f"{plain.engine}, CUDA graph"
@@ -207,14 +207,14 @@ class GraphSpeechLM:
         self._lock = threading.Lock()
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
-        """See ``TorchSpeechLM.generate``."""
+        """See ``CachedSpeechLM.generate``."""
         min_tokens, max_tokens, length = self._plain.lengths(request)
         return self._generate(request, sampler, min_tokens, max_tokens, length)
 
     def generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
-        """See ``TorchSpeechLM``: the plain model runs text that arrives in pieces."""
+        """See ``CachedSpeechLM``: the plain model runs text that arrives in pieces."""
         return self._plain.generate_from_pieces(request, text_tokens, sampler)
 
     def _generate(
@@ -230,13 +230,13 @@ class GraphSpeechLM:
         finally:
             batch.remove(line)
 
-    def plain(self) -> TorchSpeechLM:
+    def plain(self) -> CachedSpeechLM[Any]:
         """Return the plain model, which computes attention after a take: recorded graphs cannot do this."""
         return self._plain
 
     def _batch(self, length: int) -> ContinuousBatch:
         """Return the batch for lines of up to ``length`` positions."""
-        most = self.config.backbone.max_positions
+        most = self.config.max_positions
         capacity = min(most, next(capacity for capacity in (*_CAPACITIES, most) if capacity >= length))
         with self._lock:
             if capacity not in self._batches:

@@ -2,20 +2,73 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Any, Generic
+
 import torch
 import torch.nn.functional as F
 
 from studio.engines.device_sampling import draw_tokens
 from studio.model.config import QwenConfig, SamplingOptions
-from studio.model.speech_lm.decoder import Decoder, KVCache
-from studio.model.speech_lm.linear import Linear
+from studio.model.speech_lm.cached_lm import CachedSpeechLM, CacheT
+from studio.model.speech_lm.decoder import KVCache
 from studio.model.speech_lm.sampling import NEVER
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
+from studio.model.speech_lm.transformer_decoder import RelativeCache
+from studio.model.speech_lm.transformer_lm import TransformerSpeechLM
 
 # The token for scores that are not finite. It must not index a table: that would invalidate the CUDA context.
 NOT_A_NUMBER = -1
 
 
-class RowCache(KVCache):
+class StaticStep(ABC, Generic[CacheT]):
+    """Computes ``logits`` (rows, ids) from ``token`` (rows,) at ``position`` (rows,) of ``num_rows`` lines.
+
+    The same function as advancing the plain model by one token. Attention reads the whole cache of a row and masks the
+    unfilled part, because sizes must not change. Results for a token below zero are not used. A row without a line
+    stays at position 0, which the next line's prompt overwrites.
+    """
+
+    def __init__(self, layers: tuple[torch.Tensor, ...], speech_table: torch.Tensor, capacity: int) -> None:
+        """``layers`` are zeros, one row per line, because masked values are multiplied by zero, which keeps a NaN."""
+        device = speech_table.device
+        self.num_rows = len(layers[0])
+        self.capacity = capacity
+        self.layers = layers
+        self.token = torch.zeros(self.num_rows, dtype=torch.long, device=device)
+        self.position = torch.zeros(self.num_rows, dtype=torch.long, device=device)
+        self.positions = torch.arange(capacity, device=device)
+        self._speech_table = speech_table
+
+    @abstractmethod
+    def cache(self, row: int) -> CacheT:
+        """Return the row's cache, to be filled with the prompt."""
+
+    @abstractmethod
+    def logits(self, num_rows: int) -> torch.Tensor:
+        """Return the scores (num_rows, ids) of the token that follows ``token`` in each row; positions stay."""
+
+    @torch.inference_mode()
+    def clear(self, row: int) -> None:
+        """Zero a row that may contain values that are not finite, because a mask does not hide them."""
+        for layer in self.layers:
+            layer[row].zero_()
+
+    @torch.inference_mode()
+    def copy_rows(self, other: StaticStep[CacheT]) -> None:
+        """Copy the rows of ``other``, which has fewer, into the first rows."""
+        pairs = zip(
+            (*self.layers, self.token, self.position), (*other.layers, other.token, other.position), strict=True
+        )
+        for ours, theirs in pairs:
+            ours[: other.num_rows] = theirs
+
+    def embed(self, num_rows: int) -> torch.Tensor:
+        """Return the embeddings (num_rows, hidden) of ``token``."""
+        return F.embedding(self.token[:num_rows].clamp(min=0), self._speech_table)
+
+
+class QwenRowCache(KVCache):
     """The cache of one line: a row of shared memory of fixed size."""
 
     def __init__(self, config: QwenConfig, layers: tuple[torch.Tensor, ...]) -> None:
@@ -27,61 +80,28 @@ class RowCache(KVCache):
         self.layers = self._layers
 
 
-class StaticStep:
-    """Computes ``logits`` (rows, ids) from ``token`` (rows,) at ``position`` (rows,) of ``num_rows`` lines.
+class QwenStep(StaticStep[KVCache]):
+    """A step of CosyVoice2 and CosyVoice3."""
 
-    The same function as ``Decoder.advance`` for one token, and the head. Attention reads the whole cache of a row and
-    masks the unfilled part, because sizes must not change. Results for a token below zero are not used. A row without a
-    line stays at position 0, which the next line's prompt overwrites.
-    """
-
-    def __init__(
-        self, decoder: Decoder, head: Linear, speech_table: torch.Tensor, capacity: int, *, num_rows: int = 1
-    ) -> None:
-        config, device = decoder.config, speech_table.device
-        self.num_rows = num_rows
-        self.token = torch.zeros(num_rows, dtype=torch.long, device=device)
-        self.position = torch.zeros(num_rows, dtype=torch.long, device=device)
+    def __init__(self, plain: TorchSpeechLM, capacity: int, *, num_rows: int = 1) -> None:
+        config, speech_table = plain.decoder.config, plain.inputs.speech
         shape = (num_rows, 2 * config.num_kv_heads, capacity, config.head_size)
-        # Zeros, because masked values are multiplied by zero, which keeps a NaN.
-        self.layers = tuple(torch.zeros(shape, device=device) for _ in range(config.num_layers))
-        self._decoder = decoder
-        self._head = head
-        self._speech_table = speech_table
-        self._positions = torch.arange(capacity, device=device)
+        layers = tuple(torch.zeros(shape, device=speech_table.device) for _ in range(config.num_layers))
+        super().__init__(layers, speech_table, capacity)
+        self._decoder = plain.decoder
+        self._head = plain.head
 
-    @property
-    def capacity(self) -> int:
-        return len(self._positions)
-
-    @torch.inference_mode()
-    def clear(self, row: int) -> None:
-        """Zero a row that may contain values that are not finite, because a mask does not hide them."""
-        for layer in self.layers:
-            layer[row].zero_()
-
-    def cache(self, row: int) -> RowCache:
-        """Return the row's cache, to be filled with the prompt."""
-        return RowCache(self._decoder.config, tuple(layer[row] for layer in self.layers))
-
-    @torch.inference_mode()
-    def copy_rows(self, other: StaticStep) -> None:
-        """Copy the rows of ``other``, which has fewer, into the first rows."""
-        pairs = zip(
-            (*self.layers, self.token, self.position), (*other.layers, other.token, other.position), strict=True
-        )
-        for ours, theirs in pairs:
-            ours[: other.num_rows] = theirs
+    def cache(self, row: int) -> KVCache:
+        return QwenRowCache(self._decoder.config, tuple(layer[row] for layer in self.layers))
 
     @torch.inference_mode()
     def logits(self, num_rows: int) -> torch.Tensor:
-        """Return the scores (num_rows, ids) of the token that follows ``token`` in each row; positions stay."""
         decoder, config = self._decoder, self._decoder.config
         position = self.position[:num_rows]
         turns = decoder.turns.index_select(0, position)
-        bias = torch.where(self._positions <= position[:, None], 0.0, float("-inf"))[:, None, None]
+        bias = torch.where(self.positions <= position[:, None], 0.0, float("-inf"))[:, None, None]
         index = position.view(num_rows, 1, 1, 1).expand(-1, 2 * config.num_kv_heads, 1, config.head_size)
-        hidden = F.embedding(self.token[:num_rows].clamp(min=0), self._speech_table)
+        hidden = self.embed(num_rows)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
         for layer, all_states in zip(decoder.layers, self.layers, strict=True):
@@ -104,6 +124,61 @@ class StaticStep:
         keys, values = states[:, :num_kv], states[:, num_kv:]
         scores = torch.matmul(queries * config.head_size**-0.5, keys.transpose(2, 3)) + bias
         return torch.matmul(scores.softmax(dim=-1), values).view(len(states), config.hidden_size)
+
+
+class RelativeRowCache(RelativeCache):
+    """The cache of one line: a row of shared memory of fixed size."""
+
+    def __init__(self, layers: tuple[torch.Tensor, ...]) -> None:
+        self.length = 0
+        self.layers = layers
+
+
+class RelativeStep(StaticStep[RelativeCache]):
+    """A step of CosyVoice-300M."""
+
+    def __init__(self, plain: TransformerSpeechLM, capacity: int, *, num_rows: int = 1) -> None:
+        config, speech_table = plain.decoder.config, plain.inputs.speech
+        shape = (num_rows, 2, config.num_heads, capacity, config.head_size)
+        layers = tuple(torch.zeros(shape, device=speech_table.device) for _ in range(config.num_blocks))
+        super().__init__(layers, speech_table, capacity)
+        self._decoder = plain.decoder
+        self._head = plain.head
+        self._distances = plain.decoder.distance_tables(capacity)
+
+    def cache(self, row: int) -> RelativeCache:
+        return RelativeRowCache(tuple(layer[row] for layer in self.layers))
+
+    @torch.inference_mode()
+    def logits(self, num_rows: int) -> torch.Tensor:
+        config = self._decoder.config
+        num_heads, size = config.num_heads, config.head_size
+        position = self.position[:num_rows, None]
+        is_later = (self.positions > position)[:, None]
+        # The column of each position's distance from the line's own position.
+        column = (self.capacity - 1 - position + self.positions).clamp(max=self.capacity - 1)
+        column = column[:, None].expand(-1, num_heads, -1)
+        index = position.view(num_rows, 1, 1, 1, 1).expand(-1, 2, num_heads, 1, size)
+        hidden = self._decoder.project_input(self.embed(num_rows))
+        for layer, all_states, distances in zip(self._decoder.layers, self.layers, self._distances, strict=True):
+            states = all_states[:num_rows]
+            mixed = layer.query_key_value(layer.attention_norm(hidden)).view(num_rows, 3, num_heads, size)
+            states.scatter_(3, index, mixed[:, 1:, :, None])
+            queries = mixed[:, 0]
+            by_distance = torch.matmul(queries.transpose(0, 1) + layer.distance_bias, distances).transpose(0, 1)
+            scores = torch.matmul(states[:, 0], queries[..., None] * size**-0.5)[..., 0]
+            scores = (scores + by_distance.gather(2, column)).masked_fill(is_later, float("-inf"))
+            attended = torch.matmul(scores.softmax(dim=-1)[:, :, None], states[:, 1])
+            hidden = layer.finish(hidden, attended.reshape(num_rows, config.size))
+        return self._head(self._decoder.final_norm(hidden))
+
+
+def static_step(plain: CachedSpeechLM[Any], capacity: int, num_rows: int) -> StaticStep[Any]:
+    """Allocate memory for ``num_rows`` lines of up to ``capacity`` positions."""
+    if isinstance(plain, TransformerSpeechLM):
+        return RelativeStep(plain, capacity, num_rows=num_rows)
+    assert isinstance(plain, TorchSpeechLM)
+    return QwenStep(plain, capacity, num_rows=num_rows)
 
 
 class GpuSampler:

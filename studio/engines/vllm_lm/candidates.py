@@ -30,15 +30,15 @@ class VllmCandidate(EngineBackend):
         return f"vllm-{self.precision.value}"
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
+        config, kind = target.checkpoint.speech_lm, target.device.kind
+        if not isinstance(config, SpeechLMConfig):
+            return Unusable(wording("vLLM has no architecture with the relative positions of this language model"))
         found = library_for(target.device)
         if isinstance(found, Message):
             return Unusable(found)
         from studio.engines.vllm_lm.model_files import num_file_bytes  # noqa: PLC0415 - torch
         from studio.engines.vllm_lm.opening import WORKING_BYTES, wanted_capacity  # noqa: PLC0415
 
-        config, kind = target.checkpoint.speech_lm, target.device.kind
-        if not isinstance(config, SpeechLMConfig):
-            return Unusable(wording("vLLM has no architecture with the relative positions of this language model"))
         head_size = config.backbone.head_size
         if head_size not in _HEAD_SIZES:
             return Unusable(wording("vLLM has no attention for heads of {size} channels", size=head_size))

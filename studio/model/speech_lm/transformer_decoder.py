@@ -98,6 +98,11 @@ class PackedRelativeLayer:
     activation: Callable[[torch.Tensor], torch.Tensor]
     contract: Linear
 
+    def finish(self, hidden: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        """Return the output of the layer for its input and what its attention has mixed, both (tokens, size)."""
+        hidden = hidden + self.output(attended)
+        return hidden + self.contract(self.activation(self.expand(self.feed_forward_norm(hidden))))
+
 
 def pack_relative_layer(layer: RelativeLayer, precision: Precision, device: torch.device) -> PackedRelativeLayer:
     """Copy the weights of ``layer`` (float32) into the fastest form for ``device``."""
@@ -141,10 +146,9 @@ class RelativeDecoder:
         assert isinstance(norm, torch.nn.LayerNorm)
         self._input_linear, self._input_norm = input_linear, copy_norm(norm, device)
         self._input_activation = network.input_activation
-        self._final_norm = copy_norm(network.after_norm, device)
+        self.final_norm = copy_norm(network.after_norm, device)
         self._device = device
         self._lock = threading.Lock()
-        # Of each layer, (heads, head_size, positions): column m belongs to the distance positions - 1 - m.
         self._tables: tuple[torch.Tensor, ...] = ()
         assert (norm.eps, network.after_norm.eps) == (END_NORM_EPS, END_NORM_EPS)
         assert all(layer.attention_norm.eps == LAYER_NORM_EPS for layer in self.layers)
@@ -163,28 +167,28 @@ class RelativeDecoder:
         stop = start + rows
         assert stop <= cache.capacity
         num_heads, size = config.num_heads, config.head_size
-        tables = self._tables_for(stop)
-        first_column = tables[0].shape[2] - stop
         mask = self._mask(start, stop)
-
-        hidden = self._input_norm(self._input_linear(embeddings))
-        if self._input_activation is not None:
-            hidden = self._input_activation(hidden)
-        hidden = hidden * math.sqrt(config.size)
-        for layer, states, distances in zip(self.layers, cache.layers, tables, strict=True):
+        hidden = self.project_input(embeddings)
+        for layer, states, distances in zip(self.layers, cache.layers, self.distance_tables(stop), strict=True):
             mixed = layer.query_key_value(layer.attention_norm(hidden)).view(rows, 3, num_heads, size)
             queries = mixed[:, 0].transpose(0, 1)
             states[:, :, start:stop] = mixed[:, 1:].permute(1, 2, 0, 3)
-            bias = torch.matmul(queries + layer.distance_bias, distances[:, :, first_column:])
+            bias = torch.matmul(queries + layer.distance_bias, distances)
             if mask is not None:
                 bias = torch.where(mask, _aligned(bias), float("-inf"))
             attended = F.scaled_dot_product_attention(
                 queries[None], states[None, 0, :, :stop], states[None, 1, :, :stop], bias[None]
             )
-            hidden = hidden + layer.output(attended[0].transpose(0, 1).reshape(rows, config.size))
-            hidden = hidden + layer.contract(layer.activation(layer.expand(layer.feed_forward_norm(hidden))))
+            hidden = layer.finish(hidden, attended[0].transpose(0, 1).reshape(rows, config.size))
         cache.length = stop
-        return self._final_norm(hidden)
+        return self.final_norm(hidden)
+
+    def project_input(self, embeddings: torch.Tensor) -> torch.Tensor:
+        """Return the input of the first layer (tokens, size)."""
+        hidden = self._input_norm(self._input_linear(embeddings))
+        if self._input_activation is not None:
+            hidden = self._input_activation(hidden)
+        return hidden * math.sqrt(self.config.size)
 
     def _mask(self, start: int, stop: int) -> torch.Tensor | None:
         """Return the positions visible to each new row (rows, positions), or None for a single row."""
@@ -193,8 +197,17 @@ class RelativeDecoder:
         positions = torch.arange(stop, device=self._device)
         return positions <= positions[start:, None]
 
+    def distance_tables(self, num_positions: int) -> tuple[torch.Tensor, ...]:
+        """Return the projected encodings of the distances below ``num_positions``, scaled for the scores.
+
+        For each layer they are (heads, head_size, num_positions); column m belongs to the distance
+        ``num_positions - 1 - m``.
+        """
+        tables = self._tables_for(num_positions)
+        return tuple(table[:, :, table.shape[2] - num_positions :] for table in tables)
+
     def _tables_for(self, num_positions: int) -> tuple[torch.Tensor, ...]:
-        """Return projected encodings of at least the distances 0 to ``num_positions - 1``, scaled for the scores."""
+        """Return tables of at least ``num_positions`` distances."""
         tables = self._tables
         if tables and tables[0].shape[2] >= num_positions:
             return tables

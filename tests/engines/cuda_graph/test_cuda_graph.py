@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,14 +20,13 @@ from samplers import ForcedSampler, GreedySampler
 from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch, GraphSpeechLM, Line
-from studio.engines.cuda_graph.static_step import GpuSampler, StaticStep
+from studio.engines.cuda_graph.static_step import GpuSampler, static_step
 from studio.engines.stage import Device, Stage
 from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
 from studio.model.device_kind import DeviceKind
-from studio.model.speech_lm import RepetitionAwareSampler, linear
+from studio.model.speech_lm import CachedSpeechLM, RepetitionAwareSampler, TransformerSpeechLM, linear
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
-from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 CPU_DEVICE = torch.device("cpu")
@@ -34,7 +34,7 @@ REQUEST = SpeechTokenRequest((5, 9, 60, 3), (11, 40, 7), tuple(range(3, 40, 2)),
 
 
 @cache
-def plain_lm(reference: Path, family: str) -> TorchSpeechLM:
+def plain_lm(reference: Path, family: str) -> CachedSpeechLM[Any]:
     return checkpoint_of(reference, family).load_speech_lm(Precision.FLOAT32, "cpu")
 
 
@@ -47,47 +47,55 @@ def samplers(options: SamplingOptions) -> list[TokenSampler]:
     return [GreedySampler(), RepetitionAwareSampler(options, seed=4), ForcedSampler((1, 2, 3), end_id=10**6)]
 
 
-def test_scores_equal_the_plain_decoder(reference: Path, family: str) -> None:
+def test_scores_equal_the_plain_decoder(reference: Path, every_family: str) -> None:
     """Two lines at different positions, teacher-forced over forty tokens, within the limit of specification E7."""
-    lm = plain_lm(reference, family)
-    step = StaticStep(lm.decoder, lm.head, lm.inputs.speech, capacity=512, num_rows=4)
-    prompt = lm.inputs.embed_request(REQUEST)
+    lm = plain_lm(reference, every_family)
+    step = static_step(lm, 512, num_rows=4)
     caches = {row: lm.open_cache(200) for row in (0, 2)}
     for row, plain_cache in caches.items():
-        own = prompt[: len(prompt) - 3 * row]
-        lm.advance(own, plain_cache)
-        lm.advance(own, step.cache(row))
-        step.position[row] = len(own)
+        request = replace(REQUEST, prompt_speech_tokens=REQUEST.prompt_speech_tokens[3 * row :])
+        for own in (plain_cache, step.cache(row)):
+            lm.advance(lm.begin(request, own), own)
+        step.position[row] = plain_cache.length
     for token in range(0, 160, 4):
         for row in caches:
             step.token[row] = token + row
         found = step.logits(4)
         for row, plain_cache in caches.items():
-            wanted = lm.advance(lm.inputs.embed_speech((token + row,)), plain_cache)
+            wanted = lm.advance(lm.embed_speech((token + row,)), plain_cache)
             assert (found[row] - wanted).abs().max() <= 1e-4
             assert (found[row].argmax() == wanted.argmax()).item()
             step.position[row] += 1
 
 
-def test_tokens_equal_plain_pytorch_with_every_sampler(reference: Path, family: str) -> None:
-    plain, graph = plain_lm(reference, family), graph_lm(reference, family)
+def test_tokens_equal_plain_pytorch_with_every_sampler(reference: Path, every_family: str) -> None:
+    plain, graph = plain_lm(reference, every_family), graph_lm(reference, every_family)
     for ours, theirs in zip(samplers(graph.sampling), samplers(plain.sampling), strict=True):
         made = list(graph.generate(REQUEST, ours))
         assert made == list(plain.generate(REQUEST, theirs))
         assert len(made) >= 3
 
 
-def test_later_line_sees_nothing_of_the_first(reference: Path, family: str) -> None:
+def test_a_line_of_a_voice_without_a_clip_equals_plain_pytorch(reference: Path) -> None:
+    """CosyVoice-300M receives the speaker as well, and no prompt."""
+    plain, graph = plain_lm(reference, "cosyvoice1"), graph_lm(reference, "cosyvoice1")
+    for value in (0.5, -2.0):
+        speaker = tuple(value * (number % 7 - 3) for number in range(192))
+        request = SpeechTokenRequest((5, 9, 60, 3), max_tokens=40, speaker=speaker)
+        assert list(graph.generate(request, GreedySampler())) == list(plain.generate(request, GreedySampler()))
+
+
+def test_later_line_sees_nothing_of_the_first(reference: Path, every_family: str) -> None:
     """Memory is reused, so a longer line must not affect a later, shorter one."""
-    graph = graph_lm(reference, family)
+    graph = graph_lm(reference, every_family)
     once = list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=7)))
     longer = SpeechTokenRequest(tuple(range(50)), (1, 2), tuple(range(60)), max_tokens=90)
     list(graph.generate(longer, RepetitionAwareSampler(graph.sampling, seed=8)))
     assert list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=7))) == once
 
 
-def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> None:
-    graph = graph_lm(reference, family)
+def test_concurrent_lines_have_separate_memory(reference: Path, every_family: str) -> None:
+    graph = graph_lm(reference, every_family)
     alone = list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=1)))
     first = graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=1))
     other = graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=2))
@@ -99,9 +107,9 @@ def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> 
     assert made == alone
 
 
-def test_concurrent_lines_equal_single_lines(reference: Path, family: str) -> None:
+def test_concurrent_lines_equal_single_lines(reference: Path, every_family: str) -> None:
     """Six threads exceed the initial number of rows; lengths differ, and one line has another sampler."""
-    plain, graph = plain_lm(reference, family), graph_lm(reference, family)
+    plain, graph = plain_lm(reference, every_family), graph_lm(reference, every_family)
     requests = [replace(REQUEST, text_tokens=tuple(range(3, 6 + seed)), max_tokens=20 + 9 * seed) for seed in range(6)]
 
     def sampler(seed: int) -> TokenSampler:
@@ -232,15 +240,18 @@ def test_8_bits_on_a_gpu_need_the_compiler(reference: Path, monkeypatch: pytest.
     assert "NVRTC" in str(found.reason)
 
 
-def test_8_bit_steps_equal_the_plain_decoder(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_8_bit_steps_equal_the_plain_decoder(
+    reference: Path, every_family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The weights have the layout for GPUs, and a fake kernel multiplies them on the processor."""
     monkeypatch.setattr(
         linear,
         "Int8Linear",
         lambda weight, bias: CudaInt8Linear(*linear.quantize_int8_per_channel(weight), bias, CPU_DEVICE),
     )
-    plain = checkpoint_of(reference, family).load_speech_lm(Precision.INT8, "cpu")
-    assert isinstance(plain.decoder.layers[0].down, CudaInt8Linear)
+    plain = checkpoint_of(reference, every_family).load_speech_lm(Precision.INT8, "cpu")
+    layer = plain.decoder.layers[0]
+    assert isinstance(layer.contract if isinstance(plain, TransformerSpeechLM) else layer.down, CudaInt8Linear)
     graph = GraphSpeechLM(plain)
     for ours, theirs in zip(samplers(graph.sampling), samplers(plain.sampling), strict=True):
         made = list(graph.generate(REQUEST, ours))
@@ -250,11 +261,11 @@ def test_8_bit_steps_equal_the_plain_decoder(reference: Path, family: str, monke
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16, Precision.INT8])
-def test_recorded_tokens_equal_plain_pytorch(reference: Path, family: str, precision: Precision) -> None:
+def test_recorded_tokens_equal_plain_pytorch(reference: Path, every_family: str, precision: Precision) -> None:
     """Greedy sampling on a GPU."""
     if not torch.cuda.is_available():
         pytest.skip("no GPU")
-    plain = checkpoint_of(reference, family).load_speech_lm(precision, "cuda:0")
+    plain = checkpoint_of(reference, every_family).load_speech_lm(precision, "cuda:0")
     made = list(GraphSpeechLM(plain).generate(REQUEST, GreedySampler()))
     wanted = list(plain.generate(REQUEST, GreedySampler()))
     assert made == wanted if precision is Precision.FLOAT32 else made[:5] == wanted[:5]

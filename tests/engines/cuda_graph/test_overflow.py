@@ -21,8 +21,8 @@ SHORT = SpeechTokenRequest((5, 9), (11,), (3, 5), max_tokens=12)
 
 
 @pytest.fixture
-def batch(reference: Path, family: str) -> ContinuousBatch:
-    return ContinuousBatch(checkpoint_of(reference, family).load_speech_lm(Precision.FLOAT32, "cpu"), 512)
+def batch(reference: Path, every_family: str) -> ContinuousBatch:
+    return ContinuousBatch(checkpoint_of(reference, every_family).load_speech_lm(Precision.FLOAT32, "cpu"), 512)
 
 
 def join(batch: ContinuousBatch, seed: int, request: SpeechTokenRequest = REQUEST) -> Line:
@@ -61,7 +61,7 @@ def test_overflow_fails_only_its_line_and_the_row_is_reused(batch: ContinuousBat
     assert None not in first
     with torch.inference_mode():
         for layer in batch._step.layers:
-            layer[spoilt.row, :, 1].fill_(float("nan"))
+            layer[spoilt.row, ..., 1, :].fill_(float("nan"))
     assert [*first[:1], *said(batch, good)] == wanted[1]
     with pytest.raises(ModelOverflow, match="not a number"):
         said(batch, spoilt)
