@@ -85,7 +85,7 @@ def bench(reference: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
         name: torch.from_numpy(table) for name, table in load_file(reference / "inputs" / "noise.safetensors").items()
     }
     table = tables["z"].t()
-    monkeypatch.setattr(flow._model, "draw_noise", lambda: lambda count: table[torch.arange(count) % len(table)])
+    monkeypatch.setattr(flow._model, "draw_noise", lambda *_: lambda count: table[torch.arange(count) % len(table)])
     return Bench(
         reference=reference,
         config=config,

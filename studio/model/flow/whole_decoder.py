@@ -91,12 +91,19 @@ class WholeFlowModel:
             speaker=self.network.speaker(embedding[None])[0],
         )
 
-    def draw_noise(self) -> NoiseDraw:
-        """Return the noise, the same for all utterances, as in later generations, so that takes can be repeated."""
-        generator = torch.Generator().manual_seed(0)
+    def draw_noise(self, num_prompt_frames: int = 0, first_frame: int = 0) -> NoiseDraw:
+        """Return the noise of a call: of the prompt, and of the speech from ``first_frame``.
+
+        A frame has the same noise in all utterances, as in later generations, so that takes can be repeated, and in all
+        chunks, so that a stream differs less from the whole sentence.
+        """
 
         def draw(num_frames: int) -> torch.Tensor:
-            return torch.randn(num_frames, self.config.mel_bins, generator=generator).to(self.device, self.dtype)
+            generator = torch.Generator().manual_seed(0)
+            noise = torch.randn(first_frame + num_frames, self.config.mel_bins, generator=generator)
+            if first_frame:
+                noise = torch.cat((noise[:num_prompt_frames], noise[num_prompt_frames + first_frame :]))
+            return noise.to(self.device, self.dtype)
 
         return draw
 
@@ -154,10 +161,10 @@ class OverlappingStream:
     The weights of the fade add up to one, unlike the official ones (J2, row 12).
     """
 
-    def __init__(self, model: WholeFlowModel, voice: PromptTensors, draw: NoiseDraw) -> None:
+    def __init__(self, model: WholeFlowModel, voice: PromptTensors) -> None:
         self._model = model
         self._voice = voice
-        self._draw = draw
+        self._num_tokens = 0
         self._before: CallResult | None = None
         self._is_open = True
 
@@ -167,12 +174,14 @@ class OverlappingStream:
         if lookahead and len(lookahead) != EDGE_TOKENS:
             raise ValueError(f"lookahead must have {EDGE_TOKENS} tokens, not {len(lookahead)}")
         self._is_open = False  # until the call completes: an interrupted stream cannot continue
-        before, overlap = self._before, self._model.overlap_frames
-        result = self._model.decode(self._voice, (*tokens, *lookahead), self._draw, before)
+        model, before, overlap = self._model, self._before, self._model.overlap_frames
+        draw = model.draw_noise(self._voice.num_frames, model.config.frames_of_tokens(self._num_tokens))
+        result = model.decode(self._voice, (*tokens, *lookahead), draw, before)
         mel = result.mel
         if before is not None:
             mel = torch.cat((faded(before.mel[-overlap:], mel[:overlap]), mel[overlap:]))
         self._before = result
+        self._num_tokens += len(tokens)
         self._is_open = bool(lookahead)
         return as_mel(mel[: len(mel) - overlap] if lookahead else mel)
 
@@ -254,7 +263,7 @@ class WholeFlowDecoder:
     def open_stream(self, state: FlowPromptState) -> OverlappingStream:
         """See ``stages.FlowDecoder``. The mel of the stream is approximate."""
         assert isinstance(state, WholePromptState), "a prompt state belongs to the decoder that made it"
-        return OverlappingStream(self._model, state.voice, self._model.draw_noise())
+        return OverlappingStream(self._model, state.voice)
 
     def decode_whole(self, prompt: FlowPrompt, tokens: Sequence[int]) -> torch.Tensor:
         """See ``stages.FlowDecoder``. Raise ``SequenceTooLong``."""
