@@ -10,6 +10,7 @@ import collections
 import io
 import pickle
 import zipfile
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,11 @@ class _Storage:
     def __init__(self, archive: zipfile.ZipFile, name: str, dtype: type[np.generic]) -> None:
         self._archive, self._name, self._dtype = archive, name, dtype
 
-    def read(self) -> npt.NDArray[Any]:
-        if self._archive.getinfo(self._name).file_size > _LARGEST_BYTES:
+    @cached_property
+    def values(self) -> npt.NDArray[Any]:
+        """The numbers, read once. Compressed ones are refused: a small file could expand to any size."""
+        entry = self._archive.getinfo(self._name)
+        if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > _LARGEST_BYTES:
             raise ValueError("the tensor is too large for a speaker")
         return np.frombuffer(self._archive.read(self._name), self._dtype)
 
@@ -82,7 +86,7 @@ def _embedding(tensor: _Tensor) -> Embedding:
         raise ValueError("the tensor is not a speaker embedding")
     if not tensor.offset >= 0:
         raise ValueError("the tensor begins before its storage")
-    values = tensor.storage.read()[tensor.offset : tensor.offset + _EMBEDDING_SIZE].astype(np.float32)
+    values = tensor.storage.values[tensor.offset : tensor.offset + _EMBEDDING_SIZE].astype(np.float32)
     if values.shape != (_EMBEDDING_SIZE,) or not np.isfinite(values).all():
         raise ValueError("the embedding is incomplete")
     return values
@@ -101,6 +105,7 @@ class _SpeakerUnpickler(pickle.Unpickler):
     def __init__(self, archive: zipfile.ZipFile, prefix: str) -> None:
         super().__init__(io.BytesIO(archive.read(f"{prefix}data.pkl")))
         self._archive, self._prefix = archive, prefix
+        self._storages: dict[tuple[str, type[np.generic]], _Storage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
@@ -115,7 +120,9 @@ class _SpeakerUnpickler(pickle.Unpickler):
         kind, dtype, key, _device, _size = saved
         if kind != "storage" or not isinstance(key, str) or dtype not in _NUMBER_TYPES.values():
             raise pickle.UnpicklingError("an unknown kind of object")
-        return _Storage(self._archive, f"{self._prefix}data/{key}", dtype)
+        if (key, dtype) not in self._storages:
+            self._storages[key, dtype] = _Storage(self._archive, f"{self._prefix}data/{key}", dtype)
+        return self._storages[key, dtype]
 
 
 def _rebuild_tensor(storage: _Storage, offset: int, shape: Any, strides: Any, *_others: object) -> _Tensor:

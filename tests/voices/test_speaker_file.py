@@ -109,3 +109,26 @@ def test_a_storage_shorter_than_its_tensor_is_a_sentence(tmp_path: Path) -> None
             new.writestr(name, content[:100] if "/data/" in name else content)
     with pytest.raises(BadVoiceFile):
         read_speakers(path)
+
+
+def test_compressed_numbers_are_refused(tmp_path: Path) -> None:
+    """A hundred kilobytes could expand to a hundred megabytes for each speaker."""
+    source, path = noise_models.V1 / "spk2info.pt", tmp_path / "spk2info.pt"
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, bytes(100 << 20) if "/data/" in name else old.read(name))
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(BadVoiceFile):
+        read_speakers(path)
+
+
+def test_speakers_of_one_table_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = embedding(50, 192)
+    path = write(tmp_path / "spk2info.pt", {f"S{row}": {"embedding": table[row : row + 1]} for row in range(50)})
+    names: list[str] = []
+    real = zipfile.ZipFile.read
+    monkeypatch.setattr(
+        zipfile.ZipFile, "read", lambda archive, name, *given: names.append(name) or real(archive, name, *given)
+    )
+    assert len(read_speakers(path)) == 50
+    assert sum("/data/" in name for name in names) == 1
