@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import shutil
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from studio.text.styles import load_styles
 
 pytestmark = pytest.mark.timeout(120)
 _LONGEST_MESSAGE = 600
-FAMILIES = ("cosyvoice2", "cosyvoice3")
+FAMILIES = ("cosyvoice1", "cosyvoice2", "cosyvoice3")
 
 
 @pytest.fixture
@@ -94,12 +95,6 @@ YAML = {
     "deep": with_value("sample_rate", "[" * 50_000),
     "huge": lambda text: text + "#" + " " * (1 << 19),
     "long class name": lambda text: re.sub(r"(?m)^llm: !new:\S+", "llm: !new:x." + 99_999 * "y", text),
-    "depth": with_value("depth", "1000000"),
-    "heads": with_value("heads", "1048576"),
-    "width of heads": with_value("dim_head", "1048576"),
-    "width": with_value("dim", "1048576"),
-    "width that cannot be divided": with_value("dim", "1023"),
-    "feed forward": with_value("ff_mult", "1048576"),
     "mel bins": with_value("num_mels", "1048576"),
     "harmonics": with_value("nb_harmonics", "1048576"),
     "spectrum": with_value("n_fft", "1048576"),
@@ -107,10 +102,56 @@ YAML = {
     "many dilations": with_value("resblock_dilation_sizes", f"[[{', '.join(['1'] * 9999)}]]"),
     "infinite": with_value("inference_cfg_rate", ".inf"),
 }  # fmt: skip
+YAML_3 = {
+    "depth": with_value("depth", "1000000"),
+    "heads": with_value("heads", "1048576"),
+    "width of heads": with_value("dim_head", "1048576"),
+    "width": with_value("dim", "1048576"),
+    "width that cannot be divided": with_value("dim", "1023"),
+    "feed forward": with_value("ff_mult", "1048576"),
+}
+YAML_1 = {
+    "layers": with_value("num_blocks", "1000000"),
+    "heads": with_value("attention_heads", "1048576"),
+    "width of heads": with_value("attention_head_dim", "1048576"),
+    "width": with_value("llm_input_size", "1048576"),
+    "width of layers": with_value("output_size", "1048576"),
+    "width that cannot be divided": with_value("output_size", "63"),
+    "other width": with_value("llm_input_size", "32"),
+    "width of text": with_value("text_encoder_input_size", "1048576"),
+    "feed forward": with_value("linear_units", "1048576"),
+    "text tokens": with_value("text_token_size", "1073741824"),
+    "speech tokens": with_value("speech_token_size", "1073741824"),
+    "no speech tokens": with_value("speech_token_size", "0"),
+    "other speech tokens": with_value("vocab_size", "511"),
+    "middle stages": with_value("num_mid_blocks", "1000000"),
+    "transformer blocks": with_value("n_blocks", "1000000"),
+    "channels": with_value("channels", "[1048576, 1048576]"),
+    "channels that cannot be normalised": with_value("channels", "[20, 20]"),
+    "many channels": with_value("channels", f"[{', '.join(['32'] * 9999)}]"),
+    "many convolutions": with_value("sampling_ratios", f"[{', '.join(['1'] * 9999)}]"),
+    "no token rate": with_value("input_frame_rate", "0"),
+    "no hop": with_value("hop_size", "0"),
+    "speaker": with_value("spk_embed_dim", "1048576"),
+    "vocoder of a later generation": with_value("upsample_rates", "[8, 5, 3]"),
+    "attention to the future": with_value("static_chunk_size", "0"),
+}
 
 
+@pytest.mark.parametrize("folder", ["cosyvoice1", "cosyvoice3"], indirect=True)
 @pytest.mark.parametrize("change", YAML.values(), ids=YAML)
 def test_hostile_yaml_is_refused(folder: Path, change: Callable[[str], str]) -> None:
+    rewritten(folder, change)
+    refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("folder", "change"),
+    [("cosyvoice1", change) for change in YAML_1.values()] + [("cosyvoice3", change) for change in YAML_3.values()],
+    indirect=["folder"],
+    ids=[f"{family} {name}" for family, names in (("1", YAML_1), ("3", YAML_3)) for name in names],
+)
+def test_impossible_sizes_are_refused(folder: Path, change: Callable[[str], str]) -> None:
     rewritten(folder, change)
     refused(folder)
 
@@ -178,6 +219,7 @@ def transposed(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.transpose(0, 1).contiguous()
 
 
+@pytest.mark.parametrize("folder", ["cosyvoice1", "cosyvoice3"], indirect=True)
 @pytest.mark.parametrize("ending", ["original0", "original1"])
 @pytest.mark.parametrize(
     "change",
@@ -194,6 +236,47 @@ def test_mismatched_weight_normalisation_is_refused(
     refused(folder, WrongTensors)
 
 
+class RunsCode:
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os.mkdir, ("ran",)
+
+
+def flip_bytes(path: Path) -> None:
+    """Change the directory at the end of the archive."""
+    content = bytearray(path.read_bytes())
+    content[-200:-30] = bytes(byte ^ 0x55 for byte in content[-200:-30])
+    path.write_bytes(content)
+
+
+WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {  # the change, and the code of the error
+    "missing": (lambda path: path.unlink(), "missing-model-file"),
+    "empty": (lambda path: path.write_bytes(b""), "damaged-model-file"),
+    "truncated": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "damaged-model-file"),
+    "changed": (flip_bytes, "damaged-model-file"),
+    "words": (lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\n"), "damaged-model-file"),
+    "a folder": (lambda path: (path.unlink(), path.mkdir()), "missing-model-file"),
+    "code": (lambda path: torch.save({"weight": RunsCode()}, path), "damaged-model-file"),
+    "old code": (lambda path: path.write_bytes(pickle.dumps({"weight": RunsCode()}, 2)), "damaged-model-file"),
+    "a list": (lambda path: torch.save([torch.zeros(3)], path), "damaged-model-file"),
+    "nothing": (lambda path: torch.save({}, path), "wrong-tensors"),
+}
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
+@pytest.mark.parametrize("folder", ["cosyvoice1", "cosyvoice3"], indirect=True)
+@pytest.mark.parametrize(("change", "code"), WEIGHTS.values(), ids=WEIGHTS)
+def test_unusable_weights_are_refused_by_name(
+    folder: Path, name: str, change: Callable[[Path], object], code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    change(folder / name)
+    with pytest.raises(StudioError, match=re.escape(name)) as caught:
+        load(folder)
+    assert caught.value.code == code
+    assert not (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("folder", FAMILIES, indirect=True)
 def test_many_views_of_a_few_values_are_refused(folder: Path) -> None:
     """Each tensor is no larger than the file, but copies would fill the memory."""
     tensors: Tensors = torch.load(folder / "hift.pt", weights_only=True)
@@ -202,6 +285,7 @@ def test_many_views_of_a_few_values_are_refused(folder: Path) -> None:
     refused(folder, WrongTensors)
 
 
+@pytest.mark.parametrize("folder", FAMILIES, indirect=True)
 def test_parameters_and_half_precision_are_accepted(folder: Path) -> None:
     tensors: Tensors = torch.load(folder / "flow.pt", weights_only=True)
     torch.save({name: nn.Parameter(tensor.half()) for name, tensor in tensors.items()}, folder / "flow.pt")
@@ -220,12 +304,20 @@ def load_all(folder: Path) -> None:
     checkpoint.load_speaker_encoder(1)
 
 
+COMMON_FILES = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
+FILES = {
+    "cosyvoice1": ("cosyvoice.yaml", *COMMON_FILES, "speech_tokenizer_v1.onnx"),
+    "cosyvoice3": (
+        "cosyvoice3.yaml", *COMMON_FILES, "speech_tokenizer_v3.onnx", "CosyVoice-BlankEN/config.json",
+        "CosyVoice-BlankEN/vocab.json",
+    ),
+}  # fmt: skip
+
+
 @needs_pipes
 @pytest.mark.parametrize(
-    "name",
-    ["cosyvoice3.yaml", "llm.pt", "flow.pt", "hift.pt", "CosyVoice-BlankEN/config.json", "CosyVoice-BlankEN/vocab.json",
-     "campplus.onnx", "speech_tokenizer_v3.onnx"],
-)  # fmt: skip
+    ("folder", "name"), [(family, name) for family, names in FILES.items() for name in names], indirect=["folder"]
+)
 def test_a_named_pipe_in_place_of_a_model_file_is_refused(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)

@@ -208,7 +208,11 @@ def test_tokens_of_the_run_from_text_to_audio(golden: Golden, speech_lm: Transfo
     request = golden.request(run["mode"], min_tokens=run["greedy_steps"], max_tokens=run["greedy_steps"])
     assert list(speech_lm.generate(request, GreedySampler())) == recorded["greedy/llm_tokens"].tolist()
     api = described["api"]
-    clip = golden.request("zero_shot_b", min_tokens=api["greedy_steps"], max_tokens=api["greedy_steps"])
+    inputs = json.loads((folder / "frontend.json").read_text("utf-8"))["model_input"]
+    mode = next(
+        mode for mode, given in inputs.items() if "prompt_text" in given and given["prompt_wav"] == api["prompt_wav"]
+    )
+    clip = golden.request(mode, min_tokens=api["greedy_steps"], max_tokens=api["greedy_steps"])
     for sentence, tokens in zip(api["sentences"], recorded["api/llm_tokens"].tolist(), strict=True):
         spoken = replace(
             clip,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -48,9 +49,12 @@ def frontend(reference: Path) -> Frontend:
 @pytest.mark.parametrize("name", ["prompt_a", "prompt_b"])
 def test_an_enrolled_clip_has_two_mel_frames_per_token(reference: Path, frontend: Frontend, name: str) -> None:
     prompt = build_prompt(VoiceReference(reference / "inputs" / f"{name}.wav"), frontend, "key", keep_length=True)
-    golden = load_file(reference / "cosyvoice3" / "golden" / "frontend.safetensors")
-    mode = {"prompt_a": "zero_shot", "prompt_b": "zero_shot_b"}[name]
-    theirs = golden[f"model_input/{mode}/flow_prompt_speech_token"][0]
+    golden = reference / "cosyvoice3" / "golden"
+    described = json.loads((golden / "frontend.json").read_text("utf-8"))["model_input"]
+    modes = [mode for mode, given in described.items() if given.get("prompt_wav") == name and mode != "vc"]
+    if not modes:
+        pytest.skip(f"{name} is not a prompt in this reference folder")
+    theirs = load_file(golden / "frontend.safetensors")[f"model_input/{modes[0]}/flow_prompt_speech_token"][0]
     assert prompt.num_tokens == len(theirs)
     assert prompt.mel.shape == (2 * prompt.num_tokens, 80)
     assert prompt.embedding.shape == (192,)

@@ -236,14 +236,18 @@ def test_synthesis_from_text_to_audio(bench: Bench, reference: Path) -> None:
     items = prepare_text(described["tts_text"], form=form, tokenizer=tokenizer)
     assert [item.spoken.strip() for item in items if isinstance(item, Sentence)] == described["sentences"]
     prompt_text = form.zero_shot(described["prompt_text"], tokenizer)
-    voice = bench.voice("zero_shot_b")
+    inputs = json.loads((reference / bench.family / "golden" / "frontend.json").read_text("utf-8"))["model_input"]
+    mode = next(
+        mode for mode, given in inputs.items() if given.get("prompt_wav") == described["prompt_wav"] and mode != "vc"
+    )
+    voice = bench.voice(mode)
     for index, item in enumerate(items):
         assert isinstance(item, Sentence)
         request = SpeechTokenRequest(item.text_tokens, prompt_text, voice.prompt.speech_tokens)
         official = bench.golden["api/llm_tokens"][index].tolist()
         tokens = list(greedy(bench, request, len(official)))
         assert tokens == official
-        (chunk,) = bench.speak("zero_shot_b", tokens, SpeechOptions(is_streaming=False))
+        (chunk,) = bench.speak(mode, tokens, SpeechOptions(is_streaming=False))
         bench.assert_speech(chunk, f"api/chunk{index}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,3 +59,20 @@ def test_a_line_ends_with_an_error_at_an_overflow(
     synthesizer.close()
     assert bool(heard) == is_streaming, "its first chunk was sound"
     assert all(np.isfinite(chunk.samples).all() for chunk in heard)
+
+
+@pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
+@pytest.mark.parametrize("source", [noise_models.V1, noise_models.V3], ids=lambda folder: folder.name)
+def test_weights_that_are_not_numbers_end_with_an_error(
+    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Path, name: str
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "model"
+    shutil.copytree(source, folder, copy_function=shutil.copyfile)
+    tensors = torch.load(folder / name, weights_only=True)
+    torch.save({key: torch.full_like(tensor, float("nan")) for key, tensor in tensors.items()}, folder / name)
+    synthesizer = load_synthesizer(folder, EngineOptions(speech_lm_precision="float32", num_threads=1))
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", name="a")
+    with pytest.raises(ModelOverflow):
+        list(synthesizer.stream(SynthesisRequest("A line.", voice), control=RequestControl()))
+    synthesizer.close()
