@@ -2858,10 +2858,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>退出状态 {status}</translation>
     </message>
     <message>
-        <source>graphs of this generation&apos;s language model are not implemented</source>
-        <translation>这一代语言模型尚不支持 CUDA 图</translation>
-    </message>
-    <message>
         <source>is not a group of settings</source>
         <translation>不是一组设置</translation>
     </message>
@@ -7193,6 +7189,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>更改种子</translation>
     </message>
     <message>
+        <source>This voice works only with another model. Choose another voice, or load that model.</source>
+        <translation>此音色只能用于其他模型。请选择其他音色，或加载对应的模型。</translation>
+    </message>
+    <message>
         <source>Choose a voice first.</source>
         <translation>请先选择音色。</translation>
     </message>
@@ -7237,6 +7237,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Instruct mode: a style is selected.</source>
         <translation>指令模式：已选择风格。</translation>
+    </message>
+    <message>
+        <source>Built-in voice of the model, without a recording.</source>
+        <translation>模型内置音色，没有录音。</translation>
     </message>
     <message>
         <source>Zero-shot mode. Best likeness: this voice has a transcript.</source>

@@ -39,7 +39,6 @@ from studio.app.voices.panel import VoicesPanel
 from studio.app.widgets.collapsible_panel import CollapsiblePanel
 from studio.project.splitting import SplitMode, split_text
 from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
-from studio.voices.voice import name_key
 
 if TYPE_CHECKING:
     from studio.app.dubbing.controller import DubbingController
@@ -288,10 +287,7 @@ class MainWindow(QMainWindow):
         self.inspector.form.leave(self.script.selected_line_ids)
         line = self.script.current_line
         takes = take_rows(self.session.editor.project, line.id) if line else ()
-        key = name_key(line.voice or "") if line else ""
-        voice = next((voice for voice in self.voices.voices if name_key(voice.name) == key), None)
-        selected = self.script.selected_lines
-        self.inspector.show_line(line, selected, takes, has_transcript=bool(voice and voice.transcript))
+        self.inspector.show_line(line, self.script.selected_lines, takes)
         self._show_actions()
 
     def _commit_typing(self) -> None:
@@ -348,9 +344,8 @@ class MainWindow(QMainWindow):
             self.voices.refresh()
 
     def _on_voices_changed(self) -> None:
-        names = tuple(voice.name for voice in self.voices.voices)
-        self.script.view.set_voices(names)
-        self.inspector.form.set_voices(names)
+        self.script.view.set_voices(self.voices.voices)
+        self.inspector.form.set_voices(self.voices.voices)
         self._line_voices.on_voices_changed(self.voices.voices)
         self._show_line()
 

@@ -69,6 +69,12 @@ class Voice:
     bundled_name: str = ""
     models: tuple[str, ...] = ()
 
+    def works_with(self, generation: str | None) -> bool:
+        """Return whether models of ``generation`` can use the voice; True if the generation is unknown."""
+        if self.generation is None or generation is None:
+            return True
+        return self.generation.casefold() == generation.casefold()
+
 
 @dataclass(frozen=True, slots=True)
 class TrashedVoice:

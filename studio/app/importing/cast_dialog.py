@@ -26,6 +26,7 @@ from studio.app.background import run_in_background
 from studio.app.playback.audio_player import AudioPlayer
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
+from studio.app.voices.voice_items import voice_item
 from studio.app.widgets.error_line import ErrorLine
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.waveform import Waveform
@@ -61,9 +62,9 @@ class CastDialog(QDialog):
         self.setWindowTitle(self.tr("Cast"))
         self.resize(fit_to_screen(*_SIZE))
         # All rows share their lists of voices and styles: there may be hundreds of characters.
-        self._voice_items = _model(
-            [(self.tr("Keep as is"), None), *((name, name) for name in self._voices)],
-        )
+        self._voice_items = _model([(self.tr("Keep as is"), None)])
+        for voice in voices:
+            self._voice_items.appendRow(voice_item(voice, styles.generation))
         self._style_items = _model(_style_entries(styles, [role.member.style for role in roles], self.tr("Default")))
         self.voice_boxes = [self._voice_box(role) for role in self.roles]
         self.style_boxes = [self._style_box(role) for role in self.roles]

@@ -48,7 +48,8 @@ class CastingController(QObject):
     async def _open(self) -> None:
         voices = await in_background(self._session.library.voices)
         names, script = VoiceNames(voice.name for voice in voices), self._session.editor.script
-        roles = with_suggestions(roles_of(script.lines, script.details.cast, names), self._uncast, names)
+        usable = VoiceNames(voice.name for voice in voices if voice.works_with(self._session.styles.generation))
+        roles = with_suggestions(roles_of(script.lines, script.details.cast, names), self._uncast, usable)
         self.close()
         self._show(roles, voices)
 

@@ -111,11 +111,9 @@ class Inspector(QWidget):
         button.setAccessibleName(action.text())
         self._takes_head.addWidget(button)
 
-    def show_line(
-        self, line: Line | None, selected: Sequence[Line], takes: Sequence[TakeRow], *, has_transcript: bool
-    ) -> None:
+    def show_line(self, line: Line | None, selected: Sequence[Line], takes: Sequence[TakeRow]) -> None:
         """Show the current ``line`` and its takes; the form edits the ``selected`` lines."""
-        self.form.show_lines(line, selected, has_transcript=has_transcript)
+        self.form.show_lines(line, selected)
         self.form.show_speed_note(_speed_note(line, takes))
         self.takes.show_takes(takes, line.chosen_take if line else None)
         self._no_takes.setVisible(not takes)

@@ -26,11 +26,12 @@ from studio.app.inspector.text_fields import NoteField, WordsField
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
+from studio.app.voices.voice_items import fill_voice_box, row_of_voice
 from studio.app.widgets.number_field import NumberField
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
-from studio.voices.voice import name_key
+from studio.voices.voice import Voice
 
 _SHORTEST_NAME = 9  # letters of a voice or style name visible at any width of the dock
 _LEAST_NUMBER_PIXELS = 72
@@ -49,7 +50,7 @@ class LineSettingsForm(QWidget):
         self._styles = styles
         self._line: Line | None = None
         self._lines: tuple[Line, ...] = ()  # the lines that edits change: selected and not locked
-        self._has_transcript = False
+        self._voices: tuple[Voice, ...] = ()
         self._is_showing = False
         self._scope = QLabel(wordWrap=True)
         self._scope.setProperty("role", "quiet")
@@ -94,15 +95,16 @@ class LineSettingsForm(QWidget):
         self._connect()
         self.show_lines(None, ())
 
-    def set_voices(self, names: tuple[str, ...]) -> None:
+    def set_voices(self, voices: Sequence[Voice]) -> None:
+        self._voices = tuple(voices)
         self._is_showing = True
-        self._voice.clear()
-        self._voice.addItems(list(names))
+        fill_voice_box(self._voice, self._voices, self._styles.generation)
         self._is_showing = False
         self._refresh()
 
-    def refresh_styles(self) -> None:
-        """Update the styles, which depend on the model."""
+    def use_model(self) -> None:
+        """Update the voices and the styles, which depend on the model."""
+        self.set_voices(self._voices)
         self._is_showing = True
         self._style.clear()
         fill_style_box(self._style, self._styles)
@@ -119,16 +121,12 @@ class LineSettingsForm(QWidget):
         for field in (self._speed, self._pause, self._volume, self._fade_in, self._fade_out, self._sampling):
             field.commit()
 
-    def show_lines(self, line: Line | None, selected: Sequence[Line], *, has_transcript: bool = False) -> None:
-        """Show the current ``line``, if any; edits apply to the ``selected`` lines.
-
-        The displayed mode depends on ``has_transcript``: whether the line's voice has a transcript.
-        """
+    def show_lines(self, line: Line | None, selected: Sequence[Line]) -> None:
+        """Show the current ``line``, if any; edits apply to the ``selected`` lines."""
         ids_before = self._shown_ids
         self._line = line
         self._lines = tuple(each for each in selected if not each.is_locked)
         is_other = self._shown_ids != ids_before
-        self._has_transcript = has_transcript
         self.setEnabled(line is not None and bool(self._lines))
         if line is None:
             return
@@ -144,7 +142,7 @@ class LineSettingsForm(QWidget):
         for name, words in self._texts.items():
             words.show_words(getattr(shown, name) or "", is_mixed=self._is_mixed(name), is_other=is_other)
         self._sampling.show_options(shown.sampling, is_mixed=self._is_mixed("sampling"))
-        self._mode.setText(self._mode_text(line, has_transcript))
+        self._mode.setText(self._mode_text(line))
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
 
@@ -206,7 +204,7 @@ class LineSettingsForm(QWidget):
 
     def _connect(self) -> None:
         self._voice.activated.connect(
-            lambda _: self._report_edit("voice", self._voice.currentText(), self.tr("Change voice"))
+            lambda _: self._report_edit("voice", self._voice.currentData(), self.tr("Change voice"))
         )
         self._style.activated.connect(lambda _: self._on_style_chosen())
         self._instruction.textChanged.connect(self._on_instruction)
@@ -231,7 +229,7 @@ class LineSettingsForm(QWidget):
         self._sampling.changed.connect(
             lambda options: self._report_edit("sampling", options, self.tr("Change sampling"), merges=True)
         )
-        self._styles.changed.connect(self.refresh_styles)
+        self._styles.changed.connect(self.use_model)
 
     def _report_edit(self, field: str, value: object, title: str, *, merges: bool = False) -> None:
         if not self._is_showing and any(getattr(line, field) != value for line in self._lines):
@@ -240,7 +238,7 @@ class LineSettingsForm(QWidget):
     # Display.
 
     def _refresh(self) -> None:
-        self.show_lines(self._line, self._lines, has_transcript=self._has_transcript)
+        self.show_lines(self._line, self._lines)
 
     @property
     def _shown_ids(self) -> tuple[str | None, ...]:
@@ -254,7 +252,7 @@ class LineSettingsForm(QWidget):
         self._scope.setVisible(len(self._lines) > 1)
 
     def _show_voice(self, line: Line) -> None:
-        row = -1 if line.voice is None else self._row_of_voice(line.voice)
+        row = -1 if line.voice is None else row_of_voice(self._voice, line.voice)
         is_mixed = self._is_mixed("voice")
         missing = line.voice or self.tr("no voice")
         self._voice.setPlaceholderText(self.tr("(mixed)") if is_mixed else missing)
@@ -286,11 +284,6 @@ class LineSettingsForm(QWidget):
         is_being_typed = self._seed.hasFocus() and not is_other and self._typed_seed() == wanted
         if not is_being_typed:
             self._seed.setText("" if wanted is None else str(wanted))
-
-    def _row_of_voice(self, name: str) -> int:
-        """Return the row of a voice, ignoring case as the library does; -1 if there is none."""
-        rows = range(self._voice.count())
-        return next((row for row in rows if name_key(self._voice.itemText(row)) == name_key(name)), -1)
 
     # Editing.
 
@@ -332,17 +325,24 @@ class LineSettingsForm(QWidget):
         """An empty note is an empty string; an empty name is None."""
         self._report_edit(field, words if field == "note" else words or None, title, merges=True)
 
-    def _mode_text(self, line: Line, has_transcript: bool) -> str:
-        if line.voice is not None and self._row_of_voice(line.voice) < 0:
+    def _mode_text(self, line: Line) -> str:
+        row = -1 if line.voice is None else row_of_voice(self._voice, line.voice)
+        voice = self._voices[row] if row >= 0 else None
+        if line.voice is not None and voice is None:
             words = self.tr("Voice {name} not found. Choose another voice, or add one with this name.")
             return words.format(name=line.voice)
+        if voice is not None and not voice.works_with(self._styles.generation):
+            return self.tr("This voice works only with another model. Choose another voice, or load that model.")
         if line.style.instruct:
             return self.tr("Instruct mode: the model follows your instruction.")
         if line.style.preset:
             return self.tr("Instruct mode: a style is selected.")
-        if line.voice is None:
-            return self.tr("Choose a voice first.")
-        if has_transcript:
+        return self.tr("Choose a voice first.") if voice is None else self._likeness_text(voice)
+
+    def _likeness_text(self, voice: Voice) -> str:
+        if not voice.clip_seconds:
+            return self.tr("Built-in voice of the model, without a recording.")
+        if voice.transcript:
             return self.tr("Zero-shot mode. Best likeness: this voice has a transcript.")
         return self.tr("Cross-lingual mode. Add a transcript for a closer likeness.")
 

@@ -32,9 +32,9 @@ from studio.app.script.voice_names import VoiceNames
 from studio.app.theme.colors import ThemeColors, theme_colors
 from studio.app.theme.icons import icon
 from studio.app.theme.sizes import SELECTION_BAR
+from studio.app.voices.voice_items import fill_voice_box, row_of_voice
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Line, LineState, LineStyle
-from studio.voices.voice import name_key
 
 _MARGIN = 6
 _ICON_SIDE = 16
@@ -138,9 +138,10 @@ class VerdictDelegate(CellDelegate):
 class VoiceDelegate(CellDelegate):
     """Voice name, edited with a list of all voices."""
 
-    def __init__(self, voices: VoiceNames, parent: QObject | None = None) -> None:
+    def __init__(self, voices: VoiceNames, styles: StyleList, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._voices = voices
+        self._styles = styles
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell = QStyleOptionViewItem(option)
@@ -170,21 +171,19 @@ class VoiceDelegate(CellDelegate):
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002, N802
         box = QComboBox(parent)
         box.setAccessibleName(self.tr("Line voice"))
-        box.addItems(list(self._voices.names))
+        fill_voice_box(box, self._voices.voices, self._styles.generation)
         box.activated.connect(lambda _: self.commit_and_close(box))
         return box
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, QComboBox)
-        key = name_key(index.data(Qt.ItemDataRole.EditRole) or "")
-        rows = range(editor.count())
-        editor.setCurrentIndex(next((row for row in rows if name_key(editor.itemText(row)) == key), -1))
+        editor.setCurrentIndex(row_of_voice(editor, index.data(Qt.ItemDataRole.EditRole) or ""))
         editor.showPopup()
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:  # noqa: N802
         assert isinstance(editor, QComboBox)
         if editor.currentIndex() >= 0:
-            model.setData(index, editor.currentText())
+            model.setData(index, editor.currentData())
 
 
 @paints_safely

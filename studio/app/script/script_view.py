@@ -51,6 +51,7 @@ from studio.app.theme.sizes import GRID
 from studio.app.widgets.painting_guard import paints_safely
 from studio.project.lines import Heading, Line
 from studio.project.text_places import TextRange
+from studio.voices.voice import Voice
 
 # In a view of at least this width, the names of voices are written out.
 _NAMES_FROM = 1500
@@ -73,6 +74,7 @@ class ScriptView(DraggingView):
         self._last_line_id: str | None = None
         self._last_row = 0
         self._voices = VoiceNames()
+        self._styles = styles
         self.style_delegate = StyleDelegate(styles, self)
         self.text_delegate = ManuscriptDelegate(styles, self._voices, self)
         self.setModel(model)
@@ -153,8 +155,8 @@ class ScriptView(DraggingView):
         row.setRight(self.viewport().width() - 1)
         return self._lines.line_at(index.row()), row.intersected(self.viewport().rect())
 
-    def set_voices(self, names: tuple[str, ...]) -> None:
-        self._voices.use(names)
+    def set_voices(self, voices: Sequence[Voice]) -> None:
+        self._voices.use(voices)
         self.viewport().update()
 
     def mark_matches(self, matches: Sequence[Match], current: Match | None) -> None:
@@ -354,7 +356,7 @@ class ScriptView(DraggingView):
             Column.NUMBER: NumberDelegate(self),
             Column.STATE: StateDelegate(self),
             Column.VERDICT: VerdictDelegate(self),
-            Column.VOICE: VoiceDelegate(self._voices, self),
+            Column.VOICE: VoiceDelegate(self._voices, self._styles, self),
             Column.TEXT: self.text_delegate,
             Column.STYLE: self.style_delegate,
             Column.DURATION: CellDelegate(self),

@@ -1,4 +1,4 @@
-"""Styles and inline tags of the loaded model, with names in the window's language."""
+"""Generation, styles and inline tags of the chosen model, with names in the window's language."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ class StyleList(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.generation: str | None = None  # None if the model's folder cannot be read
         self._styles: tuple[LocalizedStyle, ...] = ()
         self._tags: tuple[NamedTag, ...] = ()
         self._names: dict[str, str] = {}  # names by family, including styles that the loaded model does not support
@@ -88,9 +89,10 @@ class StyleList(QObject):
             styles = load_styles(generation.name, folder)
         except StudioError as error:
             _log.info("no styles: %s", error)
-            self._styles, self._tags = (), ()
+            self.generation, self._styles, self._tags = None, (), ()
             self.changed.emit()
             return
+        self.generation = generation.name
         is_chinese = QLocale().language() == QLocale.Language.Chinese
         self._names = names_of_styles(styles, in_chinese=is_chinese)
         order = list(_CATEGORIES)

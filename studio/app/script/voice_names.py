@@ -1,23 +1,25 @@
-"""Names of the voices in the library, to mark lines whose voice is missing."""
+"""Voices of the library, to mark lines whose voice is missing."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication
 
 from studio.project.lines import Line
-from studio.voices.voice import name_key
+from studio.voices.voice import Voice, name_key
 
 
 class VoiceNames:
     """Until ``use`` is called, no voice counts as missing."""
 
     def __init__(self) -> None:
-        self.names: tuple[str, ...] = ()
+        self.voices: tuple[Voice, ...] = ()
         self._keys: frozenset[str] | None = None  # None until the library has been read
 
-    def use(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self._keys = frozenset(map(name_key, names))
+    def use(self, voices: Sequence[Voice]) -> None:
+        self.voices = tuple(voices)
+        self._keys = frozenset(name_key(voice.name) for voice in voices)
 
     def is_missing(self, line: Line) -> bool:
         """Return whether the voice of ``line`` is not in the library, for example after it was deleted."""

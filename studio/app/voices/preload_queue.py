@@ -78,7 +78,7 @@ class VoicePreloadQueue(QObject):
         """Queue ``voice``, at the front if it is urgent."""
         if self._preparer is None:
             return
-        if voice.generation and self._generation and voice.generation.casefold() != self._generation.casefold():
+        if not voice.works_with(self._generation):
             self._set(voice.name, Preparation(PreparationState.OTHER_MODEL))
             return
         self.discard(voice.name)

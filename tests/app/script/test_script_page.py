@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from studio.app.script import delegates, manuscript_delegate
 from studio.app.script.line_model import Column
 from studio.app.script.text_field import TextField
 from studio.app.window import MainWindow
+from studio.voices.voice import Voice
 
 
 @pytest.fixture
@@ -72,7 +74,8 @@ def test_a_missing_voice_is_marked(
     window.resize(1600, 700)
     bench.live(0.01)
     view.set_compact(is_compact=is_compact)
-    view.set_voices(("Anna",))
+    anna, bob = (Voice(name, Path(f"{name}.wav"), None, 4.0) for name in ("Anna", "Bob"))
+    view.set_voices((anna,))
     window.script.set_field("text", "Words.", "Edit")
     area = view.visualRect(view.model().index(0, Column.VOICE if is_compact else Column.TEXT))
     if not is_compact:
@@ -93,7 +96,7 @@ def test_a_missing_voice_is_marked(
     missing = image_of("Bob")
     ask()
     assert "no voice named Bob" in tips[-1]
-    view.set_voices(("Anna", "Bob"))
+    view.set_voices((anna, bob))
     assert not missing.isNull()
     assert image_of("Bob") != missing
     tips.clear()
