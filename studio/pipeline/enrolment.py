@@ -3,6 +3,10 @@
 The first hop after a prompt of P tokens is ``-P mod 25`` tokens, so removing a little *trailing silence* can
 reduce the time to first audio by up to half a second. Speech is never cut, and silence is never added, because
 the language model would continue it.
+
+After some lengths, among them exactly three seconds, the flow computes two blocks for the first chunk instead of one.
+The flow's prompt then begins up to 0.4 s later, at a quiet place. The language model still receives all of the prompt, so
+neither the transcript nor the generated tokens change.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from studio.model.config import PromptMelConfig
 from studio.model.generations import GENERATIONS, Generation
 from studio.model.stages import SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.request import VoiceReference
+from studio.pipeline.schedule import first_chunk_blocks, first_hops
 from studio.storage.disk import require_regular_file
 from studio.voices.clip_check import LONGEST_SECONDS, check_prompt_clip, trailing_silence_seconds
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
@@ -30,8 +35,10 @@ from studio.voices.prompt import VoicePrompt
 _TOKENIZER_RATE = 16_000
 # A first chunk of 0.3 to 0.5 s is ready soon and long enough to play while the next one is computed.
 _BEST_FIRST_HOPS_TOKENS = range(8, 13)
+_LATEST_FLOW_START_TOKENS = 10
+_FEWEST_FLOW_TOKENS = 40  # a shorter prompt keeps its start: it has little of the voice as it is
 # Increase when the features of a clip change.
-_FEATURE_VERSION = 1
+_FEATURE_VERSION = 2
 
 FEATURE_FILE_SUFFIX = ".safetensors"
 
@@ -45,6 +52,7 @@ class Frontend:
     mel: PromptMelConfig
     generation: Generation
     chunk_tokens: int  # spacing of the flow's chunk grid
+    lookahead_tokens: int  # of the flow
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
@@ -68,7 +76,7 @@ def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
 
 
 def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_length: bool = False) -> VoicePrompt:
-    """Compute the prompt of a clip. If ``keep_length`` is True, keep all trailing silence.
+    """Compute the prompt of a clip. If ``keep_length`` is True, keep all trailing silence and all of the flow's prompt.
 
     Raise ``UnreadableClip``, ``ClipTooShort``, ``ClipTooLong``, ``SilentClip``, ``BrokenClip``,
     ``LowSampleRate``.
@@ -78,14 +86,28 @@ def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_le
         features = read_features(voice.clip, frontend.generation)
         if not features.num_tokens and not frontend.generation.speaks_without_clip:
             features = replace(features, warnings=(*features.warnings, _without_clip(frontend.generation)))
-        return replace(features, key=key, name=voice.name, transcript=voice.transcript)
+        return replace(
+            features,
+            key=key,
+            name=voice.name,
+            transcript=voice.transcript,
+            flow_start_tokens=flow_start_tokens(features, frontend),
+        )
     # Up to twice the limit is read, so that the error for a clip that is a little too long contains its length.
     waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)
     if not keep_length and frontend.generation.trims_prompts:
         waveform = _align_length(waveform, frontend)
     features = compute_features(waveform, frontend)
-    return replace(features, key=key, name=voice.name, transcript=voice.transcript, warnings=verdict.warnings)
+    flow_start = 0 if keep_length else flow_start_tokens(features, frontend)
+    return replace(
+        features,
+        key=key,
+        name=voice.name,
+        transcript=voice.transcript,
+        warnings=verdict.warnings,
+        flow_start_tokens=flow_start,
+    )
 
 
 def compute_features(waveform: Waveform, frontend: Frontend) -> VoicePrompt:
@@ -123,6 +145,36 @@ def aligned_prompt_length(num_tokens: int, droppable_tokens: int, chunk_tokens: 
     return num_tokens
 
 
+def flow_start_tokens(prompt: VoicePrompt, frontend: Frontend) -> int:
+    """Return where the flow's prompt begins, so that the first chunk takes one block.
+
+    Of the starts with the best first hops, the result is the quietest. It is 0 if the whole prompt takes one block.
+    """
+    if not frontend.generation.trims_prompts:  # without a chunk grid
+        return 0
+
+    def num_blocks(num_tokens: int) -> int:
+        return first_chunk_blocks(num_tokens, frontend.chunk_tokens, frontend.lookahead_tokens)
+
+    if num_blocks(prompt.num_tokens) == 1:
+        return 0
+    starts = [
+        start
+        for start in range(1, _LATEST_FLOW_START_TOKENS + 1)
+        if prompt.num_tokens - start >= _FEWEST_FLOW_TOKENS
+        and num_blocks(prompt.num_tokens - start) == 1
+        and first_hops(prompt.num_tokens - start, frontend.chunk_tokens)[0] in _BEST_FIRST_HOPS_TOKENS
+    ]
+    loudness = prompt.mel.mean(axis=1)
+    frames_per_token = frontend.generation.frames_of_tokens(1)
+
+    def loudness_around(start: int) -> float:
+        frame = frames_per_token * start
+        return float(loudness[frame - 1 : frame + 1].mean())
+
+    return min(starts, key=loudness_around, default=0)
+
+
 def _align_length(waveform: Waveform, frontend: Frontend) -> Waveform:
     generation = frontend.generation
     num_tokens = generation.tokens_of_seconds(waveform.seconds)
@@ -141,12 +193,14 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         arrays = safetensors.numpy.load_file(path)
         tokens, mel, embedding = arrays["speech_tokens"], arrays["mel"], arrays["embedding"]
         num_tokens = len(tokens)
+        flow_start = int(arrays["flow_start_tokens"][0]) if "flow_start_tokens" in arrays else 0
         has_frames = (
             len(mel) == generation.frames_of_tokens(num_tokens)
             if generation.trims_prompts
             else (len(mel) > 0) == (num_tokens > 0)
         )
         fits = mel.ndim == 2 and mel.shape[1] == 80 and has_frames and embedding.shape == (192,)
+        fits = fits and 0 <= flow_start <= min(num_tokens, _LATEST_FLOW_START_TOKENS)
         is_valid = fits and bool(np.isfinite(mel).all() and np.isfinite(embedding).all())
         if "clip_seconds" in arrays:
             seconds = float(arrays["clip_seconds"][0])
@@ -166,6 +220,7 @@ def read_features(path: Path, generation: Generation) -> VoicePrompt:
         mel=mel.astype(np.float32),
         embedding=embedding.astype(np.float32),
         warnings=warnings,
+        flow_start_tokens=flow_start,
     )
 
 
@@ -210,5 +265,6 @@ def feature_arrays(prompt: VoicePrompt) -> dict[str, np.ndarray]:
         "mel": prompt.mel,
         "embedding": prompt.embedding,
         "clip_seconds": np.asarray([prompt.clip_seconds], dtype=np.float64),
+        "flow_start_tokens": np.asarray([prompt.flow_start_tokens], dtype=np.int32),
         "warnings": np.frombuffer("\n".join(prompt.warnings).encode("utf-8"), dtype=np.uint8),
     }

@@ -206,4 +206,5 @@ def _load_frontend(checkpoint: Checkpoint, num_threads: int, overrides: StageOve
         mel=checkpoint.prompt_mel,
         generation=checkpoint.generation,
         chunk_tokens=checkpoint.flow.grid_tokens,
+        lookahead_tokens=checkpoint.flow.lookahead_tokens,
     )

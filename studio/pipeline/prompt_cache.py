@@ -262,8 +262,8 @@ class PromptCache:
 
     def _state_path(self, prompt: VoicePrompt) -> Path:
         digest = hashlib.sha256(f"{self._flow.prompt_key()}\0{prompt.key}\0".encode())
-        digest.update(np.asarray(prompt.speech_tokens, dtype=np.int32).tobytes())
-        digest.update(prompt.mel.tobytes())
+        digest.update(np.asarray(prompt.flow_tokens, dtype=np.int32).tobytes())
+        digest.update(prompt.flow_mel.tobytes())
         digest.update(prompt.embedding.tobytes())
         return self._folder / f"{digest.hexdigest()}.flow.safetensors"
 
@@ -323,7 +323,7 @@ class PromptCache:
 
 
 def _flow_prompt(prompt: VoicePrompt) -> FlowPrompt:
-    return FlowPrompt(prompt.speech_tokens, prompt.mel, prompt.embedding)
+    return FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
 
 
 def _read_pages(mapped: Iterable[torch.Tensor]) -> None:

@@ -26,6 +26,12 @@ def first_hops(prompt_tokens: int, chunk_tokens: int) -> tuple[int, int]:
     return hop, hop + chunk_tokens
 
 
+def first_chunk_blocks(prompt_tokens: int, chunk_tokens: int, lookahead_tokens: int) -> int:
+    """Return the number of blocks that the flow computes for the first chunk (SPECIFICATION.md, M4)."""
+    num_cached = max(0, prompt_tokens - lookahead_tokens) // chunk_tokens
+    return (prompt_tokens + ChunkSchedule(prompt_tokens, chunk_tokens).end_tokens) // chunk_tokens - num_cached
+
+
 class ChunkSchedule:
     """End positions of chunks, in tokens from the start of the utterance.
 

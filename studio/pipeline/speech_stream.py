@@ -140,7 +140,7 @@ class Forecast:
         for start, end in cuts:
             needed = min(end + flow.lookahead_tokens, total)
             speech_lm_seconds = cost_model.speech_lm_seconds(made, needed)
-            chunk = FlowChunk(self.voice.prompt.num_tokens, start, end, needed - end)
+            chunk = FlowChunk(self.voice.prompt.num_flow_tokens, start, end, needed - end)
             decode_seconds = cost_model.decode_seconds(chunk)
             made = max(made, needed)
             samples = flow.frames_of_tokens(end - start) * self.decoder.vocoder.samples_per_frame
@@ -310,7 +310,7 @@ class SpeechStream:
         if not self.options.is_streaming:
             return None
         return ChunkSchedule.of(
-            self.decoder.flow, self.voice.prompt.num_tokens, first_hop_tokens=self.options.first_hop_tokens
+            self.decoder.flow, self.voice.prompt.num_flow_tokens, first_hop_tokens=self.options.first_hop_tokens
         )
 
     @property

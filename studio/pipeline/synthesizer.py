@@ -161,7 +161,7 @@ class Synthesizer:
             name=voice.name,
             clip_seconds=prepared.prompt.clip_seconds,
             prompt_tokens=prepared.prompt.num_tokens,
-            first_hop_tokens=ChunkSchedule.of(self.stages.flow, prepared.prompt.num_tokens).end_tokens,
+            first_hop_tokens=ChunkSchedule.of(self.stages.flow, prepared.prompt.num_flow_tokens).end_tokens,
             warnings=prepared.prompt.warnings,
         )
 
@@ -330,7 +330,7 @@ class Synthesizer:
         if not (request.is_played and request.is_streaming):
             return EVERYTHING
         first_chunk = ChunkSchedule.of(
-            self.stages.flow, voice.prompt.num_tokens, first_hop_tokens=request.first_hop_tokens
+            self.stages.flow, voice.prompt.num_flow_tokens, first_hop_tokens=request.first_hop_tokens
         )
         return first_chunk.end_tokens + self.stages.flow.lookahead_tokens
 

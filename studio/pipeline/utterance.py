@@ -161,7 +161,7 @@ class Utterance:
     def _record_flow_time(self, seconds: float, num_tokens: int, num_lookahead_tokens: int = 0) -> None:
         self.clock.flow += seconds
         end = self.decoded_tokens + num_tokens
-        chunk = FlowChunk(self.voice.prompt.num_tokens, self.decoded_tokens, end, num_lookahead_tokens)
+        chunk = FlowChunk(self.voice.prompt.num_flow_tokens, self.decoded_tokens, end, num_lookahead_tokens)
         self.decoder.cost_model.observe_flow(seconds, chunk)
 
     def _record_vocoder_time(self, seconds: float, num_frames: int) -> None:

@@ -1,28 +1,47 @@
-"""A clip becomes a prompt of suitable length; only silence is removed."""
+"""A clip becomes a prompt of suitable length. Only silence is removed, and the flow may begin later."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
+import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from studio.errors import UnreadableClip
 from studio.model.checkpoint import open_checkpoint
+from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig, Precision, PromptMelConfig
 from studio.model.generations import COSYVOICE3
+from studio.model.stages import FlowPrompt, SpeakerEncoder, SpeechTokenizer
 from studio.pipeline.enrolment import (
     Frontend,
     aligned_prompt_length,
     build_prompt,
     feature_arrays,
+    flow_start_tokens,
     prompt_key,
     read_features,
 )
+from studio.pipeline.pacing import CostModel, FlowChunk, PredictedChunk, earliest_gapless_start
 from studio.pipeline.request import VoiceReference
+from studio.pipeline.schedule import ChunkSchedule, first_chunk_blocks
+from studio.voices.prompt import VoicePrompt
+
+FLOW = FlowConfig(
+    num_speech_tokens=6561,
+    input_size=80,
+    lookahead=LookAheadConfig(80, 1024),
+    dit=DiTConfig(size=1024, depth=22, num_heads=16, head_size=64, feed_forward_ratio=2),
+)
+GRID = Frontend(
+    cast("SpeechTokenizer", None), cast("SpeakerEncoder", None), cast("PromptMelConfig", None), COSYVOICE3, 25, 3
+)
 
 
 @given(st.integers(13, 750), st.integers(0, 40))
@@ -31,6 +50,77 @@ def test_only_as_much_trailing_silence_is_dropped_as_needed(num_tokens: int, dro
     assert num_tokens - droppable <= kept <= num_tokens
     good = [n for n in range(num_tokens - droppable, num_tokens + 1) if 8 <= -n % 25 <= 12]
     assert kept == (max(good) if good else num_tokens)
+
+
+def prompt_of(num_tokens: int, loudness: np.ndarray | None = None) -> VoicePrompt:
+    mel = np.random.default_rng(num_tokens).standard_normal((2 * num_tokens, 80)).astype(np.float32)
+    if loudness is not None:
+        mel = np.repeat(loudness.astype(np.float32)[:, None], 80, axis=1)
+    return VoicePrompt("", "", None, num_tokens / 25, tuple(range(num_tokens)), mel, np.zeros(192, np.float32))
+
+
+@given(st.integers(13, 750))
+def test_the_first_chunk_takes_one_block_after_any_prompt_of_two_seconds(num_tokens: int) -> None:
+    prompt = prompt_of(num_tokens)
+    start = flow_start_tokens(prompt, GRID)
+    assert 0 <= start <= 10
+    if num_tokens >= 50:
+        assert first_chunk_blocks(num_tokens - start, 25, 3) == 1
+    if first_chunk_blocks(num_tokens, 25, 3) == 1:
+        assert start == 0
+    elif start:
+        assert 8 <= -(num_tokens - start) % 25 <= 12
+
+
+@pytest.mark.parametrize("quiet", [8, 9, 10])
+def test_the_flow_begins_at_the_quietest_place(quiet: int) -> None:
+    loudness = np.zeros(150)
+    loudness[2 * quiet - 1 : 2 * quiet + 1] = -6.0
+    prompt = prompt_of(75, loudness)
+    assert flow_start_tokens(prompt, GRID) == quiet
+    shorter = replace(prompt, flow_start_tokens=quiet)
+    assert shorter.num_tokens == 75
+    assert shorter.flow_tokens == tuple(range(quiet, 75))
+    np.testing.assert_array_equal(shorter.flow_mel, prompt.mel[2 * quiet :])
+
+
+def costs(seconds_per_token: float, seconds_per_block: float) -> CostModel:
+    model = CostModel(FLOW)
+    for _ in range(5):
+        model.observe_first_token(4 * seconds_per_token)
+        model.observe_speech_lm(100 * seconds_per_token, 100)
+        model.observe_flow(seconds_per_block, FlowChunk(75, 9, 34))
+        model.observe_vocoder(0.05 * seconds_per_block, 50)
+    return model
+
+
+def predicted_start(model: CostModel, prompt_tokens: int, num_tokens: int) -> tuple[float, float]:
+    """Return when the first chunk of a line is ready, and when the line can start to play without gaps."""
+    made, coming = 0, []
+    for start, end in ChunkSchedule(prompt_tokens, 25).remaining_chunks(0, num_tokens, 3):
+        needed = min(end + 3, num_tokens)
+        seconds = model.speech_lm_seconds(made, needed)
+        seconds += model.decode_seconds(FlowChunk(prompt_tokens, start, end, needed - end))
+        coming.append(PredictedChunk(seconds, (end - start) / 25))
+        made = needed
+    first, *rest = coming
+    start = earliest_gapless_start(first.production_seconds, first.audio_seconds, rest, margin=0)
+    return first.production_seconds, start
+
+
+@pytest.mark.parametrize("num_tokens", [50, 51, 52, 69, 72, 74, 75, 76, 77, 95, 250, 251, 252])
+@pytest.mark.parametrize("line_tokens", [40, 130, 400])
+def test_speech_starts_earlier_on_any_machine(num_tokens: int, line_tokens: int) -> None:
+    shorter = num_tokens - flow_start_tokens(prompt_of(num_tokens), GRID)
+    assert shorter < num_tokens
+    for seconds_per_token in (0.004, 0.02, 0.04):
+        for seconds_per_block in (0.05, 0.3, 0.6, 1.0, 3.0, 6.0):  # a block is one second of speech
+            model = costs(seconds_per_token, seconds_per_block)
+            ready, start = predicted_start(model, shorter, line_tokens)
+            ready_before, start_before = predicted_start(model, num_tokens, line_tokens)
+            assert ready < 0.7 * ready_before
+            # Without gaps, the sizes of the later chunks, which also differ, matter as much.
+            assert start < 1.05 * start_before + 0.2
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +132,7 @@ def frontend(reference: Path) -> Frontend:
         checkpoint.prompt_mel,
         checkpoint.generation,
         checkpoint.flow.chunk_tokens,
+        checkpoint.flow.lookahead_tokens,
     )
 
 
@@ -60,6 +151,26 @@ def test_an_enrolled_clip_has_two_mel_frames_per_token(reference: Path, frontend
     assert prompt.embedding.shape == (192,)
 
 
+def test_a_clip_of_three_seconds_is_spoken_from_whole_prompt_and_one_block(
+    reference: Path, frontend: Frontend, tmp_path: Path
+) -> None:
+    samples, rate = soundfile.read(reference / "inputs" / "prompt_a.wav", dtype="float32")
+    clip = tmp_path / "three.wav"
+    soundfile.write(clip, np.resize(samples, 3 * rate), rate)
+    whole = build_prompt(VoiceReference(clip), frontend, "key", keep_length=True)
+    prompt = build_prompt(VoiceReference(clip), frontend, "key")
+    assert whole.num_tokens == 75
+    assert whole.flow_start_tokens == 0
+    assert prompt.speech_tokens == whole.speech_tokens
+    flow = open_checkpoint(reference / "cosyvoice3" / "checkpoint").load_flow(Precision.FLOAT32, "cpu")
+    blocks = []
+    for each in (whole, prompt):
+        state = flow.prepare_prompt(FlowPrompt(each.flow_tokens, each.flow_mel, each.embedding))
+        end = each.num_flow_tokens + ChunkSchedule.of(flow, each.num_flow_tokens).end_tokens
+        blocks.append((end - state.num_cached_tokens) / flow.chunk_tokens)
+    assert blocks == [2, 1]
+
+
 def test_features_are_restored_exactly_from_a_file(reference: Path, frontend: Frontend, tmp_path: Path) -> None:
     prompt = build_prompt(VoiceReference(reference / "inputs" / "prompt_a.wav"), frontend, "key")
     save_file(feature_arrays(prompt), tmp_path / "voice.safetensors")
@@ -67,6 +178,7 @@ def test_features_are_restored_exactly_from_a_file(reference: Path, frontend: Fr
     stored = build_prompt(voice, frontend, "other")
     assert (stored.key, stored.name, stored.transcript) == ("other", "stored", "T")
     assert stored.speech_tokens == prompt.speech_tokens
+    assert stored.flow_start_tokens == prompt.flow_start_tokens
     np.testing.assert_array_equal(stored.mel, prompt.mel)
     np.testing.assert_array_equal(stored.embedding, prompt.embedding)
 

@@ -47,6 +47,7 @@ def frontend_of(checkpoint: Checkpoint) -> Frontend:
         checkpoint.prompt_mel,
         checkpoint.generation,
         checkpoint.flow.chunk_tokens,
+        checkpoint.flow.lookahead_tokens,
     )
 
 
