@@ -9,6 +9,7 @@ This module imports little, because imports delay the first paint of the window.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -43,6 +44,7 @@ def _open_window(arguments: list[str]) -> int:
         platform = require_screen(os.environ)
         if platform is not None:
             os.environ["QT_QPA_PLATFORM"] = platform
+        gc.disable()  # the imports leave little garbage, and ``run_app`` collects it
         try:
             from studio.app.main import run_app  # noqa: PLC0415 - Qt is not needed by the command line
         except ImportError as error:

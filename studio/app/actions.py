@@ -213,15 +213,18 @@ class Actions(QObject):
         for action_id in (action_id for menu in menus for action_id in self.ids_of(menu)):
             self._actions[action_id].triggered.connect(lambda _: call())
 
-    def fill_menu_bar(self, bar: QMenuBar) -> dict[str, QMenu]:
-        """Add all menus to ``bar`` and return them. The keys that assign voices have no menu entries."""
-        menus = {name: bar.addMenu(QCoreApplication.translate("Menus", title)) for name, title in MENUS.items()}
+    @staticmethod
+    def add_menus(bar: QMenuBar) -> dict[str, QMenu]:
+        """Add all menus to ``bar``, without entries, and return them."""
+        return {name: bar.addMenu(QCoreApplication.translate("Menus", title)) for name, title in MENUS.items()}
+
+    def fill_menus(self, menus: Mapping[str, QMenu]) -> None:
+        """Add the entries. The keys that assign voices have none."""
         for spec in SPECS:
             menu = menus[spec.id.partition(".")[0]]
             menu.addAction(self._actions[spec.id])
             if spec.id in _BEFORE_SEPARATORS:
                 menu.addSeparator()
-        return menus
 
     def title(self, action_id: str) -> str:
         return _title(self.specs[action_id])

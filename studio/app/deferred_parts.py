@@ -29,6 +29,7 @@ from studio.project.requests import library_versions
 
 _FIRST_USE_MODULES = (
     "studio.worker.request_handle",
+    "studio.audio.buffered_output",
     "studio.voices.clip_intake",
     "studio.project.importing.script_file",
 )
@@ -41,6 +42,7 @@ class DeferredParts(QObject):
         super().__init__(window)
         session, script, notices, actions = window.session, window.script, window.notices, window.actions_by_id
         self._script = script
+        window.fill_menus()
         self.pronunciation = Pronunciation(session, window)
         self.models = ModelsController(session, window.dialogs, notices, window.tasks, window)
         self.engines = EnginesController(session.bridge, session.settings, window)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QToolBar, QVBoxLayout, QWidget
 
 from studio.app.actions import Actions
+from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.screen_fit import available_size, fit_to_screen
 from studio.errors import StudioError
 from studio.settings import WINDOW_GEOMETRY, WINDOW_LAYOUT
@@ -59,6 +62,7 @@ class Docks:
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setAccessibleName(titles[2])
+        self._pages: list[DeferredPage] = []
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         self.reset()
@@ -67,6 +71,18 @@ class Docks:
         """Set the contents, in Tab key order."""
         for dock, content in zip(self.all, (voices, inspector, self.tabs), strict=True):
             dock.setWidget(content)
+
+    def add_tab(self, make: Callable[[], QWidget], icon: QIcon, title: str) -> None:
+        """Add a tab below the script. ``make`` returns its content and is called when it is first shown."""
+        self._pages.append(DeferredPage(make))
+        self.tabs.addTab(self._pages[-1], icon, title)
+
+    def fill_tabs(self) -> None:
+        """Create the contents of the tabs, for example to know their size."""
+        for page in self._pages:
+            page.fill()
+        for widget in (self.tabs, self.bottom):
+            widget.updateGeometry()  # Qt has stored the size without the contents
 
     @property
     def all(self) -> tuple[QDockWidget, ...]:
@@ -138,6 +154,8 @@ def restore_layout(window: QMainWindow, docks: Docks, settings: Settings) -> Non
     elif layout.isEmpty() or not window.restoreState(layout, _LAYOUT_VERSION):
         distribute(window)
         return
+    if not docks.bottom.isHidden():
+        docks.fill_tabs()
     least = window.minimumSizeHint()
     if least.boundedTo(available_size()) != least:
         docks.reset()

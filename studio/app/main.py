@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import sys
 from collections.abc import Container
@@ -67,6 +68,7 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
         unexpected = ExceptionHook()
         unexpected.failed.connect(session.failed)
         loop.set_exception_handler(unexpected.on_loop_error)
+        gc.freeze()  # the first collection would stall the window for all objects created so far
         with unexpected.caught(), gui_thread_collection():
             loop.run_until_complete(closed)
     return 0

@@ -228,8 +228,8 @@ class UnwrittenBar(NotificationBar):
 
     written = Signal(str)  # message for the status bar
 
-    def __init__(self, editor: ProjectEditor, save_elsewhere: Callable[[], object]) -> None:
-        super().__init__()
+    def __init__(self, editor: ProjectEditor, save_elsewhere: Callable[[], object], parent: QWidget | None) -> None:
+        super().__init__(parent)
         self._editor = editor
         self._save_elsewhere = save_elsewhere
         self._retry = QTimer(self)

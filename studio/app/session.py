@@ -14,9 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio import paths
 from studio.app.background import in_background
 from studio.app.bridge import EngineState, WorkerBridge
-from studio.app.checking.automatic_retries import AutomaticRetries
 from studio.app.checking.policy import policy_of
-from studio.app.checking.take_checker import CheckQueue, TakeChecker
 from studio.app.inspector.thumbnails import WaveformThumbnails
 from studio.app.playback.audio_player import AudioPlayer, PlaybackStats
 from studio.app.playback.script_player import ScriptPlayer
@@ -28,7 +26,6 @@ from studio.app.synthesis.language_check import LanguageCheck
 from studio.app.synthesis.queue import SynthesisJob, SynthesisQueue
 from studio.app.synthesis.take_synthesis import ResolvedVoice, TakeSynthesis
 from studio.app.voices.voice_edits import VoiceEdits
-from studio.app.voices.voice_importer import VoiceImportServices
 from studio.audio.output_device import AudioOutputs, PortAudioOutputs
 from studio.audio.portaudio import device_names
 from studio.audio.streaming_audio import Samples, StreamingAudio
@@ -60,10 +57,13 @@ from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.voices.library import VoiceLibrary
 
 if TYPE_CHECKING:
+    from studio.app.checking.automatic_retries import AutomaticRetries
+    from studio.app.checking.take_checker import CheckQueue, TakeChecker
     from studio.app.dictionary.global_words import GlobalWords
     from studio.app.export_dialog.export_manager import ExportManager
     from studio.app.models.model_tasks import ModelTasks
     from studio.app.serving.serving_controller import ServingController
+    from studio.app.voices.voice_importer import VoiceImportServices
     from studio.health.checks import Check
     from studio.health.report import HealthReport
     from studio.worker.process import Worker
@@ -124,16 +124,6 @@ class Session(QObject):
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
-        self.checker = TakeChecker(
-            self.editor,
-            services.open_checks,
-            self,
-            find_voice=self.find_voice,
-            policy=lambda: self.check_policy,
-            run=self.bridge.run,
-            model_folder=self.model_folder,
-        )
-        self.retries = AutomaticRetries(self.queue, self.checker, self.editor, lambda: self.check_policy, self)
         self.language_check = LanguageCheck(self.editor, self.line_statuses, self.bridge, self)
         self.transport = self._make_player(self)
         self._edited_playback = EditedPlayback(self.editor, self.transport, self.bridge.run, self)
@@ -209,6 +199,33 @@ class Session(QObject):
         from studio.app.dictionary.global_words import GlobalWords  # noqa: PLC0415 - after the first paint
 
         return GlobalWords(self.editor, self)
+
+    @cached_property
+    def checker(self) -> TakeChecker:
+        """Checks of takes."""
+        from studio.app.checking.take_checker import TakeChecker  # noqa: PLC0415 - after the first paint
+
+        return TakeChecker(
+            self.editor,
+            self.services.open_checks,
+            self,
+            find_voice=self.find_voice,
+            policy=lambda: self.check_policy,
+            run=self.bridge.run,
+            model_folder=self.model_folder,
+        )
+
+    @cached_property
+    def retries(self) -> AutomaticRetries:
+        """Automatic retries of takes that have problems."""
+        from studio.app.checking.automatic_retries import AutomaticRetries  # noqa: PLC0415 - after the first paint
+
+        return AutomaticRetries(self.queue, self.checker, self.editor, lambda: self.check_policy, self)
+
+    def begin_checks(self) -> None:
+        """Check each new take, and those that were not checked before. Call after the first paint."""
+        self.retries.begin()
+        self.checker.check_unchecked()
 
     def model_folder(self) -> Path:
         """Return the folder of the chosen model, by default of the bundled one."""
@@ -297,7 +314,9 @@ class Session(QObject):
     # Voices.
 
     def voice_sources(self) -> VoiceImportServices:
-        """Return the services for the voices panel: devices, worker, model folder."""
+        """Return the services for the import of voices: devices, worker, model folder."""
+        from studio.app.voices.voice_importer import VoiceImportServices  # noqa: PLC0415 - after the first paint
+
         return VoiceImportServices(
             make_player=self._make_player,
             start_worker=self.services.start_worker,
@@ -413,7 +432,8 @@ class Session(QObject):
             self._unwatch()
             self.editor.undo_stack.blockSignals(True)
             self._meter_timer.stop()
-            self.checker.close()
+            if "checker" in self.__dict__:
+                self.checker.close()
             if "serving" in self.__dict__:
                 self.serving.release()
                 steps.push_async_callback(self.serving.finished)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from studio.app.actions import NUM_VOICE_KEYS, Actions, belongs_to_focus, voice_action_id
 from studio.app.bridge import Engine, EngineState
-from studio.app.closing import Closing
 from studio.app.dialogs import Dialogs
 from studio.app.documents import Documents
 from studio.app.inspector.inspector import Inspector
@@ -25,23 +24,24 @@ from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
 from studio.app.playback.transport_bar import TransportBar
 from studio.app.playback.transport_controller import EscapeStopsPlayback, TransportController
-from studio.app.recent_files import RecentFiles
 from studio.app.script.project_editor import LineVoiceUpdater
 from studio.app.script.script_actions import connect_script_actions, remember_compact_table
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
 from studio.app.status_bar import StatusBar
-from studio.app.synthesis.queue_panel import QueuePanel
 from studio.app.synthesis.task_reporter import TaskReporter
 from studio.app.theme.icons import icon
 from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
-from studio.app.widgets.collapsible_panel import CollapsiblePanel
-from studio.project.splitting import SplitMode, split_text
+from studio.project.draft_writer import Unwritten
 from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
 if TYPE_CHECKING:
+    from studio.app.closing import Closing
     from studio.app.dubbing.controller import DubbingController
+    from studio.app.recent_files import RecentFiles
+    from studio.app.synthesis.queue_panel import QueuePanel
+    from studio.app.widgets.collapsible_panel import CollapsiblePanel
 
 
 class MainWindow(QMainWindow):
@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
         self.documents = Documents(session, self)
         self.dialogs = Dialogs(session, self.actions_by_id, self)
         self.notices = NotificationBar()
-        self._unwritten = UnwrittenBar(session.editor, self.documents.save_as)
+        self._unwritten: UnwrittenBar | None = None  # until a change cannot be written
         self._device_notices = AudioDeviceNotifier(session.transport, self.notices, self)
         self.script = ScriptPage(
             session.editor,
@@ -67,21 +67,18 @@ class MainWindow(QMainWindow):
         )
         self.inspector = Inspector(session.styles, session.thumbnails.outline)
         self.normalized_text = NormalizedTextPreview(session.bridge, self)
-        self.queue_panel = QueuePanel(session.queue)
         self.takes = TakesController(session, self)
         self.transport_bar = TransportBar(self.actions_by_id)
         self.transport = TransportController(session, self.script, self.takes, self.transport_bar)
         self.tasks = TaskReporter(session, self)
         self.status = StatusBar()
-        self.voices = VoicesPanel(session.voice_edits, session.voice_sources())
+        self.voices = VoicesPanel(session.voice_edits, session.voice_sources)
         self.actions_by_id.call_before(self._commit_typing, "file", "edit", "speak")
         self._undo_actions = UndoActions(
             session.editor.undo_stack, self.actions_by_id["edit.undo"], self.actions_by_id["edit.redo"], self
         )
         self._line_voices = LineVoiceUpdater(session.editor, self)
-        self._closing = Closing(session, self.documents, self)
         self._may_close = False
-        self.recent_files = RecentFiles(session.settings, self)
         self._assemble(log)
         self._connect_signals()
         self._show_title()
@@ -99,11 +96,47 @@ class MainWindow(QMainWindow):
         dubbing.message.connect(self.tasks.show_message)
         return dubbing
 
+    @cached_property
+    def recent_files(self) -> RecentFiles:
+        """The menu of recent files, created with the entries of the menus."""
+        from studio.app.recent_files import RecentFiles  # noqa: PLC0415 - after the first paint
+
+        recent_files = RecentFiles(self.session.settings, self)
+        self.documents.file_used.connect(recent_files.add)
+        recent_files.open_requested.connect(self.documents.open_anew)
+        recent_files.failed.connect(self.notices.show_error)
+        return recent_files
+
+    @cached_property
+    def _closing(self) -> Closing:
+        from studio.app.closing import Closing  # noqa: PLC0415 - after the first paint
+
+        closing = Closing(self.session, self.documents, self)
+        closing.leaving.connect(self._leave)
+        closing.ended.connect(self._end)
+        return closing
+
+    @cached_property
+    def queue_panel(self) -> QueuePanel:
+        """The queue, created when it is first shown."""
+        from studio.app.synthesis.queue_panel import QueuePanel  # noqa: PLC0415 - after the first paint
+
+        return QueuePanel(self.session.queue)
+
     def add_panels(self, *panels: CollapsiblePanel) -> None:
         """Add ``panels``, each one line high, above the script."""
         for panel in panels:
             self._column.insertWidget(self._column.indexOf(self.script), panel)
             panel.focus_left.connect(self.script.view.setFocus)
+
+    def fill_menus(self) -> None:
+        """Add the entries of the menus. Call after the first paint."""
+        self.actions_by_id.fill_menus(self._menus)
+        self._menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)
+        reset = self.actions_by_id["view.reset"]
+        toggles = [*(dock.toggleViewAction() for dock in self.docks.all), self._toolbar.toggleViewAction()]
+        self._menus["view"].insertActions(reset, toggles)
+        self._menus["view"].insertSeparator(reset)
 
     def add_strip(self, strip: QWidget) -> None:
         """Put ``strip``, which is one line high, above the transport bar."""
@@ -115,25 +148,19 @@ class MainWindow(QMainWindow):
         self._column = QVBoxLayout(centre)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
-        self._column.addWidget(self._unwritten)
         self._column.addWidget(self.notices)
         self._column.addWidget(self.script, 1)
         self.script.view.setProperty("role", "page")  # without a frame: the selection shows the focus
         self.setCentralWidget(centre)
-        menus = self.actions_by_id.fill_menu_bar(self.menuBar())
-        menus["file"].insertMenu(self.actions_by_id["file.save"], self.recent_files.menu)
-        toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
+        self._menus = self.actions_by_id.add_menus(self.menuBar())
+        self._toolbar = make_toolbar(self, self.actions_by_id, self.tr("Tools"))
         self.docks = Docks(self, (self.tr("Voices"), self.tr("Line"), self.tr("Queue and log")))
         self.docks.fill(self.voices, self.inspector)
-        for widget, words, icon_name in (
-            (self.queue_panel, self.tr("Queue"), "queue"),
-            (LogPanel(log), self.tr("Log"), "log"),
+        for make, words, icon_name in (
+            (lambda: self.queue_panel, self.tr("Queue"), "queue"),
+            (lambda: LogPanel(log), self.tr("Log"), "log"),
         ):
-            self.docks.tabs.addTab(widget, icon(icon_name), words)
-        reset = self.actions_by_id["view.reset"]
-        toggles = [*(dock.toggleViewAction() for dock in self.docks.all), toolbar.toggleViewAction()]
-        menus["view"].insertActions(reset, toggles)
-        menus["view"].insertSeparator(reset)
+            self.docks.add_tab(make, icon(icon_name), words)
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
         for name in ("play.restore_take", "play.edit_take", "play.compare_takes"):
             self.inspector.add_takes_action(self.actions_by_id[name])
@@ -162,9 +189,6 @@ class MainWindow(QMainWindow):
         self.documents.task_changed.connect(self.tasks.show_document_task)
         self.documents.script_read.connect(script.insert_lines)
         self.documents.script_read.connect(self._line_voices.resolve_names)
-        self.documents.file_used.connect(self.recent_files.add)
-        self.recent_files.open_requested.connect(self.documents.open_anew)
-        self.recent_files.failed.connect(self.notices.show_error)
         # editing
         connect_script_actions(actions, script)
         self._undo_actions.status_message.connect(self.tasks.show_message)
@@ -222,8 +246,8 @@ class MainWindow(QMainWindow):
         session.thumbnails.ready.connect(script.view.viewport().update)
         session.thumbnails.ready.connect(self.inspector.takes.update_thumbnails)
         # voices
-        actions["voices.new"].triggered.connect(self.voices.voice_importer.choose_files)
-        actions["voices.record"].triggered.connect(self.voices.voice_importer.record)
+        actions["voices.new"].triggered.connect(self.voices.choose_files)
+        actions["voices.record"].triggered.connect(self.voices.record)
         for number in range(1, NUM_VOICE_KEYS + 1):
             actions[voice_action_id(number)].triggered.connect(lambda _=False, n=number: self._assign_voice(n))
         self.voices.clip_started.connect(session.stop_playback)
@@ -250,9 +274,8 @@ class MainWindow(QMainWindow):
         session.failed.connect(self.notices.show_error)
         self.documents.failed.connect(self.notices.show_error)
         self.documents.noticed.connect(self.notices.show_hint)
-        self._unwritten.written.connect(self.tasks.show_message)
-        self._closing.leaving.connect(self._leave)
-        self._closing.ended.connect(self._end)
+        session.editor.unwritten_changed.connect(self._on_unwritten)
+        self._on_unwritten(session.editor.project.unwritten)
         self.tasks.task_changed.connect(self.status.show_task)
         self.tasks.model_task_changed.connect(self.status.show_model_task)
         self.tasks.message_changed.connect(self.status.show_message)
@@ -319,6 +342,13 @@ class MainWindow(QMainWindow):
     def _export(self) -> None:
         self.dialogs.open_export(self.script.selected_line_ids, self.script.view.select_lines)
 
+    def _on_unwritten(self, unwritten: Unwritten | None) -> None:
+        """Create the bar when a change cannot be written for the first time. It then updates itself."""
+        if unwritten is not None and self._unwritten is None:
+            self._unwritten = UnwrittenBar(self.session.editor, self.documents.save_as, self.centralWidget())
+            self._unwritten.written.connect(self.tasks.show_message)
+            self._column.insertWidget(0, self._unwritten)
+
     def _show_title(self) -> None:
         num_lines = sum(bool(line.text.strip()) for line in self.session.editor.script.lines)
         lines = " · " + self.tr("%n line(s)", "", num_lines) if num_lines else ""
@@ -332,6 +362,8 @@ class MainWindow(QMainWindow):
         self._show_line()
 
     def _split_text(self, text: str) -> list[str]:
+        from studio.project.splitting import SplitMode, split_text  # noqa: PLC0415 - after the first paint
+
         return split_text(text, SplitMode(self.session.settings[TEXT_SPLITTING]))
 
     def _assign_voice(self, number: int) -> None:
@@ -387,7 +419,7 @@ class MainWindow(QMainWindow):
 
     @property
     def is_closing(self) -> bool:
-        return self._closing.is_under_way
+        return "_closing" in self.__dict__ and self._closing.is_under_way
 
     def release(self) -> None:
         """Save the layout and text being typed; stop the work of this window."""

@@ -42,11 +42,11 @@ class WindowManager(QObject):
 
     def start_working(self, path: Path | None) -> None:
         """Build the deferred parts, load the model, open ``path`` and offer recovery, all after the first paint."""
+        self._session.begin_checks()
         parts = self.build_parts()
         self._session.load_styles()
         parts.pronunciation.load()
         self._session.bridge.load()
-        self._session.checker.check_unchecked()
         parts.models.begin()
         if self._session.settings[SERVES_AT_START]:
             self._session.serving.switch(is_on=True)

@@ -29,8 +29,17 @@ from studio.messages import did_you_mean
 from studio.storage.disk import require_regular_file
 from studio.voices import database
 from studio.voices.clip_store import ClipStore, StoredClip
-from studio.voices.voice import LONGEST_NAME, NO_CONSENT, Consent, TrashedVoice, Voice, checked_name, clean, name_key
-from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
+from studio.voices.voice import (
+    LONGEST_NAME,
+    NO_CONSENT,
+    Consent,
+    TrashedVoice,
+    Voice,
+    VoiceDetails,
+    checked_name,
+    clean,
+    name_key,
+)
 
 if TYPE_CHECKING:
     from studio.voices.clip_intake import UsableClip
@@ -206,6 +215,8 @@ class VoiceLibrary:
 
     def export(self, name: str, path: Path) -> None:
         """Write a voice to a ``.voice`` file."""
+        from studio.voices.voice_file import write_voice_file  # noqa: PLC0415 - not needed to list voices
+
         voice = self.get(name)
         write_voice_file(path, voice.clip, details_of(voice))
 
@@ -215,6 +226,8 @@ class VoiceLibrary:
         ``finds_free_name`` appends a number if the name is taken. Raises ``BadVoiceFile``, ``VoiceExists``,
         ``BadVoiceName``.
         """
+        from studio.voices.voice_file import read_voice_file  # noqa: PLC0415 - not needed to list voices
+
         found = read_voice_file(path)
         wanted = name or found.details.name
         details = replace(found.details, name=self.unique_name(wanted) if finds_free_name else self._free_name(wanted))

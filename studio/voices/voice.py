@@ -41,6 +41,18 @@ NO_CONSENT = Consent()
 
 
 @dataclass(frozen=True, slots=True)
+class VoiceDetails:
+    """Metadata of a voice. ``generation`` is set only if the clip consists of stored prompt features."""
+
+    name: str
+    transcript: str | None = None
+    notes: str = ""
+    generation: str | None = None
+    language: str | None = None
+    consent: Consent = NO_CONSENT
+
+
+@dataclass(frozen=True, slots=True)
 class Voice:
     """A voice of the library.
 

@@ -24,7 +24,7 @@ from studio.messages import Message, wording
 from studio.storage.atomic_file import atomic_file
 from studio.storage.disk import require_regular_file
 from studio.storage.json_input import parse_json
-from studio.voices.voice import NO_CONSENT, Consent
+from studio.voices.voice import Consent, VoiceDetails
 
 SUFFIX = ".voice"
 
@@ -43,18 +43,6 @@ _ARCHIVE_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(ValueError, RuntimeError, MemoryError),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceDetails:
-    """Metadata of a voice. ``generation`` is set only if the clip consists of stored prompt features."""
-
-    name: str
-    transcript: str | None = None
-    notes: str = ""
-    generation: str | None = None
-    language: str | None = None
-    consent: Consent = NO_CONSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,9 +94,11 @@ def test_a_closed_notice_reappears_with_the_next_edit(
     assert "only in memory: 2" in bar_of(window).words
 
 
-def test_the_notice_offers_to_save_elsewhere(bench: Bench, window: MainWindow, disk: Disk) -> None:
+def test_the_notice_offers_to_save_elsewhere(
+    bench: Bench, window: MainWindow, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[bool] = []
-    bar_of(window)._save_elsewhere = lambda: asked.append(True)  # type: ignore[assignment]
+    monkeypatch.setattr(window.documents, "save_as", lambda: asked.append(True))
     disk.is_full = True
     write(bench, "first words")
     (offer,) = (each for each in bar_of(window).findChildren(QPushButton) if each.text() == "Save elsewhere…")

@@ -18,6 +18,7 @@ from window_bench import Bench, write_on
 from studio.app.preferences.dialog import PreferencesDialog
 from studio.app.preferences.editors import DeviceEditor
 from studio.app.translation import use_language
+from studio.app.window import MainWindow
 from studio.errors import CannotWrite
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.settings import LANGUAGE, OUTPUT_DEVICE
@@ -46,6 +47,8 @@ _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(?: [AP]M)?")
 
 def texts_of(window: QWidget) -> list[str]:
     """Return the texts of all widgets in ``window`` with their places, and without the time of day."""
+    if isinstance(window, MainWindow):
+        window.docks.fill_tabs()
     return [
         f"{type(part).__name__} {part.objectName()} {what}: {_TIME_OF_DAY.sub('-', text)}"
         for part in (window, *window.findChildren(QObject))

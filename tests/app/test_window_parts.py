@@ -112,7 +112,7 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
     form._is_seed_fixed.click()
     QTest.keyClicks(form._seed, "42")
     form._sampling._is_custom.click()
-    form._sampling._top_k.setValue(7)
+    form._sampling.fields["top_k"].setValue(7)
     line = bench.lines[0]
     assert (line.speed, line.pause_after_seconds, line.seed) == (1.5, 1.2, 42)
     assert line.sampling == SamplingOptions(top_k=7)

@@ -35,7 +35,8 @@ from studio.text.styles import load_styles
 from studio.voices.clip_intake import clip_seconds, validate_clip
 from studio.voices.clip_store import ClipStore
 from studio.voices.library import VoiceLibrary
-from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
+from studio.voices.voice import VoiceDetails
+from studio.voices.voice_file import read_voice_file, write_voice_file
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 # Opening a pipe without a writer would block forever.

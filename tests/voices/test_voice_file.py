@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from studio.errors import BadVoiceFile, BadVoiceName
 from studio.voices import voice_file
 from studio.voices.library import VoiceLibrary
-from studio.voices.voice_file import VoiceDetails, read_voice_file, write_voice_file
+from studio.voices.voice import VoiceDetails
+from studio.voices.voice_file import read_voice_file, write_voice_file
 
 CLIP = Path(__file__).parent.parent / "reference" / "inputs" / "prompt_a.wav"
 SOUND = CLIP.read_bytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
@@ -27,6 +27,7 @@ from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
 from studio.app.voices.voice_items import fill_voice_box, row_of_voice
+from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
@@ -58,10 +59,7 @@ class LineSettingsForm(QWidget):
         self._mode = QLabel(wordWrap=True)
         self._mode.setProperty("role", "quiet")
         self._style = QComboBox()
-        self._instruction = QPlainTextEdit()
-        self._instruction.setPlaceholderText(self.tr("For example: speak with great joy"))
-        self._instruction.setTabChangesFocus(True)
-        self._instruction.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 10)
+        self._instruction_page = DeferredPage(lambda: self._instruction)
         self._speed = NumberField(minimum=SLOWEST_SPEED, maximum=FASTEST_SPEED, step=0.05, decimals=2)
         self._speed_slider = QSlider(Qt.Orientation.Horizontal)
         self._speed_slider.setRange(round(SLOWEST_SPEED * _SPEED_STEPS), round(FASTEST_SPEED * _SPEED_STEPS))
@@ -154,7 +152,7 @@ class LineSettingsForm(QWidget):
     def edit_instruction(self) -> None:
         """Open the field for a custom style instruction."""
         self._style.setCurrentIndex(self._style.findData(CUSTOM_INSTRUCTION))
-        self._instruction.show()
+        self._instruction_page.show()
         self._instruction.setFocus()
 
     @property
@@ -171,6 +169,16 @@ class LineSettingsForm(QWidget):
     def _texts(self) -> dict[str, WordsField | NoteField]:
         return {"character": self._character, "note": self._note, "file_name": self._file_name}
 
+    @cached_property
+    def _instruction(self) -> QPlainTextEdit:
+        field = QPlainTextEdit()
+        field.setAccessibleName(self.tr("Style instruction"))
+        field.setPlaceholderText(self.tr("For example: speak with great joy"))
+        field.setTabChangesFocus(True)
+        field.setFixedHeight(3 * self.fontMetrics().lineSpacing() + 10)
+        field.textChanged.connect(self._on_instruction)
+        return field
+
     def _lay_out(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(10, 8, 10, 4)
@@ -179,7 +187,7 @@ class LineSettingsForm(QWidget):
         rows: tuple[tuple[str, dict[QWidget, str]], ...] = (  # label, accessible names of the controls
             (self.tr("Voice"), {self._voice: self.tr("Voice")}),
             (self.tr("Style"), {self._style: self.tr("Style")}),
-            ("", {self._instruction: self.tr("Style instruction")}),
+            ("", {self._instruction_page: ""}),
             ("", {self._mode: ""}),
             (self.tr("Speed"), {self._speed_slider: self.tr("Speed, slider"), self._speed: self.tr("Speed")}),
             ("", {self._speed_note: ""}),
@@ -207,7 +215,6 @@ class LineSettingsForm(QWidget):
             lambda _: self._report_edit("voice", self._voice.currentData(), self.tr("Change voice"))
         )
         self._style.activated.connect(lambda _: self._on_style_chosen())
-        self._instruction.textChanged.connect(self._on_instruction)
         self._speed.number_changed.connect(self._on_speed)
         self._speed_slider.valueChanged.connect(lambda value: self._on_speed(value / _SPEED_STEPS))
         self._is_seed_fixed.clicked.connect(self._on_seed_fixed)
@@ -301,9 +308,10 @@ class LineSettingsForm(QWidget):
             self._report_edit("style", LineStyle(instruct=words or None), self.tr("Change style"), merges=True)
 
     def _show_instruction(self, words: str) -> None:
-        if self._instruction.toPlainText().strip() != words:
+        is_shown = self._style.currentData() == CUSTOM_INSTRUCTION
+        if (is_shown or "_instruction" in self.__dict__) and self._instruction.toPlainText().strip() != words:
             self._instruction.setPlainText(words)
-        self._instruction.setVisible(self._style.currentData() == CUSTOM_INSTRUCTION)
+        self._instruction_page.setVisible(is_shown)
 
     def _on_speed(self, speed: float) -> None:
         self._report_edit("speed", round(speed, 2), self.tr("Change speed"), merges=True)

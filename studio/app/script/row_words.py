@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from studio.app.script.outline import seconds_of
-from studio.project.dubbing import overrun_seconds
 from studio.project.lines import Line
 from studio.project.script import Script
 
@@ -24,6 +23,8 @@ def slot_fit(script: Script, line: Line) -> SlotFit | None:
     """Return None for a line without a slot."""
     if line.slot is None or not line.is_spoken:
         return None
+    from studio.project.dubbing import overrun_seconds  # noqa: PLC0415 - after the first paint
+
     seconds = seconds_of(script, line)
     if not seconds:
         words = QCoreApplication.translate("RowWords", "slot {slot:.1f} s").format(slot=line.slot.seconds)

@@ -12,13 +12,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.app.script import edits
-from studio.app.script.find_bar import FindBar
 from studio.app.script.line_model import Column, LineModel
 from studio.app.script.line_statuses import LineStatusStore
 from studio.app.script.navigation import ScriptNavigation
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.script.script_view import ScriptView
 from studio.app.script.style_list import StyleList
+from studio.app.widgets.focus import place_in_tab_order
 from studio.app.widgets.peaks import WaveformPeaks
 from studio.project.changes import Change, CompositeChange, InsertLines, RemoveLines
 from studio.project.lines import Heading, Line
@@ -26,6 +26,7 @@ from studio.project.script import Script
 
 if TYPE_CHECKING:
     from studio.app.script.filter_bar import FilterBar
+    from studio.app.script.find_bar import FindBar
 
 
 class ScriptPage(QWidget):
@@ -52,7 +53,6 @@ class ScriptPage(QWidget):
         self._model = LineModel(editor, line_statuses, styles.label, self)
         self.view = ScriptView(self._model, styles, self)
         self.view.text_delegate.outline_of = outline_of
-        self.find_bar = FindBar(editor, self.view, self, details_of=self._details_of)
         self.navigation = ScriptNavigation(self._model, self.view)
         self._last_imported: str | None = None  # id of an imported text's last line, until another line is selected
         self._line_statuses = line_statuses
@@ -60,15 +60,24 @@ class ScriptPage(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(self.view, 1)
-        self._column.addWidget(self.find_bar)
         styles.changed.connect(self._model.refresh_styles)
         editor.stepped.connect(self._show_changed)
         self.view.current_line_changed.connect(self._on_current_line)
         self.view.text_delegate.line_finished.connect(self.edit_next_line)
         self.view.text_delegate.texts_pasted.connect(self.paste_text)
         self.view.lines_dragged.connect(self.move_lines_to)
-        self.find_bar.message.connect(self.message)
         self.navigation.message.connect(self.message)
+
+    @cached_property
+    def find_bar(self) -> FindBar:
+        """The bar that finds and replaces text, created when it is first opened."""
+        from studio.app.script.find_bar import FindBar  # noqa: PLC0415 - after the first paint
+
+        bar = FindBar(self._editor, self.view, self, details_of=self._details_of)
+        self._column.addWidget(bar)
+        place_in_tab_order(self.view, bar)
+        bar.message.connect(self.message)
+        return bar
 
     @cached_property
     def filter_bar(self) -> FilterBar:
@@ -88,6 +97,9 @@ class ScriptPage(QWidget):
 
     def toggle_filter(self) -> None:
         self.filter_bar.toggle()
+
+    def toggle_review(self) -> None:
+        self.filter_bar.toggle_review()
 
     @property
     def selected_line_ids(self) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
@@ -12,11 +14,13 @@ from studio.app.background import run_in_background
 from studio.app.theme.icons import icon
 from studio.app.voices.preload_queue import VoicePreloadQueue, VoicePreparer
 from studio.app.voices.voice_edits import VoiceEdits
-from studio.app.voices.voice_importer import VoiceImporter, VoiceImportServices
 from studio.app.voices.voice_list import VoiceList
 from studio.app.voices.voice_model import VoiceFilter, VoiceModel, VoiceThumbnails
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
+
+if TYPE_CHECKING:
+    from studio.app.voices.voice_importer import VoiceImporter, VoiceImportServices
 
 
 class VoicesPanel(QWidget):
@@ -33,15 +37,14 @@ class VoicesPanel(QWidget):
     def __init__(
         self,
         edits: VoiceEdits,
-        services: VoiceImportServices | None = None,
+        services: Callable[[], VoiceImportServices] | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        services = services or VoiceImportServices()
         self._edits = edits
+        self._services = services
         self._num_reads = 0
         self.preparation = VoicePreloadQueue(self)
-        self.voice_importer = VoiceImporter(self._edits, services, self)
         self._thumbnails = VoiceThumbnails(self)
         self._was_seen = False
         self.is_loaded = False  # whether the library has been read; ``voices`` is empty until then
@@ -51,7 +54,7 @@ class VoicesPanel(QWidget):
         self._filter = VoiceFilter(self)
         self._filter.setSourceModel(self._model)
         self._search = QLineEdit(self, placeholderText=self.tr("Search voices"), clearButtonEnabled=True)
-        self._list = VoiceList(self._filter, self._edits, self.voice_importer, services.make_player(self), self)
+        self._list = VoiceList(self._filter, self._edits, lambda: self.voice_importer, self)
         self._placeholder = QLabel(self, wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self._new = QPushButton(icon("add"), self.tr("New voice"), self)
         self._record = QPushButton(icon("record"), self.tr("Record…"), self)
@@ -60,6 +63,27 @@ class VoicesPanel(QWidget):
         self._update_placeholder()
         self.refresh()
         after_first_paint(self, self._on_first_seen)
+
+    @cached_property
+    def voice_importer(self) -> VoiceImporter:
+        """Import of voices, created when it is first needed."""
+        from studio.app.voices.voice_importer import (  # noqa: PLC0415 - after the first paint
+            VoiceImporter,
+            VoiceImportServices,
+        )
+
+        importer = VoiceImporter(self._edits, self._services() if self._services else VoiceImportServices(), self)
+        importer.status_message.connect(self.status_message)
+        importer.failed.connect(self.failed)
+        return importer
+
+    def choose_files(self) -> None:
+        """Create voices from files that the user chooses."""
+        self.voice_importer.choose_files()
+
+    def record(self) -> None:
+        """Record a voice."""
+        self.voice_importer.record()
 
     @property
     def voices(self) -> list[Voice]:
@@ -182,10 +206,8 @@ class VoicesPanel(QWidget):
         self._edits.added.connect(self._on_added)
         self._edits.failed.connect(self.failed)
         # New voices.
-        self._new.clicked.connect(self.voice_importer.choose_files)
-        self._record.clicked.connect(self.voice_importer.record)
-        self.voice_importer.status_message.connect(self.status_message)
-        self.voice_importer.failed.connect(self.failed)
+        self._new.clicked.connect(self.choose_files)
+        self._record.clicked.connect(self.record)
         # Background work.
         self._thumbnails.ready.connect(self._model.set_picture)
         self.preparation.changed.connect(self._model.set_preparation)

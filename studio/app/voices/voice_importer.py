@@ -80,6 +80,10 @@ class VoiceImporter(QObject):
         """Recognises speech, to compare it with transcripts."""
         return self._services.transcribe
 
+    def make_player(self, parent: QObject) -> AudioPlayer:
+        """Return a player for clips."""
+        return self._services.make_player(parent)
+
     def describe_drop(self, paths: list[Path]) -> str | None:
         """Return the text of the drop overlay for ``paths``, or None if they cannot become voices."""
         if not may_hold_voices(paths):
@@ -126,7 +130,7 @@ class VoiceImporter(QObject):
             self._edit_new(partial(suggest_clip, dialog.recording, self.tr("My voice"), dialog.transcript))
 
         session = RecordingSession(open_input=self._services.open_input)
-        dialog = RecorderDialog(session, self._services.make_player(self._window), self._window)
+        dialog = RecorderDialog(session, self.make_player(self._window), self._window)
         session.setParent(dialog)
         dialog.accepted.connect(suggest)
         dialog.finished.connect(dialog.deleteLater)
@@ -174,7 +178,7 @@ class VoiceImporter(QObject):
         from studio.app.voices.clip_editor_dialog import ClipEditorDialog  # noqa: PLC0415 - after the first paint
 
         self.status_message.emit("")
-        player = self._services.make_player(self._window)
+        player = self.make_player(self._window)
         dialog = ClipEditorDialog(suggestion, player, self._window, transcribe=self.transcribe)
         dialog.accepted.connect(lambda: self._add(dialog, then))
         dialog.rejected.connect(dialog.deleteLater)

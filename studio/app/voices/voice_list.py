@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,14 @@ from studio.app.playback.audio_player import AudioPlayer
 from studio.app.theme.icons import icon
 from studio.app.voices.card_delegate import CardDelegate
 from studio.app.voices.voice_edits import VoiceEdits
-from studio.app.voices.voice_importer import VoiceImporter
 from studio.app.voices.voice_model import CARD_ROLE, VoiceCard, VoiceFilter
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
 from studio.voices.library import TrashedVoice, Voice
-from studio.voices.voice_file import SUFFIX as VOICE_SUFFIX
 
 if TYPE_CHECKING:
     from studio.app.voices.voice_details import EditDialog
+    from studio.app.voices.voice_importer import VoiceImporter
 
 _MOST_DELETED_SHOWN = 20
 
@@ -52,12 +51,12 @@ class VoiceList(QListView):
     failed = Signal(object)  # StudioError
 
     def __init__(
-        self, voices: VoiceFilter, edits: VoiceEdits, importer: VoiceImporter, player: AudioPlayer, parent: QWidget
+        self, voices: VoiceFilter, edits: VoiceEdits, importer: Callable[[], VoiceImporter], parent: QWidget
     ) -> None:
+        """``importer`` returns the import of voices, which is created when it is first needed."""
         super().__init__(parent)
         self._edits = edits
         self._importer = importer
-        self._player = player
         self.setModel(voices)
         self._cards = CardDelegate(self)
         self.setItemDelegate(self._cards)
@@ -72,14 +71,20 @@ class VoiceList(QListView):
         self.actions_by_name = self._make_actions()
         self.doubleClicked.connect(self._choose)
         self.selectionModel().selectionChanged.connect(self.update_enabled)
-        self._player.failed.connect(self.failed)
-        self._player.ended.connect(lambda _: self._show_playing(None))
         self.update_enabled()
+
+    @cached_property
+    def _player(self) -> AudioPlayer:
+        player = self._importer().make_player(self)
+        player.failed.connect(self.failed)
+        player.ended.connect(lambda _: self._show_playing(None))
+        return player
 
     def stop(self) -> None:
         """Stop playing a clip."""
-        self._show_playing(None)
-        self._player.stop()
+        if self.playing is not None:
+            self._show_playing(None)
+            self._player.stop()
 
     @property
     def playing(self) -> str | None:
@@ -245,7 +250,7 @@ class VoiceList(QListView):
             return
         from studio.app.voices.voice_details import EditDialog  # noqa: PLC0415 - after the first paint
 
-        dialog = EditDialog(voice, self, transcribe=self._importer.transcribe)
+        dialog = EditDialog(voice, self, transcribe=self._importer().transcribe)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._on_edited(dialog))
         dialog.open()
@@ -256,7 +261,7 @@ class VoiceList(QListView):
 
     def _reopen_recording(self) -> None:
         if (voice := self.current_voice) is not None:
-            self._importer.reopen_recording(voice)
+            self._importer().reopen_recording(voice)
 
     def _duplicate(self) -> None:
         if (voice := self.current_voice) is not None:
@@ -268,12 +273,14 @@ class VoiceList(QListView):
     def _export(self) -> None:
         if (voice := self.current_voice) is None:
             return
+        from studio.voices.voice_file import SUFFIX  # noqa: PLC0415 - after the first paint
+
         dialog = QFileDialog(self, self.tr("Export {name}").format(name=voice.name))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(self.tr("Voices ({patterns})").format(patterns=f"*{VOICE_SUFFIX}"))
-        dialog.setDefaultSuffix(VOICE_SUFFIX.removeprefix("."))
-        dialog.selectFile(f"{voice.name}{VOICE_SUFFIX}")
+        dialog.setNameFilter(self.tr("Voices ({patterns})").format(patterns=f"*{SUFFIX}"))
+        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
+        dialog.selectFile(f"{voice.name}{SUFFIX}")
         dialog.fileSelected.connect(lambda path: self.export_to(voice, Path(path)))
         dialog.open()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -25,9 +25,11 @@ from studio.app.voices.voice_text import finding_text, grade_name, language_name
 from studio.app.widgets.painting_guard import paints_safely
 from studio.app.widgets.peaks import THUMBNAIL_COLUMNS, WaveformPeaks, outline_of
 from studio.errors import StudioError
-from studio.voices.clip_report import ClipReport, assess_clip
 from studio.voices.library import Voice
 from studio.voices.voice import Grade
+
+if TYPE_CHECKING:
+    from studio.voices.clip_report import ClipReport
 
 CARD_ROLE = Qt.ItemDataRole.UserRole + 1
 NUM_NUMBERED_VOICES = 9
@@ -235,6 +237,7 @@ class VoiceThumbnails(QObject):
 
 def _picture(clip: Path) -> CardPicture:
     from studio.audio.files import read_audio  # noqa: PLC0415 - after the first paint
+    from studio.voices.clip_report import assess_clip  # noqa: PLC0415
 
     waveform = read_audio(clip, longest_seconds=_LONGEST_THUMBNAIL_SECONDS)
     return CardPicture(outline_of(waveform.samples, THUMBNAIL_COLUMNS), assess_clip(waveform))

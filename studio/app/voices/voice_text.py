@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication
 
 from studio.app.theme.colors import ThemeColors
@@ -9,8 +11,10 @@ from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.translation import join_phrases
 from studio.app.voices.preload_queue import Preparation, PreparationState
 from studio.text.language import detect_language
-from studio.voices.clip_report import Aspect, ClipIssue
 from studio.voices.voice import Grade, Voice
+
+if TYPE_CHECKING:
+    from studio.voices.clip_report import Aspect, ClipIssue
 
 LANGUAGE_NAMES = {
     "zh": _T("Languages", "Chinese"),
@@ -29,13 +33,13 @@ GRADE_NAMES = {
     Grade.FAIR: _T("ClipReport", "Fair"),
     Grade.POOR: _T("ClipReport", "Poor"),
 }
-ASPECT_NAMES = {
-    Aspect.LENGTH: _T("ClipReport", "Length"),
-    Aspect.LEVEL: _T("ClipReport", "Level"),
-    Aspect.CLIPPING: _T("ClipReport", "Distortion"),
-    Aspect.NOISE: _T("ClipReport", "Noise"),
-    Aspect.BANDWIDTH: _T("ClipReport", "Clarity"),
-    Aspect.SILENCE: _T("ClipReport", "Pauses"),
+ASPECT_NAMES = {  # by value of ``Aspect``
+    "length": _T("ClipReport", "Length"),
+    "level": _T("ClipReport", "Level"),
+    "clipping": _T("ClipReport", "Distortion"),
+    "noise": _T("ClipReport", "Noise"),
+    "bandwidth": _T("ClipReport", "Clarity"),
+    "silence": _T("ClipReport", "Pauses"),
 }
 PREPARATION_TEXTS = {
     PreparationState.WAITING: _T("VoicePreparation", "Queued"),
@@ -90,7 +94,7 @@ def grade_color(grade: Grade, colors: ThemeColors) -> str:
 
 
 def aspect_name(aspect: Aspect) -> str:
-    return QCoreApplication.translate("ClipReport", ASPECT_NAMES[aspect])
+    return QCoreApplication.translate("ClipReport", ASPECT_NAMES[aspect.value])
 
 
 def preparation_text(preparation: Preparation) -> str:

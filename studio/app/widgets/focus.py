@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 
@@ -13,3 +14,22 @@ def holds_focus(widget: QWidget) -> bool:
     """
     focus = QApplication.focusWidget()
     return focus is not None and (focus is widget or widget.isAncestorOf(focus))
+
+
+def place_in_tab_order(before: QWidget, added: QWidget) -> None:
+    """Let the Tab key go from ``before`` to the controls in ``added``.
+
+    Qt places the controls that are added to a window at the end.
+    """
+    group, following = [added], added.nextInFocusChain()
+    while following is not None and added.isAncestorOf(following):
+        group.append(following)
+        following = following.nextInFocusChain()
+    # ``setTabOrder`` ignores widgets that cannot have the focus.
+    last: QWidget | None = before
+    while last is not None and last is not added and last.focusPolicy() is Qt.FocusPolicy.NoFocus:
+        last = last.previousInFocusChain()
+    for control in group:
+        if last is not None and control.focusPolicy() is not Qt.FocusPolicy.NoFocus:
+            QWidget.setTabOrder(last, control)
+            last = control

@@ -79,17 +79,17 @@ def test_a_typed_number_is_applied_to_the_line(
     assert getattr(form, field).value() == value
 
 
-@pytest.mark.parametrize(("field", "name", "keys", "value"), [
-    ("_top_p", "top_p", "0.95", 0.95),
-    ("_top_k", "top_k", "50", 50),
-    ("_window", "window_tokens", "12", 12),
-    ("_ratio", "repetition_ratio", "0.25", 0.25),
+@pytest.mark.parametrize(("name", "keys", "value"), [
+    ("top_p", "0.95", 0.95),
+    ("top_k", "50", 50),
+    ("window_tokens", "12", 12),
+    ("repetition_ratio", "0.25", 0.25),
 ])  # fmt: skip
 def test_a_typed_sampling_option_is_applied_to_the_line(
-    bench: Bench, form: LineSettingsForm, field: str, name: str, keys: str, value: float
+    bench: Bench, form: LineSettingsForm, name: str, keys: str, value: float
 ) -> None:
     form._sampling._is_custom.click()
-    type_in(getattr(form._sampling, field), keys)
+    type_in(form._sampling.fields[name], keys)
     form._speed.setFocus()  # leaving the field
     assert bench.lines[0].sampling == replace(SamplingOptions(), **{name: value})
 

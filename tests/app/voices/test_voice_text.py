@@ -33,7 +33,7 @@ def test_every_grade_and_aspect_has_a_name_and_an_icon() -> None:
     assert set(GRADE_NAMES) == set(GRADE_ICONS) == set(Grade)
     assert len(set(GRADE_ICONS.values())) == len(Grade)
     assert all((paths.resources() / "icons" / f"{name}.svg").is_file() for name in GRADE_ICONS.values())
-    assert set(ASPECT_NAMES) == set(Aspect)
+    assert set(ASPECT_NAMES) == {aspect.value for aspect in Aspect}
     assert len({grade_color(grade, LIGHT) for grade in Grade}) == len(Grade)
 
 

@@ -51,7 +51,7 @@ def panel(
     qtbot: QtBot,
 ) -> VoicesPanel:
     panel = VoicesPanel(
-        VoiceEdits(library, stack), VoiceImportServices(make_player, microphone.open, start_worker=ThreadWorker)
+        VoiceEdits(library, stack), lambda: VoiceImportServices(make_player, microphone.open, start_worker=ThreadWorker)
     )
     qtbot.addWidget(panel)
     panel.resize(300, 600)
