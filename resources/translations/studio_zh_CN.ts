@@ -2858,6 +2858,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>退出状态 {status}</translation>
     </message>
     <message>
+        <source>An audio file cannot contain word times.</source>
+        <translation>音频文件中无法包含逐词时间。</translation>
+    </message>
+    <message>
+        <source>Request the stream_format “json” or “sse”.</source>
+        <translation>请将 stream_format 设为“json”或“sse”。</translation>
+    </message>
+    <message>
         <source>is not a group of settings</source>
         <translation>不是一组设置</translation>
     </message>

@@ -158,6 +158,10 @@ class WorkerBridge(QObject):
     async def import_stored_voices(self, path: Path, destination: Path) -> StoredVoicesWritten:
         return await self._open_client().import_stored_voices(path, destination)
 
+    async def num_lost_workers(self) -> int:
+        """Return how many workers of this model have ended unexpectedly."""
+        return 0 if self._client is None else await self._client.num_lost_workers()
+
     async def spell_out(self, text: str) -> str:
         """Return ``text`` as the model receives it. Does not load the model."""
         return await self._open_client().spell_out(text)

@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     async def serve() -> None:
         async with WorkerClient(folder, engine_options(arguments), start_worker=command_context.start_worker) as client:
             options = ServiceOptions(folder, arguments.voice, arguments.queue)
-            service = SpeechService(client, options, command_context.open_library)
+            service = SpeechService(client, options, command_context.open_library, command_context.open_checks)
             await run_service(service, address, on_ready=on_ready)
 
     return run_until_cancelled(serve())

@@ -30,6 +30,13 @@ def free_memory_bytes(device: torch.device) -> int:
     return int(psutil.virtual_memory().available)
 
 
+def used_memory_bytes(device: torch.device) -> int:
+    """Return the memory that this process holds on a GPU, including torch's cache, or in the system's memory."""
+    if DeviceKind(device.type).is_gpu:
+        return int(torch.get_device_module(device).memory_reserved(device))
+    return int(psutil.Process().memory_info().rss)
+
+
 class StreamPool:
     """Reserves one stream for graph capture and assigns one of the others to each thread.
 

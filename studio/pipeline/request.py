@@ -150,6 +150,8 @@ class SynthesisReport:
     odd_lengths: tuple[LengthFinding, ...] = ()  # sentences of implausible length
     evidence: tuple[SentenceEvidence, ...] = ()  # evidence of each sentence, for the checks of takes
     voice_was_cached: bool | None = None  # whether the prompt state existed; None if unknown
+    device_memory_bytes: int = 0  # memory of the worker on its device at the end; 0 if unknown
+    max_concurrent_lines: int = 1  # as in ``EngineDescription``, of the engines at the end
 
     @property
     def real_time_factor(self) -> float:

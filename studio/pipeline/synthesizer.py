@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+import torch
+
 from studio.audio.files import read_audio
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
@@ -19,6 +21,7 @@ from studio.model.checkpoint import Checkpoint
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.speech_lm.cached_lm import speech_token_limits
 from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.model.torch_device import used_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream, synchronize
@@ -405,6 +408,8 @@ class Synthesizer:
             spoken_text=tuple(speech.spoken_text),
             warnings=speech.voice.prompt.warnings,
             voice_was_cached=speech.voice.was_cached,
+            max_concurrent_lines=self.description.max_concurrent_lines,
+            device_memory_bytes=used_memory_bytes(torch.device(self.description.device)),
         )
 
 

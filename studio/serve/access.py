@@ -15,7 +15,7 @@ import logging
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,9 +54,10 @@ class AccessRules:
 class AccessControl:
     """ASGI middleware that enforces ``AccessRules`` and the limits of this module."""
 
-    def __init__(self, app: ASGIApp, rules: AccessRules) -> None:
+    def __init__(self, app: ASGIApp, rules: AccessRules, on_refused: Callable[[StudioError], None]) -> None:
         self._app = app
         self._rules = rules
+        self._on_refused = on_refused
         self._digest = None if rules.token is None else _digest(rules.token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,6 +68,7 @@ class AccessControl:
         try:
             self._require_access(scope["path"], headers)
         except StudioError as error:
+            self._on_refused(error)
             await _refuse(error, scope, receive, send)
             return
         if scope["type"] == "websocket":
@@ -77,6 +79,7 @@ class AccessControl:
         if scope["method"] == "OPTIONS" and origin is not None:
             await limited.answer_preflight()
         elif limited.declares_too_much():
+            self._on_refused(_too_large())
             await error_response(_too_large()).__call__(scope, receive, limited.send)
         else:
             await self._app(scope, limited.receive, limited.send)

@@ -40,6 +40,7 @@ from studio.serve.schemas import (
     TagInfo,
     VoiceInfo,
     VoiceList,
+    speech_answers,
 )
 from studio.serve.service import SpeechService
 from studio.voices.library import Consent, Voice
@@ -55,8 +56,8 @@ def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
     """Return the ASGI application. It does not load the model; ``service.load`` does that."""
     # The documentation pages of FastAPI load scripts from another server.
     app = FastAPI(title="Timbre Studio", version=studio.__version__, docs_url=None, redoc_url=None)
-    app.add_middleware(AccessControl, rules=rules)
-    _add_error_handlers(app)
+    app.add_middleware(AccessControl, rules=rules, on_refused=service.count_failure)
+    _add_error_handlers(app, service)
     _add_speech(app, service)
     _add_voices(app, service)
     _add_state(app, service)
@@ -65,16 +66,25 @@ def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
 
 
 def _add_speech(app: FastAPI, service: SpeechService) -> None:
-    @app.post("/v1/audio/speech", response_class=Response)
+    @app.post("/v1/audio/speech", response_class=Response, responses={200: speech_answers()})
     async def speech(body: SpeechBody, request: Request) -> Response:
-        """Speak a text. The first bytes are sent as soon as the first audio exists."""
+        """Speak a text. The first bytes are sent as soon as the first audio exists.
+
+        Word times (`timestamp_granularities`) follow the last audio, after a check of the whole speech.
+        """
+        if body.timestamp_granularities and body.stream_format == "audio":
+            raise BadRequest(
+                "An audio file cannot contain word times.", remedy="Request the stream_format “json” or “sse”."
+            )
         synthesis = await service.request(body, body.input)
         return _Streamed(
             SpeechResponse(
                 lambda: service.speak(synthesis, client_key(request)),
                 format_name=body.response_format,
                 sample_rate=body.sample_rate,
-                is_sse=body.stream_format == "sse",
+                stream_format=body.stream_format,
+                text=synthesis.text,
+                requested_words=service.requested_words(body),
                 on_end=service.count_end,
                 retry_after=lambda: service.queue.retry_after_seconds,
             )
@@ -109,7 +119,6 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
                 lambda: service.convert(converted, client_key(request)),
                 format_name=response_format,
                 sample_rate=sample_rate,
-                is_sse=False,
                 on_end=end,
                 retry_after=lambda: service.queue.retry_after_seconds,
             )
@@ -186,17 +195,18 @@ def _add_state(app: FastAPI, service: SpeechService) -> None:
     @app.get("/metrics", response_class=Response)
     async def metrics() -> Response:
         """Metrics in the text format of Prometheus."""
-        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+        return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4")
 
 
-def _add_error_handlers(app: FastAPI) -> None:
+def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
     @app.exception_handler(StudioError)
     async def studio_error(_request: Request, error: StudioError) -> Response:
+        service.count_failure(error)
         return error_response(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> Response:
-        return error_response(_invalid_request(error))
+        return await studio_error(_request, _invalid_request(error))
 
     @app.exception_handler(HTTPException)
     async def http_error(_request: Request, error: HTTPException) -> Response:

@@ -30,6 +30,8 @@ class SpeechBackend(Protocol):
 
     async def load(self) -> EngineDescription: ...
 
+    async def num_lost_workers(self) -> int: ...
+
     def synthesize(
         self,
         request: SynthesisRequest,

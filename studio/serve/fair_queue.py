@@ -31,6 +31,11 @@ class FairQueue:
         self._usual_seconds = _FIRST_GUESS_SECONDS
 
     @property
+    def num_slots(self) -> int:
+        """The number of requests that may run at once."""
+        return self._num_slots()
+
+    @property
     def num_waiting(self) -> int:
         return sum(map(len, self._waiting.values()))
 

@@ -3,7 +3,8 @@
 Messages of the client are JSON objects: one ``{"type": "start", ...}`` with the options of a speech request and
 ``response_format`` (default pcm), then any number of ``{"type": "text", "text": ...}``, then ``{"type": "end"}``. The
 service answers ``{"type": "started", "sample_rate": ...}``, the audio as binary messages, and ``{"type": "done", ...}``,
-or ``{"type": "error", "error": ...}``. It closes the connection after either.
+or ``{"type": "error", "error": ...}``. It closes the connection after either. With ``timestamp_granularities`` in the
+options, ``done`` contains the ``words`` with their times, as the last event of a speech request does.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from studio.serve.encoders import StreamEncoder, new_encoder
 from studio.serve.errors import error_body
 from studio.serve.schemas import LONGEST_INPUT, FormatName, SpeechOptionsBody
 from studio.serve.service import SpeechService
+from studio.serve.word_times import RequestedWords
 from studio.storage.json_input import parse_json
 
 _log = logging.getLogger(__name__)
@@ -51,7 +53,7 @@ class LiveText:
             request = await self._service.request(start, None)
             pieces: asyncio.Queue[str | None] = asyncio.Queue()
             speech = self._service.speak(request, _client(socket), _texts(pieces))
-            await self._exchange(socket, start, speech, pieces)
+            await self._exchange(socket, start, speech, pieces, self._service.requested_words(start))
         except StudioError as error:
             failure = error
         except WebSocketDisconnect:
@@ -74,10 +76,12 @@ class LiveText:
         start: StartMessage,
         speech: ServedSpeech,
         pieces: asyncio.Queue[str | None],
+        requested_words: RequestedWords | None,
     ) -> None:
         """Receive text and send audio until the end of the audio. Raise any error of either."""
-        reading = asyncio.create_task(_read_text(socket, pieces))
-        sending = asyncio.create_task(_send_audio(socket, start, speech))
+        text: list[str] = []
+        reading = asyncio.create_task(_read_text(socket, pieces, text))
+        sending = asyncio.create_task(_send_audio(socket, start, speech, text, requested_words))
         try:
             await asyncio.wait((reading, sending), return_when=asyncio.FIRST_COMPLETED)
             if reading.done():
@@ -103,8 +107,8 @@ class LiveText:
             ) from None
 
 
-async def _read_text(socket: WebSocket, pieces: asyncio.Queue[str | None]) -> None:
-    """Pass text on until its end. Raise ``BadRequest`` and ``WebSocketDisconnect``."""
+async def _read_text(socket: WebSocket, pieces: asyncio.Queue[str | None], received: list[str]) -> None:
+    """Pass text on until its end, and add it to ``received``. Raise ``BadRequest`` and ``WebSocketDisconnect``."""
     num_letters = 0
     while True:
         values = await _read_message(socket, _TEXT_SECONDS)
@@ -115,6 +119,7 @@ async def _read_text(socket: WebSocket, pieces: asyncio.Queue[str | None]) -> No
                     raise BadRequest(
                         "The text is longer than {number} characters.", remedy="Split it.", number=LONGEST_INPUT
                     )
+                received.append(text)
                 pieces.put_nowait(text)
             case "end", _:
                 pieces.put_nowait(None)
@@ -130,18 +135,31 @@ async def _texts(pieces: asyncio.Queue[str | None]) -> AsyncIterator[str]:
         yield piece
 
 
-async def _send_audio(socket: WebSocket, start: StartMessage, speech: ServedSpeech) -> None:
+async def _send_audio(
+    socket: WebSocket,
+    start: StartMessage,
+    speech: ServedSpeech,
+    text: list[str],
+    requested_words: RequestedWords | None,
+) -> None:
     encoder: StreamEncoder | None = None
     async for chunk in speech.chunks():
         if encoder is None:
             encoder = new_encoder(start.response_format, chunk.sample_rate, start.sample_rate)
             await socket.send_json({"type": "started", "sample_rate": start.sample_rate or chunk.sample_rate})
+        if requested_words is not None:
+            requested_words.add(chunk)
         if encoded := encoder.encode(chunk.samples):
             await socket.send_bytes(encoded)
     if encoder is not None and (rest := encoder.finish()):
         await socket.send_bytes(rest)
     report = speech.report
-    await socket.send_json({"type": "done", "audio_seconds": 0.0 if report is None else report.audio_seconds})
+    assert report is not None
+    done: dict[str, object] = {"type": "done", "audio_seconds": report.audio_seconds}
+    if requested_words is not None:
+        words = await requested_words.words("".join(text), report)
+        done["words"] = None if words is None else [word.model_dump() for word in words]
+    await socket.send_json(done)
 
 
 async def _read_message(socket: WebSocket, seconds: float) -> dict[str, Any]:

@@ -22,9 +22,13 @@ class ServiceMetrics:
         self.cancelled = Counter(
             "timbre_cancelled", "Requests whose client disconnected before the end.", registry=registry
         )
-        self.worker_restarts = Counter(
-            "timbre_worker_restarts", "Requests that started again in a new worker.", registry=registry
+        self.restarted_requests = Counter(
+            "timbre_restarted_requests", "Requests that started again in a new worker.", registry=registry
         )
+        self._worker_restarts = Counter(
+            "timbre_worker_restarts", "Workers that ended unexpectedly and were replaced.", registry=registry
+        )
+        self._num_lost_workers = 0
         self.audio_seconds = Counter("timbre_audio_seconds", "Seconds of synthesized speech.", registry=registry)
         self.stage_seconds = Counter(
             "timbre_stage_seconds", "Seconds spent in each stage.", ["stage"], registry=registry
@@ -51,6 +55,13 @@ class ServiceMetrics:
         waiting.set_function(lambda: queue.num_waiting)
         running = Gauge("timbre_running_requests", "Requests that are being synthesized.", registry=registry)
         running.set_function(lambda: queue.num_running)
+        at_once = Gauge("timbre_lines_at_once", "Requests that the engine synthesizes at once.", registry=registry)
+        at_once.set_function(lambda: queue.num_slots)
+        self._device_memory = Gauge(
+            "timbre_device_memory_bytes",
+            "Memory of the worker on its device (GPU or system memory) after the last request.",
+            registry=registry,
+        )
 
     def count_finished(self, report: SynthesisReport, times: SpeechTimes) -> None:
         self.audio_seconds.inc(report.audio_seconds)
@@ -58,6 +69,7 @@ class ServiceMetrics:
             self.stage_seconds.labels(stage).inc(max(0.0, seconds))
         if report.voice_was_cached is not None:
             self.voice_cache.labels("yes" if report.voice_was_cached else "no").inc()
+        self._device_memory.set(report.device_memory_bytes)
         if report.audio_seconds:
             self.real_time_factor.observe(report.real_time_factor)
         if times.waited is not None:
@@ -65,6 +77,8 @@ class ServiceMetrics:
         if times.first_audio is not None:
             self.first_audio.observe(times.first_audio)
 
-    def text(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
+    def text(self, num_lost_workers: int) -> bytes:
+        """Return all metrics in Prometheus' text format. ``num_lost_workers`` is the number since the start."""
+        self._worker_restarts.inc(num_lost_workers - self._num_lost_workers)
+        self._num_lost_workers = num_lost_workers
         return generate_latest(self._registry)

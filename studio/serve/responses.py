@@ -14,13 +14,14 @@ from starlette.types import Receive, Scope, Send
 
 from studio.errors import InternalError, StudioError, TooManyRequests
 from studio.pipeline.control import Cancelled
+from studio.pipeline.request import SynthesisReport
 from studio.serve.backend import ServedSpeech
 from studio.serve.encoders import FORMATS, StreamEncoder, new_encoder
 from studio.serve.errors import error_body, error_response
+from studio.serve.schemas import FormatName, SpeechEnd, StreamFormat, Usage
+from studio.serve.word_times import RequestedWords
 
 _log = logging.getLogger(__name__)
-
-_JSON = {"ensure_ascii": False, "separators": (",", ":")}
 
 
 class BrokenOff(Exception):
@@ -34,7 +35,7 @@ class SpeechForm(Protocol):
 
     def audio(self, encoded: bytes) -> bytes: ...
 
-    def end(self, speech: ServedSpeech) -> bytes: ...
+    def end(self, report: SynthesisReport, ending: SpeechEnd) -> bytes: ...
 
     def error(self, error: StudioError) -> bytes: ...
 
@@ -48,7 +49,7 @@ class AudioForm:
     def audio(self, encoded: bytes) -> bytes:
         return encoded
 
-    def end(self, _speech: ServedSpeech) -> bytes:
+    def end(self, _report: SynthesisReport, _ending: SpeechEnd) -> bytes:
         return b""
 
     def error(self, _error: StudioError) -> bytes:
@@ -63,23 +64,55 @@ class EventForm:
     def audio(self, encoded: bytes) -> bytes:
         return _event({"type": "speech.audio.delta", "audio": base64.b64encode(encoded).decode()}) if encoded else b""
 
-    def end(self, speech: ServedSpeech) -> bytes:
-        report = speech.report
-        assert report is not None
-        num_text = sum(len(sentence.text_pieces) for sentence in report.evidence)
-        usage = {
-            "input_tokens": num_text,
-            "output_tokens": report.num_speech_tokens,
-            "total_tokens": num_text + report.num_speech_tokens,
-        }
-        return _event({"type": "speech.audio.done", "usage": usage})
+    def end(self, _report: SynthesisReport, ending: SpeechEnd) -> bytes:
+        return _event({"type": "speech.audio.done", **ending.model_dump(exclude_unset=True)})
 
     def error(self, error: StudioError) -> bytes:
         return _event({"type": "error", **error_body(error)})
 
 
+class JsonForm:
+    """One JSON object with the whole audio in base64."""
+
+    media_type = "application/json"
+
+    def __init__(self, format_name: FormatName, sample_rate: int | None) -> None:
+        self._format_name = format_name
+        self._sample_rate = sample_rate
+        self._file = bytearray()
+
+    def audio(self, encoded: bytes) -> bytes:
+        self._file += encoded
+        return b""
+
+    def end(self, report: SynthesisReport, ending: SpeechEnd) -> bytes:
+        whole = {
+            "audio": base64.b64encode(self._file).decode(),
+            "response_format": self._format_name,
+            "sample_rate": self._sample_rate or report.sample_rate,
+        }
+        return _json(whole | ending.model_dump(exclude_unset=True))
+
+    def error(self, _error: StudioError) -> bytes:
+        return b""
+
+
 def _event(values: dict[str, object]) -> bytes:
-    return b"data: " + json.dumps(values, **_JSON).encode() + b"\n\n"  # type: ignore[arg-type]
+    return b"data: " + _json(values) + b"\n\n"
+
+
+def _json(values: dict[str, object]) -> bytes:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _form(stream_format: StreamFormat, format_name: FormatName, sample_rate: int | None) -> SpeechForm:
+    match stream_format:
+        case "audio":
+            return AudioForm(FORMATS[format_name][0])
+        case "sse":
+            return EventForm()
+        case "json":
+            return JsonForm(format_name, sample_rate)
 
 
 class SpeechResponse:
@@ -93,16 +126,20 @@ class SpeechResponse:
         self,
         begin: Callable[[], ServedSpeech],
         *,
-        format_name: str,
+        format_name: FormatName,
         sample_rate: int | None,
-        is_sse: bool,
+        stream_format: StreamFormat = "audio",
+        text: str = "",
+        requested_words: RequestedWords | None = None,
         on_end: Callable[[ServedSpeech | None, StudioError | None], None],
         retry_after: Callable[[], int],
     ) -> None:
         self._begin = begin
         self._format_name = format_name
         self._sample_rate = sample_rate
-        self._form: SpeechForm = EventForm() if is_sse else AudioForm(FORMATS[format_name][0])
+        self._form = _form(stream_format, format_name, sample_rate)
+        self._text = text
+        self._requested_words = requested_words
         self._on_end = on_end
         self._retry_after = retry_after
 
@@ -133,15 +170,18 @@ class SpeechResponse:
             async for chunk in speech.chunks():
                 encoder = encoder or new_encoder(self._format_name, chunk.sample_rate, self._sample_rate)
                 encoded = self._form.audio(encoder.encode(chunk.samples))
+                if self._requested_words is not None:
+                    self._requested_words.add(chunk)
                 if encoded and not started:
                     await self._start(send)
                     started = True
                 if encoded:
                     await send({"type": "http.response.body", "body": encoded, "more_body": True})
             rest = b"" if encoder is None else self._form.audio(encoder.finish())
+            end = await self._end(speech)
             if not started:
                 await self._start(send)
-            await send({"type": "http.response.body", "body": rest + self._form.end(speech)})
+            await send({"type": "http.response.body", "body": rest + end})
             self._on_end(speech, None)
         except (OSError, TimeoutError):  # the client has disconnected or does not read
             self._on_end(speech, None)
@@ -155,6 +195,14 @@ class SpeechResponse:
                 await send({"type": "http.response.body", "body": notice, "more_body": True})
             raise BrokenOff(failure.code) from None
 
+    async def _end(self, speech: ServedSpeech) -> bytes:
+        report = speech.report
+        assert report is not None
+        ending = SpeechEnd(usage=_usage(report))
+        if self._requested_words is not None:
+            ending.words = await self._requested_words.words(self._text, report)
+        return self._form.end(report, ending)
+
     async def _start(self, send: Send) -> None:
         headers = [(b"content-type", self._form.media_type.encode()), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -162,6 +210,11 @@ class SpeechResponse:
     async def _answer_error(self, error: StudioError, scope: Scope, receive: Receive, send: Send) -> None:
         seconds = self._retry_after() if isinstance(error, TooManyRequests) else None
         await error_response(error, retry_after_seconds=seconds)(scope, receive, send)
+
+
+def _usage(report: SynthesisReport) -> Usage:
+    num_text, num_speech = sum(len(each.text_pieces) for each in report.evidence), report.num_speech_tokens
+    return Usage(input_tokens=num_text, output_tokens=num_speech, total_tokens=num_text + num_speech)
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

@@ -19,6 +19,9 @@ from studio.serve.http_protocol import LimitedH11Protocol
 from studio.serve.service import SpeechService
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8807
+# asyncio accepts this number of connections before those beyond the limit are closed, so that a flood of them could use up
+# the descriptors of the process.
+_BACKLOG = 64
 _LARGEST_HEADERS_BYTES = 32 << 10
 _LARGEST_MESSAGE_BYTES = 1 << 20  # of a WebSocket
 _KEEP_ALIVE_SECONDS = 10
@@ -57,7 +60,7 @@ def listen(address: Address) -> socket.socket:
     """Return a listening socket. Raise ``CannotServe`` if the address cannot be used."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((address.host, address.port), family=family, backlog=128)
+        listener = socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
         raise CannotServe(
             "The service cannot listen on {host}, port {port} ({reason}).",
@@ -100,6 +103,7 @@ def create_server(service: SpeechService, rules: AccessRules, shutdown_seconds: 
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=shutdown_seconds,
+        backlog=_BACKLOG,
         h11_max_incomplete_event_size=_LARGEST_HEADERS_BYTES,
     )
     return ServiceServer(config)
@@ -130,6 +134,7 @@ async def run_service(
             with contextlib.suppress(asyncio.CancelledError):
                 await serving
     finally:
+        service.close()
         listener.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -11,6 +11,7 @@ from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 LONGEST_INPUT = 20_000  # characters, some 25 minutes of speech
 _LONGEST_NAME = 200
 FormatName = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
+StreamFormat = Literal["audio", "sse", "json"]
 Name = Annotated[str, StringConstraints(max_length=_LONGEST_NAME)]
 Speed = Annotated[float, Field(ge=SLOWEST_SPEED, le=FASTEST_SPEED)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
@@ -33,6 +34,11 @@ class SpeechOptionsBody(BaseModel):
     speed: Speed = 1.0
     seed: Seed = Field(0, description="The same seed and text give the same audio.")
     sample_rate: SampleRate | None = Field(None, description="In hertz; by default the sample rate of the model.")
+    timestamp_granularities: list[Literal["word"]] = Field(
+        default=[],
+        max_length=1,
+        description="[“word”] adds the time of each word, as in OpenAI's transcriptions. Not for stream_format audio.",
+    )
 
 
 class SpeechBody(SpeechOptionsBody):
@@ -40,7 +46,71 @@ class SpeechBody(SpeechOptionsBody):
 
     input: str = Field(min_length=1, max_length=LONGEST_INPUT)
     response_format: FormatName = "mp3"
-    stream_format: Literal["audio", "sse"] = "audio"
+    stream_format: StreamFormat = Field(
+        "audio", description="audio: the file itself; sse: events with parts of it; json: one object with all of it."
+    )
+
+
+class SpokenWord(BaseModel):
+    """Time of a word in the audio, in seconds. In Chinese and Japanese, of a character."""
+
+    word: str
+    start: float
+    end: float
+
+
+class Usage(BaseModel):
+    """Number of text tokens and of speech tokens."""
+
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+
+
+class SpeechEnd(BaseModel):
+    """What is known after the last audio."""
+
+    usage: Usage
+    words: list[SpokenWord] | None = Field(
+        default=None,
+        description="Only on request. Words that are not found in the speech are left out; null if it cannot be aligned.",
+    )
+
+
+class SpeechDelta(BaseModel):
+    """Event of stream_format sse: a part of the audio file."""
+
+    type: Literal["speech.audio.delta"] = "speech.audio.delta"
+    audio: str = Field(description="Base64.")
+
+
+class SpeechDone(SpeechEnd):
+    """Last event of stream_format sse."""
+
+    type: Literal["speech.audio.done"] = "speech.audio.done"
+
+
+class WholeSpeech(SpeechEnd):
+    """Answer of stream_format json."""
+
+    audio: str = Field(description="The audio file in Base64.")
+    response_format: FormatName
+    sample_rate: int
+
+
+def speech_answers() -> dict[str, Any]:
+    """Return the forms of the answer to a speech request, for the description of the API."""
+    events = [each.model_json_schema(ref_template="#/components/schemas/{model}") for each in (SpeechDelta, SpeechDone)]
+    for schema in events:
+        schema.pop("$defs", None)  # WholeSpeech, the form in JSON, declares them
+    return {
+        "description": "The audio, in the requested format and form.",
+        "model": WholeSpeech,
+        "content": {
+            "audio/*": {"schema": {"type": "string", "format": "binary"}},
+            "text/event-stream": {"schema": {"anyOf": events}},
+        },
+    }
 
 
 class VoiceInfo(BaseModel):

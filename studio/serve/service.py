@@ -10,12 +10,15 @@ from pathlib import Path
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
+from studio.export.line_checks import CheckQueue
 from studio.model.generations import detect_generation
 from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference
 from studio.serve.backend import ServedSpeech, SpeechBackend
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
 from studio.serve.schemas import SpeechOptionsBody, VoiceId
+from studio.serve.word_times import RequestedWords, WordAligner
+from studio.take_checks.client import CheckClient
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import name_key
@@ -52,15 +55,17 @@ class SpeechService:
         backend: SpeechBackend,
         options: ServiceOptions,
         open_library: Callable[[], VoiceLibrary] = open_voice_library,
+        open_checks: Callable[[], CheckQueue] = CheckClient,
     ) -> None:
         self.options = options
         self.description: EngineDescription | None = None
         self.num_served = 0
+        self._num_slots = 1
         self.library = open_library()
-        self.queue = FairQueue(options.most_waiting, self._num_slots)
+        self.queue = FairQueue(options.most_waiting, lambda: self._num_slots)
         self.metrics = ServiceMetrics(self.queue)
+        self._aligner = WordAligner(open_checks)
         self._backend = backend
-        self._loading: asyncio.Task[None] | None = None
         generation, _ = detect_generation(options.model_folder)
         self._generation = generation.name
         self.styles: Styles = load_styles(generation.name, options.model_folder)
@@ -72,7 +77,12 @@ class SpeechService:
     async def load(self) -> EngineDescription:
         """Load the model. Raise ``StudioError``."""
         self.description = await self._backend.load()
+        self._num_slots = self.description.max_concurrent_lines
         return self.description
+
+    def close(self) -> None:
+        """End the process that determines word times, if it runs."""
+        self._aligner.close()
 
     async def request(self, body: SpeechOptionsBody, text: str | None) -> SynthesisRequest:
         """Return the request for ``text``, or for text that arrives later if it is None.
@@ -106,7 +116,7 @@ class SpeechService:
         """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
         return self._serve(
             client,
-            lambda backend: backend.synthesize(request, pieces=pieces, in_batch=self._num_slots() > 1),
+            lambda backend: backend.synthesize(request, pieces=pieces, in_batch=self._num_slots > 1),
             can_restart=pieces is None,
         )
 
@@ -114,15 +124,27 @@ class SpeechService:
         """Start a conversion for ``client``. Raise ``TooManyRequests`` if the queue is full."""
         return self._serve(client, lambda backend: backend.convert(request), can_restart=True)
 
+    def requested_words(self, body: SpeechOptionsBody) -> RequestedWords | None:
+        """Return an object for the word times of a request, or None if it wants none."""
+        return RequestedWords(self._aligner, speed=body.speed) if body.timestamp_granularities else None
+
     def count_end(self, speech: ServedSpeech | None, error: StudioError | None) -> None:
         """Count a request that has ended: failed with ``error``, finished with a report, otherwise cancelled."""
         if error is not None:
-            self.metrics.failures.labels(error.code).inc()
+            self.count_failure(error)
         elif speech is not None and speech.report is not None:
             self.num_served += 1
+            self._num_slots = speech.report.max_concurrent_lines  # engines are replaced while the model is in use
             self.metrics.count_finished(speech.report, speech.times)
         else:
             self.metrics.cancelled.inc()
+
+    def count_failure(self, error: StudioError) -> None:
+        """Count a request that failed with ``error``."""
+        self.metrics.failures.labels(error.code).inc()
+
+    async def metrics_text(self) -> bytes:
+        return self.metrics.text(await self._backend.num_lost_workers())
 
     def _serve(
         self, client: str, begin: Callable[[SpeechBackend], RequestHandle], *, can_restart: bool
@@ -134,10 +156,7 @@ class SpeechService:
         return speech
 
     def _count_restart(self) -> None:
-        self.metrics.worker_restarts.inc()
-
-    def _num_slots(self) -> int:
-        return 1 if self.description is None else max(1, self.description.max_concurrent_lines)
+        self.metrics.restarted_requests.inc()
 
     def _require_model(self, name: str) -> None:
         if name.lower() not in _MODEL_ALIASES and name != self.model_name:

@@ -131,6 +131,9 @@ class _ForeignBackend:
     async def load(self) -> EngineDescription:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._backend.load(), self._loop))
 
+    async def num_lost_workers(self) -> int:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._backend.num_lost_workers(), self._loop))
+
     def synthesize(
         self,
         request: SynthesisRequest,

@@ -77,6 +77,7 @@ class WorkerClient:
         # Requests that were sent to the worker and have not ended.
         self._running: dict[int, RequestHandle] = {}
         self._pending_calls: dict[int, _PendingCall] = {}
+        self._num_lost_workers = 0
 
     async def __aenter__(self) -> Self:
         return self
@@ -141,6 +142,10 @@ class WorkerClient:
             command = protocol.FinishWrites(next(self._ids))
             with contextlib.suppress(WorkerDied):  # a worker that has ended writes nothing more
                 await self._call(command, protocol.WritesFinished, on_progress)
+
+    async def num_lost_workers(self) -> int:
+        """Return how many workers have ended unexpectedly."""
+        return self._num_lost_workers
 
     async def spell_out(self, text: str) -> str:
         """Return ``text`` with numbers and signs in words. Does not wait for running requests."""
@@ -342,6 +347,7 @@ class WorkerClient:
 
     def _worker_ended(self, reason: Message) -> None:
         error = self._death(reason)
+        self._num_lost_workers += not self._is_closing
         running, self._running = self._running, {}
         pendings, self._pending_calls = self._pending_calls, {}
         self._connection = None

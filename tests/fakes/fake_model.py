@@ -171,5 +171,8 @@ class FakeModel:
             engine={"speech_lm": "fake"},
             spoken_text=(text,),
             warnings=self.warnings,
+            voice_was_cached=True,
+            device_memory_bytes=12_000_000,
+            max_concurrent_lines=self.description.max_concurrent_lines,
             evidence=(SentenceEvidence(text, 0.0, 0.1 * max(1, len(text.split()))),) if text else (),
         )

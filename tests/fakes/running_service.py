@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import noise_models
+from fake_checks import FakeChecks
 from fake_model import open_fake
 from thread_worker import ThreadWorker
 
+from studio.export.line_checks import CheckQueue
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.voices.library import VoiceLibrary
@@ -57,6 +59,8 @@ def serve(
     *,
     library: VoiceLibrary,
     start_worker: Callable[[], Worker] = fake_worker,
+    folder: Path = noise_models.V3,
+    open_checks: Callable[[], CheckQueue] = FakeChecks,
     most_waiting: int = 64,
     default_voice: str = "",
 ) -> Iterator[RunningService]:
@@ -67,9 +71,9 @@ def serve(
 
     async def work() -> None:
         tasks.append(asyncio.current_task())  # type: ignore[arg-type]
-        async with WorkerClient(noise_models.V3, start_worker=start_worker) as client:
-            options = ServiceOptions(noise_models.V3, default_voice, most_waiting)
-            speech_service = SpeechService(client, options, lambda: library)
+        async with WorkerClient(folder, start_worker=start_worker) as client:
+            options = ServiceOptions(folder, default_voice, most_waiting)
+            speech_service = SpeechService(client, options, lambda: library, open_checks)
 
             def on_ready(url: str) -> None:
                 running.append(RunningService(url, speech_service, client, asyncio.get_running_loop()))

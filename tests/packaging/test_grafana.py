@@ -1,4 +1,4 @@
-"""The Grafana dashboard uses only metrics that the service has."""
+"""The Grafana dashboard shows all metrics of the service, and no others."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from studio.serve.metrics import ServiceMetrics
 DASHBOARD = Path(__file__).parents[2] / "packaging" / "grafana" / "timbre-studio.json"
 
 
-def test_every_metric_of_the_dashboard_exists() -> None:
+def test_the_dashboard_shows_every_metric() -> None:
     panels = json.loads(DASHBOARD.read_text("utf-8"))["panels"]
     expressions = [target["expr"] for panel in panels for target in panel["targets"]]
     used = {name for each in expressions for name in re.findall(r"timbre_\w+", each)}
-    described = re.findall(r"# TYPE (timbre_\w+) (\w+)", ServiceMetrics(FairQueue(1, lambda: 1)).text().decode())
+    described = re.findall(r"# TYPE (timbre_\w+) (\w+)", ServiceMetrics(FairQueue(1, lambda: 1)).text(0).decode())
     exposed = {f"{name}_bucket" if kind == "histogram" else name for name, kind in described}
-    assert used
-    assert used - exposed == set()
+    assert used == {name for name in exposed if not name.endswith("_created")}

@@ -41,6 +41,21 @@ def exchange(service: RunningService, data: bytes, *, seconds: float = 30.0) -> 
         return answer
 
 
+def opens_websocket(service: RunningService, headers: dict[str, str]) -> bool:
+    request = {
+        "Host": "localhost",
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        **headers,
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in request.items())
+    with closing(socket.create_connection(("127.0.0.1", service.port), timeout=30)) as connection:
+        connection.sendall(f"GET /v1/audio/speech/stream HTTP/1.1\r\n{lines}\r\n".encode())
+        return connection.recv(1 << 12).startswith(b"HTTP/1.1 101")
+
+
 @pytest.fixture
 def token_file(tmp_path: Path) -> Path:
     return tmp_path / "token"
@@ -129,6 +144,18 @@ def test_two_host_headers_are_refused(service: RunningService) -> None:
     answer = exchange(service, b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\nConnection: close\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 400")
     assert speaks(service)
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Host": "evil.example"}])
+def test_a_websocket_of_a_web_page_is_refused(service: RunningService, headers: dict[str, str]) -> None:
+    assert not opens_websocket(service, headers)
+    assert opens_websocket(service, {})
+
+
+def test_a_websocket_needs_the_token(guarded: RunningService, token_file: Path) -> None:
+    assert not opens_websocket(guarded, {})
+    assert not opens_websocket(guarded, {"Authorization": "Bearer wrong"})
+    assert opens_websocket(guarded, {"Authorization": f"Bearer {read_token(token_file)}"})
 
 
 @pytest.mark.slow

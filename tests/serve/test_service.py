@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import io
 import json
 import random
@@ -103,11 +104,19 @@ def test_styles_and_states_are_described(service: RunningService) -> None:
 def test_metrics_count_without_texts_and_names(service: RunningService) -> None:
     speak(service, "secret one two", voice="Ada")
     speak(service, "nothing", voice="Ada")
+    speak(service, "one", voice="Nobody")
+    speak(service, "one", speed=9)
+    httpx2.get(f"{service.url}/v1/models", headers={"Host": "evil.example"})
     text = httpx2.get(f"{service.url}/metrics").text
     values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert float(values["timbre_audio_seconds_total"]) > 0
     assert float(values['timbre_failures_total{code="nothing-to-speak"}']) >= 1
     assert float(values['timbre_stage_seconds_total{stage="flow"}']) > 0
+    for code in ("voice-not-found", "bad-request", "not-allowed"):
+        assert float(values[f'timbre_failures_total{{code="{code}"}}']) >= 1
+    assert float(values['timbre_voice_cache_total{hit="yes"}']) >= 1
+    assert float(values["timbre_device_memory_bytes"]) == 12e6
+    assert float(values["timbre_lines_at_once"]) == 1
     assert float(values["timbre_running_requests"]) == 0
     assert "Ada" not in text
     assert "secret" not in text
@@ -122,6 +131,20 @@ def test_a_full_queue_answers_429_with_the_time_to_return(serve: Serve) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too-many-requests")
         assert int(answer.headers["retry-after"]) >= 1
         assert all(each.result().content == expected_pcm(20) for each in speaking)
+
+
+def test_as_many_lines_are_spoken_at_once_as_the_engine_takes(serve: Serve) -> None:
+    """Engines are replaced while the model is in use; the next requests notice."""
+    with serve() as running, ThreadPoolExecutor(3) as pool:
+        model = ThreadWorker.created[-1].server._model
+        assert model is not None
+        model.description = dataclasses.replace(model.description, max_concurrent_lines=3)  # type: ignore[misc]
+        assert running.service.queue.num_slots == 1
+        speak(running, "one")
+        assert "timbre_lines_at_once 3.0" in httpx2.get(f"{running.url}/metrics").text
+        speaking = [pool.submit(speak, running, "rest " * 10) for _ in range(3)]
+        wait_until(lambda: running.service.queue.num_running == 3)
+        assert all(each.result().content == expected_pcm(10) for each in speaking)
 
 
 def test_a_client_that_leaves_cancels_its_request(serve: Serve) -> None:
@@ -168,15 +191,16 @@ def test_no_line_is_lost_when_the_worker_is_killed(serve: Serve) -> None:
         for _ in range(20):
             speaking = pool.submit(speak, running, "rest " * 10)
             heard = running.service.metrics
-            before = heard.worker_restarts._value.get()
+            before = heard.restarted_requests._value.get()
             wait_until(lambda: running.service.queue.num_running == 1 and bool(running.client._running))
             time.sleep(random.Random(_).uniform(0.0, 0.8))
             running.kill_worker()
             assert speaking.result().content == expected_pcm(10)
-            assert heard.worker_restarts._value.get() <= before + 1
+            assert heard.restarted_requests._value.get() <= before + 1
             started = time.monotonic()
             assert speak(running, "one").content == expected_pcm(1)
             slowest = max(slowest, time.monotonic() - started)
+        assert "timbre_worker_restarts_total 20.0" in httpx2.get(f"{running.url}/metrics").text
     assert slowest < 30, "a new worker starts in time"
 
 

@@ -183,6 +183,9 @@ class _BridgeBackend:
     async def load(self) -> EngineDescription:
         return await self._bridge.ready()
 
+    async def num_lost_workers(self) -> int:
+        return await self._bridge.num_lost_workers()
+
     def synthesize(
         self,
         request: SynthesisRequest,

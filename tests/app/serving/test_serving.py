@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -138,3 +143,41 @@ def test_another_model_is_served_under_the_same_address(bench: Bench, dialog: Se
         return answer.json()["data"][0]["id"]
 
     qtbot.waitUntil(lambda: served() == noise_models.V2.name)
+
+
+def listening_addresses(program: psutil.Process) -> set[tuple[str, int]]:
+    """Return where ``program`` and its child processes listen."""
+    found = set()
+    for process in (program, *program.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            connections = process.net_connections("inet")
+            found |= {tuple(each.laddr) for each in connections if each.status == psutil.CONN_LISTEN}
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("serves", [False, True])
+def test_the_program_listens_only_while_it_serves(tmp_path: Path, free_port: int, *, serves: bool) -> None:
+    """The whole program with its worker, off the screen."""
+    folders = {f"TIMBRE_{name}": str(tmp_path / name.lower()) for name in ("DATA", "CONFIG", "CACHE", "LOGS")}
+    settings = {SERVES_AT_START.key: serves, SERVICE_PORT.key: free_port}
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "settings.json").write_text(json.dumps(settings))
+    environment = os.environ | folders | {"QT_QPA_PLATFORM": "offscreen"}
+    with subprocess.Popen([sys.executable, "-m", "studio.start"], env=environment) as window:
+        program = psutil.Process(window.pid)
+        try:
+            end = time.monotonic() + 120
+            while not (program.children() and (not serves or listening_addresses(program))):
+                assert window.poll() is None
+                assert time.monotonic() < end, "the worker does not run, or nothing listens"
+                time.sleep(0.2)
+            seen = set()
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                seen |= listening_addresses(program)
+                time.sleep(0.2)
+        finally:
+            for process in (*program.children(recursive=True), program):
+                process.kill()
+    assert seen == ({("127.0.0.1", free_port)} if serves else set())

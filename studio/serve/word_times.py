@@ -1,0 +1,66 @@
+"""Times of the words in served speech, from the process that checks takes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import numpy as np
+
+from studio.audio.resampling import Samples
+from studio.export.line_checks import CheckQueue
+from studio.pipeline.request import AudioChunk, SynthesisReport
+from studio.serve.schemas import SpokenWord
+from studio.take_checks.requests import CheckRequest
+
+_log = logging.getLogger(__name__)
+
+
+class WordAligner:
+    """Aligns texts with their speech. The check process is opened with the first use."""
+
+    def __init__(self, open_checks: Callable[[], CheckQueue]) -> None:
+        self._open_checks = open_checks
+        self._checks: CheckQueue | None = None
+
+    def close(self) -> None:
+        if self._checks is not None:
+            self._checks.close()
+
+    async def words(self, request: CheckRequest) -> list[SpokenWord] | None:
+        """Return the times of the words of ``request``, or None if they cannot be determined."""
+        if self._checks is None:
+            self._checks = self._open_checks()
+        check = await asyncio.wrap_future(self._checks.submit(request))
+        if not check.words:
+            _log.info("no word times: %s", check.error_code or "the speech is not aligned with its text")
+            return None
+        return [
+            SpokenWord(word=each.text, start=round(each.from_seconds, 3), end=round(each.to_seconds, 3))
+            for each in check.words
+        ]
+
+
+class RequestedWords:
+    """The word times that one request wants. ``add`` collects its audio."""
+
+    def __init__(self, aligner: WordAligner, *, speed: float) -> None:
+        self._aligner = aligner
+        self._speed = speed
+        self._samples: list[Samples] = []
+
+    def add(self, chunk: AudioChunk) -> None:
+        self._samples.append(chunk.samples)
+
+    async def words(self, text: str, report: SynthesisReport) -> list[SpokenWord] | None:
+        """Return the words of ``text``, which is spoken by the audio so far. See ``WordAligner.words``."""
+        return await self._aligner.words(
+            CheckRequest(
+                samples=np.concatenate([np.zeros(0, np.float32), *self._samples]),
+                sample_rate=report.sample_rate,
+                text=text,
+                evidence=report.evidence,
+                speed=self._speed,
+            )
+        )
