@@ -14,11 +14,12 @@ from studio.model.config import (
     Precision,
     PromptMelConfig,
     QwenConfig,
+    TransformerLMConfig,
     VocoderConfig,
 )
 from studio.model.flow import CachedFlowDecoder, FlowOptions, WholeFlowDecoder
 from studio.model.generations import Generation, detect_generation
-from studio.model.onnx_networks import SpeakerEncoder, SpeechTokenizer
+from studio.model.onnx_networks import EMBEDDING_SIZE, SpeakerEncoder, SpeechCode, SpeechTokenizer
 from studio.model.speech_lm import CachedSpeechLM, load_speech_lm
 from studio.model.stages import FlowDecoder, Vocoder
 from studio.model.vocoder import load_vocoder
@@ -79,7 +80,8 @@ class Checkpoint:
 
     def load_speech_tokenizer(self, num_threads: int, *, cuda_index: int | None = None) -> SpeechTokenizer:
         path = self.folder / self.generation.speech_tokenizer_file
-        return SpeechTokenizer(path, num_threads=num_threads, cuda_index=cuda_index)
+        code = SpeechCode(self.speech_lm.layout.num_speech_tokens, self.generation.token_rate)
+        return SpeechTokenizer(path, num_threads=num_threads, cuda_index=cuda_index, code=code)
 
     def load_speaker_encoder(self, num_threads: int, *, cuda_index: int | None = None) -> SpeakerEncoder:
         return SpeakerEncoder(self.folder / "campplus.onnx", num_threads=num_threads, cuda_index=cuda_index)
@@ -168,6 +170,15 @@ def _cross_check(checkpoint: Checkpoint, file_name: str) -> None:
             file=file_name,
             lm_tokens=speech_lm_tokens,
             flow_tokens=checkpoint.flow.num_speech_tokens,
+        )
+    mel, flow, speech_lm = checkpoint.prompt_mel, checkpoint.flow, checkpoint.speech_lm
+    embedding_sizes = {EMBEDDING_SIZE, flow.speaker_embedding_size}
+    if isinstance(speech_lm, TransformerLMConfig):
+        embedding_sizes.add(speech_lm.speaker_embedding_size)
+    fits = mel.mel_bins == flow.mel_bins == checkpoint.vocoder.mel_bins and mel.window_samples >= mel.hop_samples
+    if not fits or len(embedding_sizes) > 1:
+        raise BadModelSettings(
+            "{file} describes an impossible network.", remedy="Download the model again.", file=file_name
         )
     hop = checkpoint.prompt_mel.hop_samples
     factor = checkpoint.vocoder.stft_hop

@@ -20,7 +20,7 @@ from studio.messages import Message, wording
 
 FloatArray = npt.NDArray[np.float32]
 
-__all__ = ["SpeakerEncoder", "SpeechTokenizer", "onnxruntime", "ort_errors"]
+__all__ = ["EMBEDDING_SIZE", "SpeakerEncoder", "SpeechCode", "SpeechTokenizer", "onnxruntime", "ort_errors"]
 
 # Windows builds with event tracing ignore ORT_DISABLE_TELEMETRY (see ``studio.system.telemetry``).
 onnxruntime.disable_telemetry_events()
@@ -42,7 +42,8 @@ _LOAD_ERRORS = (
 _FATAL_ONLY = 4
 _LONGEST_SECONDS = 30.0
 _FRAMES_PER_SECOND = 100
-_EMBEDDING_SIZE = 192
+EMBEDDING_SIZE = 192
+_MOST_EXTRA_TOKENS = 2  # rounding at the end
 _INTEGER_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
@@ -168,13 +169,33 @@ class _Network:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SpeechCode:
+    """The speech tokens that the other networks of a model expect."""
+
+    num_tokens: int
+    token_rate: int  # per second
+
+
 class SpeechTokenizer(_Network):
     """Computes speech tokens from Whisper log-mels (specification D1)."""
 
     _inputs = (_Input(("tensor(float)",), (1, 128, None)), _Input(tuple(_INTEGER_TYPES), (1,)))
 
+    def __init__(
+        self,
+        path: Path,
+        *,
+        num_threads: int | None = None,
+        cuda_index: int | None = None,
+        code: SpeechCode | None = None,
+    ) -> None:
+        """``code`` is checked in each result, because tokenizers of all generations have equal inputs."""
+        super().__init__(path, num_threads=num_threads, cuda_index=cuda_index)
+        self._code = code
+
     def tokenize(self, log_mel: FloatArray) -> tuple[int, ...]:
-        """Return the speech tokens of ``log_mel`` (128, T): ceil(T / 4) of them, 25 per second.
+        """Return the speech tokens of ``log_mel`` (128, T), 25 or 50 per second.
 
         Raise ``ClipTooLong`` beyond 30 s, the limit of the network, and ``DamagedModelFile`` if the
         output is not a list of tokens.
@@ -194,6 +215,10 @@ class SpeechTokenizer(_Network):
         ids = tokens.astype(np.int64)
         if not 0 < len(ids) <= num_frames or ids.min() < 0 or not np.array_equal(ids, tokens):
             raise self._wrong_network()
+        if self._code is not None:
+            expected = num_frames * self._code.token_rate / _FRAMES_PER_SECOND
+            if ids.max() >= self._code.num_tokens or abs(len(ids) - expected) > _MOST_EXTRA_TOKENS:
+                raise self._wrong_network()
         return tuple(ids.tolist())
 
 
@@ -208,6 +233,6 @@ class SpeakerEncoder(_Network):
         Raise ``DamagedModelFile`` if the output has another size.
         """
         embedding = self._run(fbank[None].astype(np.float32, copy=False))
-        if len(embedding) != _EMBEDDING_SIZE:
+        if len(embedding) != EMBEDDING_SIZE:
             raise self._wrong_network()
         return np.asarray(embedding, np.float32)

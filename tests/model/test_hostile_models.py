@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.numpy import load_file
 from torch import nn
 
 from studio.errors import DamagedModelFile, StudioError, WrongTensors
@@ -96,6 +97,9 @@ YAML = {
     "huge": lambda text: text + "#" + " " * (1 << 19),
     "long class name": lambda text: re.sub(r"(?m)^llm: !new:\S+", "llm: !new:x." + 99_999 * "y", text),
     "mel bins": with_value("num_mels", "1048576"),
+    "other mel bins": with_value("num_mels", "64"),
+    "window shorter than the hop": with_value("win_size", "3"),
+    "other speaker embedding": with_value("spk_embed_dim", "100"),
     "harmonics": with_value("nb_harmonics", "1048576"),
     "spectrum": with_value("n_fft", "1048576"),
     "kernel sizes": with_value("upsample_kernel_sizes", "[1048576, 1048576, 1048576]"),
@@ -290,6 +294,21 @@ def test_parameters_and_half_precision_are_accepted(folder: Path) -> None:
     tensors: Tensors = torch.load(folder / "flow.pt", weights_only=True)
     torch.save({name: nn.Parameter(tensor.half()) for name, tensor in tensors.items()}, folder / "flow.pt")
     load(folder)
+
+
+@pytest.mark.parametrize(
+    ("folder", "other"),
+    [("cosyvoice1", "cosyvoice2"), ("cosyvoice2", "cosyvoice3"), ("cosyvoice3", "cosyvoice1")],
+    indirect=["folder"],
+)
+def test_the_speech_tokenizer_of_another_generation_is_refused(folder: Path, reference: Path, other: str) -> None:
+    """Its inputs are the same, but not its tokens or their number."""
+    checkpoint = open_checkpoint(folder)
+    source = next((reference / other / "checkpoint").glob("speech_tokenizer_v*.onnx"))
+    shutil.copyfile(source, folder / checkpoint.generation.speech_tokenizer_file)
+    log_mel = load_file(reference / "inputs" / "features.safetensors")["prompt_a/whisper_mel"][0]
+    with pytest.raises(DamagedModelFile, match=checkpoint.generation.speech_tokenizer_file):
+        checkpoint.load_speech_tokenizer(1).tokenize(log_mel)
 
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
