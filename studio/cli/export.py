@@ -56,7 +56,7 @@ from studio.cli.speaking import (
     warn_of_language,
     warn_of_noise,
 )
-from studio.errors import StudioError
+from studio.errors import StudioError, VoiceNotFound
 from studio.export.cached_source import CachedSource
 from studio.export.checks import check_names, check_space, group_errors, review_findings
 from studio.export.exporter import Exporter, ExportResult
@@ -83,7 +83,10 @@ from studio.export.subtitles import SubtitleFormat
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
-from studio.project.check_request import known_words
+from studio.project.check_request import can_check, known_words
+from studio.project.takes import Take
+from studio.take_checks.records import TakeCheck
+from studio.voices.library import VoiceLibrary
 from studio.worker.client import WorkerClient
 
 EXAMPLES = f"""\
@@ -99,6 +102,8 @@ examples:
 
 Scripts: {", ".join(READABLE_SUFFIXES)}. A table may have the columns text, character, voice, style,
 file name, speed, pause and note; --column names others. Lines of a project that have a take are exported from it.
+
+--check also checks the takes of a project that were not checked, but does not speak them again or change the project.
 
 To resume an interrupted export, run the same command again.
 
@@ -232,6 +237,8 @@ async def _export(
     print_findings(group_errors(not_speakable))
     if not_speakable and not (arguments.skip_failed and items):
         raise _summary_error(not_speakable, len(script.lines))
+    with _line_checker(arguments, command_context, script, folder) as checker:
+        items, taken = await _checked_takes(items, taken, script, command_context.open_library(), checker)
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
     part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
     origin = (
@@ -239,8 +246,7 @@ async def _export(
     )
     book = book_details(arguments, script.book)
     settings = _settings(arguments, script.name, provenance)
-    settings = replace(settings, origin=origin, book=book, style_names=speaking.style_names())
-    settings = with_times(settings, arguments)
+    settings = with_times(replace(settings, origin=origin, book=book, style_names=speaking.style_names()), arguments)
     exported, fitted = fit_speech(speaking, items, requests, fitting, retaken) if fitting else (items, {})
     plan = ExportPlan.make(exported, arguments.out, settings)
     check_space(
@@ -300,11 +306,44 @@ def _line_checker(
 ) -> Iterator[LineChecker | None]:
     """Open the process for checks if they are wanted."""
     policy = check_policy(arguments)
-    if policy is None:
+    if policy is None or arguments.dry_run:
         yield None
         return
     with contextlib.closing(command_context.open_checks()) as checks:
         yield LineChecker(checks, policy, folder, lambda text: known_words(script.dictionary, text))
+
+
+async def _checked_takes(
+    items: tuple[ExportItem, ...],
+    taken: ProjectLines,
+    script: OpenScript,
+    library: VoiceLibrary,
+    checker: LineChecker | None,
+) -> tuple[tuple[ExportItem, ...], ProjectLines]:
+    """Return the lines with checks of the takes that the project has not checked. The project does not change."""
+    takes = [take for take in taken.take_of_key.values() if take.check is None and can_check(take)]
+    if checker is None or script.project is None or not takes:
+        return items, taken
+    line = ProgressLine()
+    checks: dict[str, TakeCheck] = {}
+    try:
+        for number, take in enumerate(takes, 1):
+            line.show(f"checking take {number} of {len(takes)}")
+            checks[take.id] = await checker.check_take(script.project, take, _clip_of(take, library))
+    finally:
+        line.clear()
+    checked = taken.with_checks(checks)
+    of_take = {item.index: item for item in checked.items}
+    return tuple(of_take.get(item.index, item) for item in items), checked
+
+
+def _clip_of(take: Take, library: VoiceLibrary) -> Path | None:
+    """Return the clip of the voice of a take, or None if the voice has been removed or has another clip now."""
+    try:
+        voice = library.get(take.parameters.voice_name)
+    except VoiceNotFound:
+        return None
+    return voice.clip if voice.sha256 == take.parameters.voice_sha256 else None
 
 
 def _check_finder(

@@ -100,16 +100,18 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 
     is_streamed_in = arguments.text == _STANDARD_INPUT
 
+    arrived: list[str] = []
+
     def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
-        pieces = _arriving_text(command_context.text_input) if is_streamed_in else None
+        pieces = _kept(_arriving_text(command_context.text_input), arrived) if is_streamed_in else None
         return client.synthesize(request, pieces=pieces, hooks=hooks)
 
     def begin_again(client: WorkerClient, hooks: Callbacks) -> RequestHandle:
         return client.synthesize(replace(request, is_played=False), hooks=hooks)
 
     again = None if is_streamed_in else begin_again
-    policy = None if is_streamed_in else check_policy(arguments)
-    checked = None if policy is None else CheckedSpeech(request, policy)
+    policy = check_policy(arguments)
+    checked = None if policy is None else CheckedSpeech(request, policy, arrived)
     return run_until_cancelled(
         speak(arguments, folder, command_context, begin, begin_again=again, text=text, checked=checked)
     )
@@ -149,6 +151,13 @@ async def _arriving_text(file_descriptor: int) -> AsyncIterator[str]:
     while block := await blocks.get():
         yield decoder.decode(block)
     yield decoder.decode(b"", final=True)
+
+
+async def _kept(pieces: AsyncIterator[str], arrived: list[str]) -> AsyncIterator[str]:
+    """Yield ``pieces``, and append them to ``arrived``."""
+    async for piece in pieces:
+        arrived.append(piece)
+        yield piece
 
 
 def _add_sampling_options(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import contextlib
 import json
 import signal
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,10 +113,14 @@ async def speak(
 
 @dataclass(frozen=True, slots=True)
 class CheckedSpeech:
-    """A request whose takes are checked by ``policy``."""
+    """A request whose takes are checked by ``policy``.
+
+    ``arrived`` contains the pieces of the text once it is spoken, if it arrives while it is spoken.
+    """
 
     request: SynthesisRequest
     policy: CheckPolicy
+    arrived: Sequence[str] = ()
 
 
 class CheckedDelivery:
@@ -133,13 +137,13 @@ class CheckedDelivery:
         folder: Path,
     ) -> None:
         self._request = checked.request
+        self._arrived = checked.arrived
         self._policy = replace(checked.policy, mode=CheckMode.MARK) if destination.is_played else checked.policy
         self._destination = destination
         self._description = description
         self._context = command_context
         self._line = line
         self._folder = folder
-        self._num_takes = 0
 
     async def deliver(self, client: WorkerClient, begin: Begin) -> tuple[OutputResult, LineCheck]:
         """Use ``begin`` for the first take. The audio of the best one is in the file at the end."""
@@ -147,18 +151,19 @@ class CheckedDelivery:
 
         async def speak(seed: int) -> Spoken:
             is_first, chunks = not results, list[Samples]()
-            request = self._request if is_first else replace(self._request, seed=seed, is_played=False)
             if not is_first:
                 self._line.say("The check found problems; trying again.")
 
             def start(hooks: Callbacks) -> RequestHandle:
                 hooks = _recorded(hooks, chunks)
-                return begin(client, hooks) if is_first else client.synthesize(request, hooks=hooks)
+                if is_first:
+                    return begin(client, hooks)
+                return client.synthesize(replace(self._spoken(seed), is_played=False), hooks=hooks)
 
             sink = OutputSink(self._destination, self._description, self._context, self._line)
             result = results[seed] = await sink.deliver(start)
             samples = np.concatenate([np.zeros(0, np.float32), *chunks])
-            return Spoken(request, Waveform(samples, result.report.sample_rate), result.report)
+            return Spoken(self._spoken(seed), Waveform(samples, result.report.sample_rate), result.report)
 
         queue = self._context.open_checks()
         try:
@@ -170,6 +175,10 @@ class CheckedDelivery:
         if attempts.best != attempts.num_retries and self._destination.path is not None:  # the file is of the last take
             await asyncio.to_thread(_write, self._destination.path, best.waveform)
         return results[seed], LineCheck(attempts.best_check, seed, attempts.num_retries)
+
+    def _spoken(self, seed: int) -> SynthesisRequest:
+        """Return the request of a take, with its whole text."""
+        return replace(self._request, seed=seed, text="".join(self._arrived) or self._request.text)
 
 
 def _recorded(hooks: Callbacks, chunks: list[Samples]) -> Callbacks:

@@ -17,8 +17,11 @@ from studio import paths
 from studio.audio.waveform import Waveform
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
 from studio.project.check_records import check_from, check_json
+from studio.project.check_request import check_request
 from studio.project.fields import Fields
 from studio.project.lines import LARGEST_SEED
+from studio.project.project import Project
+from studio.project.takes import Take
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import parse_json, read_json
 from studio.take_checks.policy import MOST_RETRIES, Attempts, CheckPolicy, speak_until_good
@@ -100,6 +103,13 @@ class LineChecker:
         if check.measures is not None and not check.needs_review:
             self._earlier.append((spoken.request.voice, check.measures))
         return check
+
+    async def check_take(self, project: Project, take: Take, prompt_clip: Path | None) -> TakeCheck:
+        """Check a take of a project, whose voice has ``prompt_clip``."""
+        request = await asyncio.to_thread(
+            check_request, project, take, self._policy, prompt_clip=prompt_clip, model_folder=self._model_folder
+        )
+        return await asyncio.wrap_future(self._queue.submit(request))
 
     async def speak(self, seed: int, speak: Callable[[int], Awaitable[Spoken]]) -> Attempts[Spoken]:
         """Speak with ``seed``, and again with seeds derived from it, until a take is good enough."""

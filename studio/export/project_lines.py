@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from studio.export.target_folder import Origin
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.takes import Take, edits_of
-from studio.take_checks.records import WordTime
+from studio.take_checks.records import TakeCheck, WordTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,19 @@ class ProjectLines:
     items: tuple[ExportItem, ...]
     take_of_key: dict[str, Take] = field(repr=False)
     edits_of_key: dict[str, AudioEdits] = field(repr=False, default_factory=dict)
+
+    def with_checks(self, checks: Mapping[str, TakeCheck]) -> ProjectLines:
+        """Return the lines with ``checks`` of takes, by the ids of the takes. The project does not change."""
+        take_of_key = {
+            key: replace(take, check=checks.get(take.id, take.check)) for key, take in self.take_of_key.items()
+        }
+        items = [
+            replace(item, words=_word_times(item.text, take_of_key[item.key], self.edits_of_key[item.key]))
+            if item.key in take_of_key
+            else item
+            for item in self.items
+        ]
+        return ProjectLines(tuple(items), take_of_key, self.edits_of_key)
 
 
 def origin_of_project(project: Project, *, part: str = "") -> Origin:
@@ -66,7 +79,7 @@ def lines_of_project(
             key = key_of_take(take, edits)
             take_of_key[key], edits_of_key[key] = take, edits
             item = item_of_line(line, index, key, take, chapter=chapter)
-            items.append(replace(item, words=_word_times(line, take, edits)))
+            items.append(replace(item, words=_word_times(line.text, take, edits)))
         elif key_of_unspoken is not None:
             items.append(item_of_line(line, index, key_of_unspoken(line), chapter=chapter))
     return ProjectLines(tuple(items), take_of_key, edits_of_key)
@@ -97,9 +110,9 @@ def item_of_line(
     )
 
 
-def _word_times(line: Line, take: Take, edits: AudioEdits) -> tuple[WordTime, ...]:
-    """Return the times of the words in the edited take, if its text is that of the line."""
-    if take.check is None or any(line.text[word.text_start : word.text_end] != word.text for word in take.check.words):
+def _word_times(text: str, take: Take, edits: AudioEdits) -> tuple[WordTime, ...]:
+    """Return the times of the words in the edited take, if its text is ``text``, that of the line."""
+    if take.check is None or any(text[word.text_start : word.text_end] != word.text for word in take.check.words):
         return ()
     return tuple(
         replace(

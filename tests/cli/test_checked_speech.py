@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,11 @@ from fake_checks import FakeChecks, bad_check
 from sound_card import SoundCard
 from terminal import Terminal
 
-from studio.pipeline.request import SynthesisRequest
+from studio.pipeline.request import Mode, SynthesisReport, SynthesisRequest
+from studio.project.changes import AddTake, InsertLines, SetTakeChecks
+from studio.project.lines import Line
+from studio.project.project import Project
+from studio.project.takes import TakeParameters
 from studio.take_checks.policy import retry_seed
 from studio.take_checks.records import ProblemKind, TakeCheck, Verdict
 from studio.take_checks.requests import Strictness
@@ -156,3 +161,81 @@ def test_a_script_of_200_lines_with_one_spoilt_in_ten(timbre: Terminal, clip: Pa
     assert len(ran.json["checks"]) == 200
     assert len(wrong) <= 1
     assert len(checks.requests) == 220
+
+
+def say_arriving(timbre: Terminal, clip: Path, *options: str):  # type: ignore[no-untyped-def]
+    """Speak TEXT from standard input."""
+    reading, writing = os.pipe()
+    timbre.change(text_input=reading)
+    os.write(writing, TEXT.encode())
+    os.close(writing)
+    try:
+        return timbre("say", "-", "--voice", clip, "--model", "quiet", "--json", "--seed", "5", "--check", *options)
+    finally:
+        os.close(reading)
+
+
+def test_a_text_that_arrives_is_checked_and_spoken_again(timbre: Terminal, clip: Path) -> None:
+    checks = use(timbre, FakeChecks({TEXT: 1}))
+    ran = say_arriving(timbre, clip, "-o", "out.wav")
+    assert ran.status == 0, ran.err
+    assert [request.text for request in checks.requests] == [TEXT, TEXT]
+    assert [request.text for request in timbre.opened[-1].requests] == ["", TEXT]
+    assert ran.json["check"]["retries"] == 1
+    assert len(checks.requests[1].samples) == len(soundfile.read("out.wav")[0])
+
+
+def test_a_text_that_arrives_and_is_played_is_checked_once(timbre: Terminal, clip: Path) -> None:
+    checks = use(timbre, FakeChecks({TEXT: 9}))
+    timbre.with_sound_card(SoundCard())
+    ran = say_arriving(timbre, clip, "--play")
+    assert ran.json["check"]["verdict"] == "bad"
+    assert [request.text for request in checks.requests] == [TEXT]
+
+
+def unchecked_project(path: Path) -> bytes:
+    """A project of three lines: a take that was not checked, a take that was, and no take."""
+    with Project.create(path.parent / "drafts-of-test") as project:
+        project.apply(InsertLines(0, tuple(Line(text, text, "Anna") for text in ("one two", "three four", "five six"))))
+        for line in project.lines[:2]:
+            parameters = TakeParameters(
+                line.text, 1, project.fingerprint_of(line.id), "zero-shot", "Anna", "", "a model", ""
+            )
+            recorder = project.begin_take(line.id, parameters, 24_000)
+            recorder.append(np.full(24_000, 0.1, np.float32))
+            take = recorder.finish(SynthesisReport(0.1, 1.0, 0.3, 24_000, Mode.ZERO_SHOT, 5, {}, {}))
+            project.apply(AddTake(take, is_chosen=True))
+        project.apply(SetTakeChecks({project.chosen_take("three four").id: TakeCheck(Verdict.GOOD)}))
+        project.save(path)
+    return path.read_bytes()
+
+
+def export_project(timbre: Terminal, clip: Path, *options: str):  # type: ignore[no-untyped-def]
+    timbre.library.add(clip, "Anna")
+    return timbre("export", "talk.timbre", "--out", "out", "--model", "quiet", "--json", *options)
+
+
+def test_takes_of_a_project_that_were_not_checked_are_checked(timbre: Terminal, clip: Path) -> None:
+    before = unchecked_project(Path("talk.timbre").absolute())
+    checks = use(timbre, FakeChecks({"one two": 9}))
+    ran = export_project(timbre, clip, "--check", "--manifest")
+    assert ran.status == 0, ran.err
+    assert [request.text for request in checks.requests] == ["one two", "five six"]
+    assert {each["line"]: each["verdict"] for each in ran.json["checks"]} == {1: "bad", 2: "good", 3: "good"}
+    assert ran.json["warnings"] == ["doubtful-take: line 1: Bad: At 0.0 s, “one” is missing."]
+    assert [request.text for request in timbre.opened[-1].requests] == ["five six"], "takes are not spoken again"
+    assert Path("talk.timbre").read_bytes() == before
+    (table,) = Path("out").glob("*.csv")
+    assert [row["verdict"] for row in csv.DictReader(table.read_text("utf-8-sig").splitlines())] == [
+        "bad",
+        "good",
+        "good",
+    ]
+
+
+@pytest.mark.parametrize("options", [[], ["--check", "--dry-run"]])
+def test_takes_of_a_project_are_not_checked_otherwise(timbre: Terminal, clip: Path, options: list[str]) -> None:
+    unchecked_project(Path("talk.timbre").absolute())
+    checks = use(timbre, FakeChecks())
+    assert export_project(timbre, clip, *options).status == 0
+    assert checks.requests == []

@@ -56,8 +56,10 @@ class ExportDialog(QDialog):
         provenance: Provenance | None = None,
         known: KnownVoicesAndStyles | None = None,
         style_names: Mapping[str, str] = MappingProxyType({}),
+        checks_takes: bool = True,
         parent: QWidget | None = None,
     ) -> None:
+        """``checks_takes`` is whether new takes are checked, so that an export can wait for the checks."""
         super().__init__(parent)
         self._project = project
         self._settings = settings
@@ -86,6 +88,7 @@ class ExportDialog(QDialog):
         self._default_folder = default_folder(project, settings[declared.EXPORT_FOLDER], name, folders)
         self.form.show_values(values, self._default_folder, name)
         self.form.show_times(has_slots(project.script))
+        self.form.show_checks(is_on=checks_takes)
         if len(self._selected_ids) > 1:
             self.form.selected_lines.setChecked(True)
         self._connect_signals()

@@ -59,6 +59,7 @@ REMEMBERED: tuple[Setting[Any], ...] = (
     declared.EXPORT_IS_TRIMMED,
     declared.EXPORT_SUBTITLES,
     declared.EXPORT_HAS_MANIFEST,
+    declared.EXPORT_WAITS_FOR_CHECKS,
 )
 
 

@@ -144,7 +144,7 @@ def _values_of(order: ExportOrder, choices: FormChoices) -> dict[str, Any]:
 
 def _interrupted(record: Path, values: dict[str, Any]) -> InterruptedExport:
     choices = FormChoices(
-        {setting: setting.checked(values["values"][setting.key]) for setting in REMEMBERED},
+        {setting: setting.checked(values["values"].get(setting.key, setting.default)) for setting in REMEMBERED},
         str(values["joined_name"]),
         str(values["part"]),
         replaces_files=values["replaces_files"] is True,

@@ -105,6 +105,10 @@ class ExportForm(QWidget):
         """Show the option for lines with times in a video."""
         self._files_rows.setRowVisible(self._editors[declared.EXPORT_PLACEMENT].control, has_times)
 
+    def show_checks(self, *, is_on: bool) -> None:
+        """Show the option to wait for checks if takes are checked."""
+        self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control.setVisible(is_on)
+
     def show_lines(self, *, num_lines: int, num_selected: int, num_unspoken: int) -> None:
         """Show the numbers of lines. ``num_unspoken`` lines of the export have no up-to-date take."""
         self.all_lines.setText(self.tr("All lines ({count})").format(count=num_lines))
@@ -140,7 +144,9 @@ class ExportForm(QWidget):
             choice_rows.addWidget(button)
         unspoken_rows = QVBoxLayout(self._unspoken_box)
         unspoken_rows.setContentsMargins(0, 0, 0, 0)
-        for widget in (self._unspoken_label, self.speak_first, self.leave_out):
+        waits = self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control
+        waits.setToolTip(translated(declared.EXPORT_WAITS_FOR_CHECKS.help))
+        for widget in (self._unspoken_label, self.speak_first, waits, self.leave_out):
             unspoken_rows.addWidget(widget)
         rows.addWidget(choice)
         rows.addWidget(self._unspoken_box)
@@ -245,6 +251,7 @@ class ExportForm(QWidget):
     def _update_enabled(self) -> None:
         values = self.values
         self.preset.setCurrentIndex(next((n for n, preset in enumerate(PRESETS, 1) if preset.matches(values)), 0))
+        self._editors[declared.EXPORT_WAITS_FOR_CHECKS].control.setEnabled(self.speak_first.isChecked())
         files = self._value(declared.EXPORT_FILES)
         is_joined = files != "lines"
         self._editors[declared.EXPORT_PATTERN].control.setEnabled(files in ("lines", "both", "chapters"))

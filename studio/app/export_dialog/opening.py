@@ -43,6 +43,7 @@ def open_export_dialog(
             session.find_voice, session.styles.supports, partial(unlearned_language, model_folder.name)
         ),
         style_names=session.styles.names,
+        checks_takes=session.checker.is_on,
         parent=parent,
     )
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

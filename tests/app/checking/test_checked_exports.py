@@ -9,21 +9,29 @@ from pathlib import Path
 import pytest
 from checking_bench import TEXTS, chosen, open_script, speak_all, takes
 from fake_checks import FakeChecks
+from PySide6.QtWidgets import QCheckBox
 from window_bench import Bench
 
 from studio.app.export_dialog.dialog import ExportDialog
 from studio.app.export_dialog.export_task import ExportState, ExportTask
-from studio.settings import EXPORT_FOLDER, EXPORT_HAS_MANIFEST, EXPORT_WAITS_FOR_CHECKS
+from studio.settings import EXPORT_FOLDER, EXPORT_HAS_MANIFEST, EXPORT_WAITS_FOR_CHECKS, TAKE_CHECKS
 from studio.take_checks.policy import retry_seed
 
 MakeBench = Callable[..., Bench]
 
 
-def export(bench: Bench, folder: Path) -> ExportTask:
+def open_dialog(bench: Bench, folder: Path) -> ExportDialog:
     bench.settings.change({EXPORT_FOLDER: str(folder), EXPORT_HAS_MANIFEST: True})
     bench.trigger("file.export")
     bench.until(lambda: bench.window.findChild(ExportDialog))
-    dialog = bench.window.findChild(ExportDialog)
+    return bench.window.findChild(ExportDialog)
+
+
+def export(bench: Bench, folder: Path) -> ExportTask:
+    return confirm(bench, open_dialog(bench, folder))
+
+
+def confirm(bench: Bench, dialog: ExportDialog) -> ExportTask:
     bench.until(dialog.export_button.isEnabled)
     bench.loop.call_soon(dialog.export_button.click)
     bench.until(lambda: bench.session.exports.current is not None)
@@ -46,6 +54,29 @@ def test_an_export_waits_for_checks_if_asked_to(make_bench: MakeBench, tmp_path:
     rows = table(tmp_path / "target")
     assert [row["verdict"] for row in rows] == ["good", "good", "good"]
     assert rows[1]["seed"] == str(retry_seed(1, 1)), "the second take"
+
+
+def test_the_dialog_offers_to_wait_for_checks(make_bench: MakeBench, tmp_path: Path) -> None:
+    bench = open_script(make_bench, FakeChecks({TEXTS[1]: 1}))
+    dialog = open_dialog(bench, tmp_path / "target")
+    waits = dialog.form.editor(EXPORT_WAITS_FOR_CHECKS).control
+    assert isinstance(waits, QCheckBox)
+    assert waits.isVisibleTo(dialog)
+    dialog.form.leave_out.setChecked(True)
+    assert not waits.isEnabled()
+    dialog.form.speak_first.setChecked(True)
+    waits.click()
+    task = confirm(bench, dialog)
+    bench.until(lambda: task.state.is_over)
+    assert bench.settings[EXPORT_WAITS_FOR_CHECKS] is True
+    assert [row["verdict"] for row in table(tmp_path / "target")] == ["good", "good", "good"]
+
+
+def test_the_dialog_does_not_offer_it_without_checks(make_bench: MakeBench, tmp_path: Path) -> None:
+    bench = open_script(make_bench, FakeChecks())
+    bench.settings.change({TAKE_CHECKS: "off"})
+    dialog = open_dialog(bench, tmp_path / "target")
+    assert not dialog.form.editor(EXPORT_WAITS_FOR_CHECKS).control.isVisibleTo(dialog)
 
 
 def test_an_export_does_not_wait_otherwise(make_bench: MakeBench, tmp_path: Path) -> None:

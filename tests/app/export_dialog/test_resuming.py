@@ -72,6 +72,16 @@ def test_one_click_continues_with_the_same_options(interrupted: Bench, tmp_path:
     assert "interrupted" not in notices.words
 
 
+def test_a_record_of_an_earlier_version_is_continued(interrupted: Bench, tmp_path: Path, records: Path) -> None:
+    """Earlier versions did not record whether the export waits for checks."""
+    (record,) = records.glob("*.json")
+    values = json.loads(record.read_text("utf-8"))
+    del values["values"][declared.EXPORT_WAITS_FOR_CHECKS.key]
+    record.write_text(json.dumps(values), "utf-8")
+    notice(interrupted)._offer.click()
+    interrupted.until(lambda: list((tmp_path / "target").glob("*.wav")))
+
+
 def test_a_declined_export_is_forgotten(interrupted: Bench, tmp_path: Path, records: Path) -> None:
     notices = notice(interrupted)
     (decline,) = notices._others
