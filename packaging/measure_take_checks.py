@@ -37,6 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="folder for takes and the cache")
     parser.add_argument("--set", choices=("tuning", "measuring"), default="measuring", help="which takes to check")
+    parser.add_argument("--seed", type=int, default=0, help="another seed makes other takes (default 0)")
     parser.add_argument("--recognizer", default="off", help="id of a recogniser, auto or off")
     parser.add_argument("--only", default="", metavar="STEP,...", help=f"some of: {', '.join(_STEPS)}")
     parser.add_argument("--as-made", action="store_true", help="measure the takes that exist, without making more")
@@ -64,15 +65,14 @@ def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, obje
 
     set_threads()
     model = resources() / "models" / "studio-mini"
+    folder = parsed.work / (parsed.set if parsed.seed == 0 else f"{parsed.set}-{parsed.seed}")
     if parsed.set == "tuning":
         takes = TakeSet(
-            parsed.work / "tuning", sentences.TUNING, sentences.TUNING_SPECIAL, tuning_prompts(), 80, 48, 10, 40
+            folder, sentences.TUNING, sentences.TUNING_SPECIAL, tuning_prompts(), 80, 48, 10, 40, parsed.seed
         )
     else:
         clips = measuring_prompts(parsed.work / "prompts")
-        takes = TakeSet(
-            parsed.work / "measuring", sentences.MEASURING, sentences.MEASURING_SPECIAL, clips, 80, 120, 40, 40
-        )
+        takes = TakeSet(folder, sentences.MEASURING, sentences.MEASURING_SPECIAL, clips, 80, 120, 40, 40, parsed.seed)
     if not parsed.as_made:
         takes.make(lambda: TakeMaker(model), lambda name: print(name, file=sys.stderr, flush=True))
     check: Callable[[CheckRequest], TakeCheck] = check_take
@@ -81,6 +81,7 @@ def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, obje
     result: dict[str, object] = {
         "measured": time.strftime("%Y-%m-%d"),
         "set": parsed.set,
+        "seed": parsed.seed,
         "recognizer": parsed.recognizer,
     }
     if {"faults", "words", "cost", "retries"} & set(steps):

@@ -176,6 +176,7 @@ class TakeSet:
 
     Attributes:
         num_hard: Number of takes of each of the ``HARD_KINDS``, on which most limits depend.
+        seed: Another seed gives other takes of the same sentences and voices, with faults at other places.
     """
 
     folder: Path
@@ -186,6 +187,7 @@ class TakeSet:
     num_specials: int
     num_per_kind: int
     num_hard: int
+    seed: int = 0
     _bases: dict[int, Base] = field(default_factory=dict)
 
     def make(self, maker: Callable[[], TakeMaker], report: Callable[[str], None]) -> None:
@@ -232,7 +234,7 @@ class TakeSet:
         return self.clips[(number + 3 * (number // len(self.sentences))) % len(self.clips)]
 
     def _make(self, maker: TakeMaker, kind: str, number: int, path: Path) -> None:
-        random = np.random.default_rng(zlib.crc32(path.stem.encode()))
+        random = np.random.default_rng(zlib.crc32(path.stem.encode(), self.seed))
         if kind == "special":  # as the model speaks it, with or without natural faults
             text, clip = self.specials[number % len(self.specials)], self.clips[(number * 5) % len(self.clips)]
             generated = maker.generate(text, clip, int(random.integers(1 << 30)))
@@ -272,7 +274,7 @@ class TakeSet:
                 samples, _ = soundfile.read(path, dtype="float32")
                 generated = maker.as_generated(text, clip, content["tokens"])
             else:
-                generated = _clean(maker, text, clip, np.random.default_rng(zlib.crc32(path.stem.encode())))
+                generated = _clean(maker, text, clip, np.random.default_rng(zlib.crc32(path.stem.encode(), self.seed)))
                 samples = maker.decode(generated.tokens, clip)
             self._bases[number] = Base(text, clip, generated, samples)
         return self._bases[number]

@@ -14,9 +14,6 @@ import numpy.typing as npt
 from studio.pipeline.request import SentenceEvidence
 from studio.take_checks.words import Word, words_of
 
-# A word that gets less attention than this was not spoken; see ``text_check.py``.
-_FAR = 1e9
-
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -93,21 +90,14 @@ def _divided(position: npt.NDArray[np.float64], pieces: list[tuple[int, int]]) -
     first = np.array([start for start, _ in pieces])[None]
     last = np.array([end for _, end in pieces])[None]
     cost = np.maximum(np.maximum(first - position[:, None], position[:, None] - last), 0.0)
-    total = np.full(num_segments, _FAR)
-    chosen = np.zeros((num_tokens, num_segments), np.int32)
-    for token in range(num_tokens):
-        if token == 0:
-            # Beginning with a later segment skips the first ones.
-            total = cost[0].copy()
-            chosen[0] = np.arange(num_segments)
-            continue
+    # Beginning with a later segment skips the first ones.
+    total = cost.copy()
+    for token in range(1, num_tokens):
         # The best segment of the previous token that is not after this one.
-        best = np.minimum.accumulate(total)
-        is_new = np.concatenate(([True], best[1:] < best[:-1]))
-        chosen[token] = np.maximum.accumulate(np.where(is_new, np.arange(num_segments), 0))
-        total = best + cost[token]
+        total[token] += np.minimum.accumulate(total[token - 1])
     path = np.zeros(num_tokens, np.int64)
-    path[-1] = int(total.argmin())
-    for token in range(num_tokens - 1, 0, -1):
-        path[token - 1] = chosen[token, path[token]]
+    num_left = num_segments
+    for token in range(num_tokens - 1, -1, -1):
+        path[token] = total[token, :num_left].argmin()
+        num_left = int(path[token]) + 1
     return [int(np.searchsorted(path, segment)) for segment in range(num_segments)]

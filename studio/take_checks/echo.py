@@ -48,27 +48,38 @@ def best_echo(sound: Sound, from_seconds: float, to_seconds: float) -> Echo:
     shapes -= shapes[is_speech].mean(axis=0)
     shapes /= np.maximum(np.linalg.norm(shapes, axis=1, keepdims=True), 1e-6)
     similarity = shapes @ shapes.T
+    scores = _scores(similarity, is_speech)
+    index, start = np.unravel_index(int(scores.argmax()), scores.shape)
+    if scores[index, start] <= 0.0:
+        return best
+    period = _SHORTEST + _STEP * int(index)
+    place = (first + int(start)) * FRAME_SECONDS, (first + int(start) + 2 * period) * FRAME_SECONDS
+    return Echo(float(scores[index, start]), *place)
+
+
+def _scores(similarity: FloatArray, is_speech: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Return the score of a repetition for each period and first frame, (periods, frames)."""
+    num_frames = len(similarity)
+    period = np.arange(_SHORTEST, min(_LONGEST, num_frames // 2 + 1), _STEP)[:, None]
+    width = np.rint(_COMPARED_SHARE * period).astype(int)
+    start = np.arange(num_frames)
+    later = np.minimum(start + period, num_frames - 1)
+    end = np.minimum(start + width, num_frames)
+    repeated = _sums(similarity[start, later], end) / width
+    spoken = _sums((is_speech & is_speech[later]).astype(np.float64), end) / width
     area = np.pad(similarity, ((1, 0), (1, 0))).cumsum(axis=0, dtype=np.float64).cumsum(axis=1)
-    for period in range(_SHORTEST, min(_LONGEST, len(levels) // 2 + 1), _STEP):
-        width = round(_COMPARED_SHARE * period)
-        repeated = _moving_mean(np.diagonal(similarity, period), width)
-        spoken = _moving_mean((is_speech[:-period] & is_speech[period:]).astype(np.float64), width)
-        start = np.arange(len(repeated))
-        end = start + width
-        steady = (area[end, end] - area[start, end] - area[end, start] + area[start, start]) / width**2
-        certainty = min(1.0, (period / _SURE_FRAMES) ** 0.5)
-        scores = np.where(spoken > _LEAST_SPEECH_SHARE, repeated - steady, 0.0) * certainty
-        index = int(scores.argmax())
-        if scores[index] > best.score:
-            place = (first + index) * FRAME_SECONDS, (first + index + 2 * period) * FRAME_SECONDS
-            best = Echo(float(scores[index]), *place)
-    return best
+    steady = (area[end, end] - area[start, end] - area[end, start] + area[start, start]) / width**2
+    certainty = np.minimum(1.0, (period / _SURE_FRAMES) ** 0.5)
+    is_possible = (start + period + width <= num_frames) & (spoken > _LEAST_SPEECH_SHARE)
+    scores: npt.NDArray[np.float64] = np.where(is_possible, repeated - steady, 0.0) * certainty
+    return scores
 
 
-def _moving_mean(values: npt.NDArray[np.float64], width: int) -> npt.NDArray[np.float64]:
-    total = np.concatenate(([0.0], np.cumsum(values)))
-    mean: npt.NDArray[np.float64] = (total[width:] - total[:-width]) / width
-    return mean
+def _sums(values: npt.NDArray[np.floating], end: npt.NDArray[np.int_]) -> npt.NDArray[np.float64]:
+    """Return the sums of each row of ``values`` from each column to before ``end``."""
+    total = np.pad(values, ((0, 0), (1, 0))).cumsum(axis=1, dtype=np.float64)
+    sums: npt.NDArray[np.float64] = np.take_along_axis(total, end, axis=1) - total[:, :-1]
+    return sums
 
 
 def _band_levels(power: FloatArray, sample_rate: int) -> FloatArray:
@@ -79,8 +90,9 @@ def _band_levels(power: FloatArray, sample_rate: int) -> FloatArray:
     mels = _mel(np.linspace(0.0, sample_rate / 2, half + 1))
     edges = np.searchsorted(mels, np.linspace(_mel(_LOWEST_HZ), _mel(_HIGHEST_HZ), _NUM_BANDS + 1))
     edges = np.minimum(edges, half)
-    bands = [power[:, edges[i] : max(edges[i + 1], edges[i] + 1)].mean(axis=1) for i in range(_NUM_BANDS)]
-    levels: FloatArray = (10.0 * np.log10(np.stack(bands, axis=1) + 1e-8)).astype(np.float32)
+    widths = np.maximum(np.diff(edges), 1)
+    bands = np.add.reduceat(power[:, : edges[-1]], edges[:-1], axis=1) / widths
+    levels: FloatArray = (10.0 * np.log10(bands + 1e-8)).astype(np.float32)
     return levels
 
 

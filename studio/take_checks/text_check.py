@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -167,7 +168,7 @@ class _Sentence:
         end = self._evidence.seconds_of_token(segment.end_token + _LEAD_TOKENS)
         if index == 0:
             start = self._evidence.seconds_of_token(segment.start_token)
-        for silence_start, silence_end in self._silences():
+        for silence_start, silence_end in self._silences:
             if silence_start - _NEAR_SILENCE_SECONDS <= start < silence_end:
                 start = silence_end
             if silence_start < end <= silence_end + _NEAR_SILENCE_SECONDS:
@@ -175,6 +176,7 @@ class _Sentence:
         start = max(0.0, min(start, self._sound.seconds))
         return start, max(start, min(end, self._sound.seconds))
 
+    @cached_property
     def _silences(self) -> list[tuple[float, float]]:
         return [
             (start * FRAME_SECONDS, end * FRAME_SECONDS)

@@ -87,6 +87,26 @@ def test_a_repeated_word_is_found(name: str) -> None:
     assert ProblemKind.REPEATED_WORDS in {problem.kind for problem in found.problems}
 
 
+@pytest.mark.parametrize("name", VOICES)
+def test_a_repeated_short_word_is_found(name: str) -> None:
+    samples, text = clip(name)
+    words = checked(samples, text).words
+    word = min(words[1:-1], key=lambda each: (len(each.text) != 3, each.from_seconds))
+    start, end = round(word.from_seconds * SAMPLE_RATE), round(word.to_seconds * SAMPLE_RATE)
+    found = checked(np.concatenate([samples[:end], samples[start:]]), text)
+    problem = max(found.problems, key=lambda each: each.confidence)
+    assert (problem.kind, problem.text) == (ProblemKind.REPEATED_WORDS, word.text)
+    assert problem.confidence > 0.5
+
+
+@pytest.mark.parametrize(("name", "place"), [("Linda", (1.93, 2.35)), ("Max", (0.58, 1.0))])
+def test_a_repeated_word_is_found_in_a_voice_that_it_does_not_understand(name: str, place: tuple[float, float]) -> None:
+    samples, text = clip(name)
+    start, end = (round(seconds * SAMPLE_RATE) for seconds in place)
+    found = checked(np.concatenate([samples[:end], samples[start:]]), text)
+    assert ProblemKind.REPEATED_WORDS in {problem.kind for problem in found.problems if problem.confidence > 0.75}
+
+
 @pytest.mark.parametrize("name", ["Linda", "Max"])
 def test_a_voice_of_espeak_that_it_does_not_understand_is_reported(name: str) -> None:
     samples, text = clip(name)
