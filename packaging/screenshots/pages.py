@@ -12,11 +12,12 @@ import os
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import qasync
@@ -146,20 +147,32 @@ def take_pictures(
     stage = Stage(scratch, language, size=size)
     written = []
     try:
-        loop.run_until_complete(stage.settle())
+        run(loop, stage.settle())
         for name, widget in stage.pages():
-            loop.run_until_complete(stage.settle())
+            run(loop, stage.settle())
             path = folder / f"{name}-{appearance.value}-{language}.png"
             widget.grab().save(str(path))
             written.append(path)
             if widget is not stage.window:
                 widget.close()
     finally:
-        loop.run_until_complete(stage.close())
+        run(loop, stage.close())
         end_background_threads()
         loop.close()
         asyncio.set_event_loop(None)
     return written
+
+
+def run(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> None:
+    """Run ``work`` until it ends.
+
+    ``run_until_complete`` would process events once more after the loop has ended, including callbacks of the window that
+    need a running loop.
+    """
+    task = loop.create_task(work)
+    task.add_done_callback(lambda _: loop.stop())
+    loop.run_forever()
+    task.result()
 
 
 class _Silence:
@@ -372,7 +385,7 @@ class Stage:
         loop = asyncio.get_event_loop()
         end = loop.time() + _PATIENCE_SECONDS
         while not condition() and loop.time() < end:
-            loop.run_until_complete(asyncio.sleep(0.05))
+            run(loop, asyncio.sleep(0.05))
 
     async def settle(self) -> None:
         """Wait for deferred drawing: waveforms of takes and voices, and the normalised text."""
