@@ -10,12 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import studio  # noqa: F401 - before torch: it decides how OpenMP threads wait
 
 # Background jobs of a shell ignore Ctrl+C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests are not timed: on a busy machine, drawing an example may take longer than the limits of Hypothesis.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 _TESTS = Path(__file__).resolve().parent
 _MODELS = _TESTS / "models"
