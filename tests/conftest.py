@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -34,6 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         help="folder of reference checkpoints and golden arrays (default: the copy in tests/reference)",
     )
+
+
+def pytest_collection_finish() -> None:
+    """Exclude the collected tests from garbage collections, of which the window's tests request one each."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

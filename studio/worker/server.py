@@ -36,7 +36,8 @@ _log = logging.getLogger(__name__)
 class Server:
     """Serves one client over ``connection`` until it sends ``Shutdown`` or disconnects.
 
-    ``when_abandoned`` is called on the reading thread when the client disconnects.
+    ``when_abandoned`` is called on the reading thread when the client disconnects. ``collect_garbage`` frees the memory of a
+    closed model; a server in the process of a window must not do that, as it could destroy widgets.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class Server:
         open_model: Callable[[Path, EngineOptions], ModelHost],
         *,
         when_abandoned: Callable[[], None] | None = None,
+        collect_garbage: Callable[[], object] = gc.collect,
     ) -> None:
         self._connection = connection
         self._open_model = open_model
         self._when_abandoned = when_abandoned
+        self._collect_garbage = collect_garbage
         self._model: ModelHost | None = None
         self._waiting = JobQueue(self._max_concurrent_lines)
         self._line_threads = WorkerThreadPool()
@@ -202,7 +205,7 @@ class Server:
             _log.exception("request %d failed", request_id)
             if is_device_lost(error):
                 raise  # end the process: further requests would fail here but succeed in a new process
-            gc.collect()
+            self._collect_garbage()
             return protocol.Failed(request_id, _explained(error).to_record())
 
     def _do(self, job: Job) -> Event:
@@ -266,7 +269,7 @@ class Server:
         except Exception:  # noqa: BLE001 - a failure to close must not keep the next model from loading
             _log.exception("the model could not be closed")
         del model
-        gc.collect()
+        self._collect_garbage()
 
     def _send(self, event: Event) -> None:
         with self._send_lock:

@@ -39,7 +39,7 @@ def switch(bench: Bench, language: str) -> None:
     bench.until(lambda: bench.window is not old)
     bench.until(lambda: bench.window.voices.is_loaded)
     bench.live(0.1)
-    gc.collect()  # on the GUI thread, see Bench.close
+    gc.collect()  # on the GUI thread
 
 
 _TIME_OF_DAY = re.compile(r"\d{1,2}:\d{2}(?: [AP]M)?")

@@ -23,6 +23,7 @@ RATE = 24_000
 SOUND = np.linspace(0.1, 0.9, RATE, dtype=np.float32)  # each sample differs, so that samples show their position
 
 
+@pytest.mark.slow
 def test_a_larger_buffer_is_reported_once(make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     card = SoundCard(runs_dry_below=0.5)
     bench: Bench = make_bench(outputs=CardOutputs(card))
@@ -69,6 +70,7 @@ def test_playback_moves_to_a_newly_selected_device(make_bench: Callable[..., Any
     assert len(default.heard) < 15 * 2_400
 
 
+@pytest.mark.slow
 def test_a_fallback_device_is_reported_once(make_bench: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = DefaultOnlyOutputs(SoundCard())
     bench: Bench = make_bench(outputs=outputs)
