@@ -150,7 +150,7 @@ def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest
         samples_per_frame=_SAMPLES_PER_FRAME,
         open_stream=lambda noise: silence,
     )
-    voice = SimpleNamespace(prompt=SimpleNamespace(num_tokens=PROMPT_TOKENS), flow_state=None)
+    voice = SimpleNamespace(prompt=SimpleNamespace(num_flow_tokens=PROMPT_TOKENS), flow_state=None)
     spoken = SpeechStream(
         voice=cast("SpeakingVoice", voice),
         decoder=cast(
