@@ -2586,8 +2586,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>语音识别模型听不懂该音色，例如机械音。</translation>
     </message>
     <message>
-        <source>The speech recogniser for English does not understand this voice.</source>
-        <translation>英语识别模型听不懂该音色。</translation>
+        <source>The speech recogniser does not understand this voice.</source>
+        <translation>语音识别模型听不懂该音色。</translation>
     </message>
     <message>
         <source>The speech recogniser {name} cannot be loaded ({reason}).</source>

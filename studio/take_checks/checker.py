@@ -19,7 +19,7 @@ from studio.take_checks.findings import TextFindings
 from studio.take_checks.process import as_studio_error
 from studio.take_checks.recognizers.choice import AUTO, OFF, AvailableRecognizer, choose
 from studio.take_checks.recognizers.opening import open_recognizer
-from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples, unrecognized_voice
 from studio.take_checks.records import TakeCheck, Transcript, Verdict
 from studio.take_checks.requests import CheckRequest, TranscriptRequest
 from studio.take_checks.units import language_of, spoken_units
@@ -68,8 +68,12 @@ class Checker:
         text, spans = _joined(heard)
         units = spoken_units(text, language)
         if units and not request.typed.strip():
-            # Only hearing known words tells whether the recogniser understands the voice.
-            recognizer.hear(samples, [unit.text for unit in units], language)
+            # Only hearing known words tells whether the recogniser understands the voice. If it hears a word twice that it
+            # has just heard once, it does not.
+            known = recognizer.hear(samples, [unit.text for unit in units], language)
+            indices = [unit.expected_index for unit in known.heard if unit.expected_index >= 0]
+            if len(set(indices)) < len(indices):
+                raise unrecognized_voice()
         times: list[tuple[float, float] | None] = [_time_at(unit.start, spans, heard) for unit in units]
         return Transcript(
             text,

@@ -20,9 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from studio.errors import RecognizerNotFound, UnrecognizedVoice
+from studio.errors import RecognizerNotFound
 from studio.take_checks.recognizers.letter_sounds import pronunciation
-from studio.take_checks.recognizers.protocol import SAMPLE_RATE, AlignedUnit, HeardUnit, Hearing, Samples
+from studio.take_checks.recognizers.protocol import (
+    SAMPLE_RATE,
+    AlignedUnit,
+    HeardUnit,
+    Hearing,
+    Samples,
+    unrecognized_voice,
+)
 from studio.take_checks.units import UNKNOWN
 
 NAME = "pocketsphinx"
@@ -200,7 +207,7 @@ class PocketsphinxEnglish:
                 if _is_understood(free):
                     other = free
                 elif not _repeats(other):  # a repetition is heard in every voice
-                    raise _unrecognized_voice()
+                    raise unrecognized_voice()
             _merge(window, other, path)
         return path.hearing(expected)
 
@@ -397,13 +404,6 @@ def _repeats(segments: Sequence[_Segment]) -> bool:
 def _is_understood(free: Sequence[_Segment]) -> bool:
     """Return whether freely chosen phones fit the recording."""
     return not free or sum(each.score for each in free) / sum(each.frames for each in free) >= _UNRECOGNIZED_SCORE
-
-
-def _unrecognized_voice() -> UnrecognizedVoice:
-    return UnrecognizedVoice(
-        "The speech recogniser for English does not understand this voice.",
-        remedy="Install another recogniser. `timbre models list` shows the languages of each.",
-    )
 
 
 def _merge(window: _Window, free: Sequence[_Segment], path: _Path) -> None:

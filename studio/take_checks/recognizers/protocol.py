@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from studio.errors import UnrecognizedVoice
+
 Samples = npt.NDArray[np.float32]
 SAMPLE_RATE = 16_000
 
@@ -53,6 +55,13 @@ class Hearing:
 
     heard: tuple[HeardUnit, ...]
     aligned: tuple[AlignedUnit | None, ...] = ()
+
+
+def unrecognized_voice() -> UnrecognizedVoice:
+    return UnrecognizedVoice(
+        "The speech recogniser does not understand this voice.",
+        remedy="Install another recogniser. `timbre models list` shows the languages of each.",
+    )
 
 
 class Recognizer(Protocol):
