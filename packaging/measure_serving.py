@@ -187,7 +187,7 @@ class _Measuring:
 
 
 async def _words(sent: list[float]) -> AsyncIterator[str]:
-    """Yield the words of ``SENTENCE`` at the speed of a language model, and record when."""
+    """Yield the words of ``SENTENCE`` at the speed of a language model, and append the time of each to ``sent``."""
     for word in SENTENCE.split():
         yield f"{word} "
         sent.append(time.perf_counter())

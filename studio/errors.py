@@ -316,3 +316,27 @@ class BadRequest(StudioError, code="bad-request", exit_status=14):
 
 class RequestTooLarge(StudioError, code="request-too-large", exit_status=14):
     """A request to the speech service that exceeds its limit of bytes."""
+
+
+class UnknownVoice(StudioError, code="unknown-voice", exit_status=14):
+    """The speech service does not have the file of a voice, which the client then sends."""
+
+
+class ServerUnreachable(StudioError, code="server-unreachable", exit_status=15):
+    """The other computer that speaks cannot be reached."""
+
+
+class ConnectionLost(StudioError, code="connection-lost", exit_status=15):
+    """The connection to the other computer was lost during a line, and could not be restored."""
+
+
+class ServerRefused(StudioError, code="server-refused", exit_status=15):
+    """The other computer refuses a request."""
+
+
+class UnknownService(StudioError, code="unknown-service", exit_status=15):
+    """The other computer answers, but not as a known speech service."""
+
+
+class NotOnServer(StudioError, code="not-on-server", exit_status=15):
+    """Something that the other computer cannot do."""

@@ -330,13 +330,23 @@ LISTS_BUILT_IN_SPEAKERS = BoolSetting(
     default=True,
 )
 FIRST_RUN_IS_OVER = BoolSetting(key="first-run-is-over", default=False)
-# Names of the models whose download the end of the program interrupts. It continues at the next start.
+# Models whose download the end of the program interrupts: the name, then each variant after a tab. The download continues
+# at the next start.
 UNFINISHED_DOWNLOADS = StringsSetting(key="unfinished-downloads", most=20)
 
 # The speech service.
 
 SERVES_AT_START = BoolSetting(key="serves-at-start", default=False)
 SERVICE_PORT = IntSetting(key="service-port", default=8807, low=1024, high=65535)
+
+# Another computer that speaks. Its token is kept in a file of its own (``studio.remote.address``).
+USES_SERVER = BoolSetting(key="uses-server", default=False)
+SERVER_URL = StringSetting(key="server-url", default="", may_be_empty=True, longest=300)
+SERVER_MODEL = StringSetting(key="server-model", default="", may_be_empty=True, longest=100)  # the last one it had
+# For a server of another program: the model and the voice that speak, and the names of its other voices.
+OTHER_SERVER_MODEL = StringSetting(key="other-server-model", default="", may_be_empty=True, longest=200)
+OTHER_SERVER_VOICE = StringSetting(key="other-server-voice", default="", may_be_empty=True, longest=200)
+OTHER_SERVER_VOICES = StringsSetting(key="other-server-voices", most=200)
 
 # Initial values of the export dialog.
 
@@ -348,8 +358,9 @@ EXPORT_FOLDER = Folder(
     default="",
     name_of_empty="Next to the script",
 )
-# Folders of the last exports, as the name of the script, a tab, and the folder; the latest is the last.
+# Measurements of models, as in ``ModelSpeed.entry``.
 MODEL_SPEEDS = StringsSetting(key="model-speeds", most=50)
+# Folders of the last exports, as the name of the script, a tab, and the folder; the latest is the last.
 EXPORT_FOLDERS = StringsSetting(key="export-folders", most=100)
 EXPORT_FILES = Choice(
     key="export-files",

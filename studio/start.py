@@ -44,7 +44,7 @@ def _open_window(arguments: list[str]) -> int:
         platform = require_screen(os.environ)
         if platform is not None:
             os.environ["QT_QPA_PLATFORM"] = platform
-        gc.disable()  # the imports leave little garbage, and ``run_app`` collects it
+        gc.disable()  # the imports leave little garbage; ``run_app`` collects what follows
         try:
             from studio.app.main import run_app  # noqa: PLC0415 - Qt is not needed by the command line
         except ImportError as error:

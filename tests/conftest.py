@@ -19,8 +19,13 @@ import studio  # noqa: F401 - before torch: it decides how OpenMP threads wait
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Tests are not timed: on a busy machine, drawing an example may take longer than the limits of Hypothesis.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Tests are not timed: on a busy machine, drawing an example may take longer than the limits of Hypothesis. All examples of
+# a test share its fixtures, so a test must not change them.
+settings.register_profile(
+    "untimed",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("untimed")
 
 _TESTS = Path(__file__).resolve().parent

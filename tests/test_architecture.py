@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "studio" / "ARCHITECTURE.md").read_text("utf-8")
 
@@ -15,6 +17,7 @@ def test_every_file_it_names_exists() -> None:
     assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
+@pytest.mark.slow
 def test_every_class_it_names_exists() -> None:
     source = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "studio").rglob("*.py")))
     named = set(re.findall(r"`([A-Z][a-z]\w+)`", TEXT))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from setting_values import other_value
 
 from studio import settings as declared
 from studio.audio.encoding import ENCODINGS
@@ -106,6 +107,14 @@ def test_a_changed_setting_is_stored(path: Path) -> None:
         assert each[SHORTCUTS] == {"play.toggle": ("F7",)}
         assert not each.is_default(LANGUAGE)
         assert each.complaints == ()
+
+
+def test_the_file_keeps_every_setting(path: Path) -> None:
+    values = {setting: other_value(setting) for setting in SETTINGS}
+    Settings(path).change(values)
+    found = Settings(path)
+    assert found.complaints == ()
+    assert {setting: found[setting] for setting in SETTINGS} == values
 
 
 def test_the_file_contains_only_changed_settings(path: Path) -> None:

@@ -23,6 +23,7 @@ from studio import paths
 from studio.catalog.installed import DEFAULT_MODEL
 from studio.cli import main as main_module
 from studio.errors import StudioError, from_record, type_of_code
+from studio.text.styles import load_styles
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "studio").rglob("*.py"))
@@ -49,6 +50,7 @@ LIGHT_MODULES = [
     "studio.export.worker_source",
     "studio.pipeline.request",
     "studio.project.project",
+    "studio.remote.remote_worker",
     "studio.settings_store",
     "studio.text",
     "studio.voices",
@@ -101,6 +103,7 @@ def source_of(path: Path) -> Source:
     return Source(frozenset(imports), tuple(calls), bool(ast.get_docstring(tree)))
 
 
+@pytest.mark.slow
 def test_packages_import_only_from_lower_layers() -> None:
     program = Path(sys.executable).with_name("lint-imports")
     linted = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -122,6 +125,7 @@ def test_the_packaging_folder_does_not_shadow_the_packaging_library() -> None:
     assert ROOT not in Path(packaging.version.__file__).parents or ".venv" in packaging.version.__file__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", LIGHT_MODULES)
 def test_engine_libraries_are_imported_in_the_worker_only(module: str) -> None:
     code = f"import sys, {module}; print(*({ENGINES!r} & set(sys.modules)))"
@@ -139,11 +143,12 @@ def test_long_files_are_reported() -> None:
             warnings.warn(f"{name_of(path)} has {num_lines} lines", stacklevel=1)
 
 
+@pytest.mark.slow
 def test_every_imported_library_is_declared() -> None:
     """A library installed only for the tests would be missing on the user's computer."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    requirements = project["dependencies"] + extras["media"] + extras["serve"]
+    requirements = project["dependencies"] + extras["media"] + extras["serve"] + extras["cluster"]
     declared = {_plain(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
     distributions_of = packages_distributions()
     missing = [
@@ -200,8 +205,13 @@ def test_no_global_random_generator_is_used() -> None:
 def all_errors() -> set[type[StudioError]]:
     """Return all error classes, including those declared outside errors.py."""
     for module in pkgutil.walk_packages(studio.__path__, "studio."):
-        if not module.name.endswith("__main__"):
+        if module.name.endswith("__main__"):
+            continue
+        try:
             importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            if error.name != "ray":  # in the extra "cluster", which the tests do not need
+                raise
     waiting, found = [StudioError], set()
     while waiting:
         subclasses = waiting.pop().__subclasses__()
@@ -233,6 +243,7 @@ def test_the_readme_lists_every_error_with_its_exit_status() -> None:
     assert listed == {code: kind.exit_status for code, kind in type_of_code.items()}
 
 
+@pytest.mark.slow
 def test_the_command_line_parses_every_example_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     examples = re.findall(r"^(?:[\w-]+ \| )?timbre (.+)$", readme, re.MULTILINE)
@@ -241,6 +252,19 @@ def test_the_command_line_parses_every_example_in_the_readme() -> None:
         words = shlex.split(example, comments=True)
         if words[-1] != "--help":
             main_module._build_parser().parse_args(words)
+
+
+def test_every_example_names_a_style_of_its_model() -> None:
+    """Examples in the README and in the help of the commands."""
+    sources = [ROOT / "README.md", *(ROOT / "studio" / "cli").glob("*.py")]
+    lines = [line for path in sources for line in path.read_text("utf-8").splitlines()]
+    examples = [found for line in lines if (found := re.search(r"timbre (?:say|export) .*--preset ([\w.-]+)", line))]
+    assert len(examples) >= 3
+    mini = paths.resources() / "models" / DEFAULT_MODEL
+    for example in examples:
+        is_of_cosyvoice2 = "--model CosyVoice2-0.5B" in example.string
+        styles = load_styles("cosyvoice2") if is_of_cosyvoice2 else load_styles("cosyvoice3", mini)
+        assert styles.find(example[1]), example.string
 
 
 def test_resources_are_found_in_a_checkout_and_in_an_installed_package(

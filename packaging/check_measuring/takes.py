@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,7 @@ from studio.pipeline.enrolment import build_prompt
 from studio.pipeline.evidence import EvidenceReader, Generation, SpokenSentence
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions, SentenceEvidence, VoiceReference
+from studio.pipeline.silence import without_leading_silence
 from studio.pipeline.synthesizer import Synthesizer
 from studio.text.segmentation import Sentence, prepare_text
 from training.corpus.phones import SILENCE
@@ -214,17 +215,19 @@ class TakeSet:
         for path in sorted(self.folder.glob("*.json")):
             content = json.loads(path.read_text("utf-8"))
             samples, rate = soundfile.read(path.with_suffix(".wav"), dtype="float32")
-            yield MeasuredTake(
-                path=path,
-                kind=content["kind"],
-                text=content["text"],
-                prompt=Path(content["prompt"]),
-                evidence=tuple(_evidence(each) for each in content["evidence"]),
-                place=tuple(content["place"]) if content["place"] else None,
-                words=tuple(SpokenWord(**word) for word in content["words"]),
-                is_really_good=content["is_really_good"],
-                samples=samples,
-                sample_rate=rate,
+            yield _trimmed(
+                MeasuredTake(
+                    path=path,
+                    kind=content["kind"],
+                    text=content["text"],
+                    prompt=Path(content["prompt"]),
+                    evidence=tuple(_evidence(each) for each in content["evidence"]),
+                    place=tuple(content["place"]) if content["place"] else None,
+                    words=tuple(SpokenWord(**word) for word in content["words"]),
+                    is_really_good=content["is_really_good"],
+                    samples=samples,
+                    sample_rate=rate,
+                )
             )
 
     def _path(self, kind: str, number: int) -> Path:
@@ -300,6 +303,25 @@ class TakeSet:
             "noise burst": _with_noise,
         }
         return derive[kind](base, random)
+
+
+def _trimmed(take: MeasuredTake) -> MeasuredTake:
+    """Remove leading silence, as the window and the command line do."""
+    samples = np.concatenate(list(without_leading_silence([take.samples], take.sample_rate)))
+    removed = (len(take.samples) - len(samples)) / take.sample_rate
+    return replace(
+        take,
+        samples=samples,
+        evidence=tuple(
+            replace(each, from_seconds=max(0.0, each.from_seconds - removed), to_seconds=each.to_seconds - removed)
+            for each in take.evidence
+        ),
+        place=take.place and (max(0.0, take.place[0] - removed), take.place[1] - removed),
+        words=tuple(
+            replace(word, from_seconds=max(0.0, word.from_seconds - removed), to_seconds=word.to_seconds - removed)
+            for word in take.words
+        ),
+    )
 
 
 def _clean(maker: TakeMaker, text: str, clip: PromptClip, random: np.random.Generator) -> Generated:

@@ -76,7 +76,7 @@ class ModelCheck:
     _official_failures: dict[str, ProcessLost] = field(default_factory=dict, repr=False)
 
     def model(self, generation: str, *, for_official: bool) -> Iterator[Entry]:
-        """Write random weights of full size, unless they exist."""
+        """Write full-size random weights unless they exist."""
         write_random_checkpoint(self.folder, generation, for_official=for_official)
         yield {"bytes": sum(path.stat().st_size for path in self.folder.glob("*.pt"))}
 

@@ -70,7 +70,9 @@ def preparing(generation: str | None, *, for_official: bool) -> Iterator[Step]:
     """``generation``: that of the random model to write, if any."""
     if generation is not None:
         order = {"generation": generation, "for_official": for_official}
-        yield Step("model", "model", "model", order, least_seconds=30.0)
+        # The official program needs a text model as well, so a check that is continued with it writes the model again.
+        name = "model with its text model" if for_official else "model"
+        yield Step("model", name, "model", order, least_seconds=30.0)
     yield Step("forms", "forms", "forms")
     yield Step("recording", "recording", "recording")
 
@@ -194,7 +196,7 @@ class Asked(Protocol):
 
 
 class CheckRun:
-    """Runs the steps of a model. ``start`` starts the process for a model within the given seconds.
+    """Runs the steps of a model. ``start`` starts the process for a model, with a time limit in seconds.
 
     ``most_seconds``: time limit of the whole run, from now on.
     """

@@ -296,6 +296,8 @@ class Stage:
         yield from export_scenes(window, self._wait_for)
         window.actions_by_id["file.serve"].trigger()
         yield "serving", _shown(window.findChildren(ServingDialog)[-1])
+        window.dialogs.open_server()
+        yield "server", _top_dialog(window)
         window.actions_by_id["file.settings"].trigger()
         yield "settings", _top_dialog(window)
         for page in list(Page)[1:]:

@@ -26,7 +26,7 @@ _CUDA_BYTES = 7_000_000_000
 
 @dataclass(frozen=True)
 class TorchSource:
-    """A package index for torch: pip's configured one (``index_url`` None) or one of PyTorch's."""
+    """A package index for torch: the one configured for pip (``index_url`` None), or one from PyTorch."""
 
     index_url: str | None
     build: str  # for messages: "the CPU build"

@@ -1040,8 +1040,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>零样本模式：参考音频配合参考文本，相似度最高。文本须与选区内容一致。</translation>
     </message>
     <message>
-        <source>Cross-lingual mode: the voice is cloned from the audio alone. Add a transcript for a closer likeness, now or later.</source>
-        <translation>跨语种模式：仅凭参考音频克隆。填写参考文本可提高相似度，也可稍后再填。</translation>
+        <source>Cross-lingual mode: the voice is cloned from the audio alone. Add a transcript at any time for a closer likeness.</source>
+        <translation>跨语种模式：仅凭参考音频克隆。填写参考文本可提高相似度，可随时补填。</translation>
     </message>
 </context>
 <context>
@@ -2858,12 +2858,204 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>退出状态 {status}</translation>
     </message>
     <message>
+        <source>A cluster needs libraries that are not installed ({reason}).</source>
+        <translation>集群所需的库未安装（{reason}）。</translation>
+    </message>
+    <message>
+        <source>A node of the cluster {address} runs on this computer already.</source>
+        <translation>本机已在运行集群 {address} 的一个节点。</translation>
+    </message>
+    <message>
+        <source>A replica of the cluster was lost.</source>
+        <translation>集群中的一个副本已失效。</translation>
+    </message>
+    <message>
+        <source>Add the voice again.</source>
+        <translation>请重新添加该音色。</translation>
+    </message>
+    <message>
         <source>An audio file cannot contain word times.</source>
         <translation>音频文件中无法包含逐词时间。</translation>
     </message>
     <message>
+        <source>Check its address and that `timbre serve` runs there, or use a model of this computer.</source>
+        <translation>请检查其地址，并确认那台电脑上正在运行 `timbre serve`；也可以改用本机的模型。</translation>
+    </message>
+    <message>
+        <source>Check its address, that it is switched on, and that `timbre serve` runs there; or use this computer.</source>
+        <translation>请检查地址是否正确、那台电脑是否开机、是否正在运行 `timbre serve`；也可以改用本机。</translation>
+    </message>
+    <message>
+        <source>Check the address and the port.</source>
+        <translation>请检查地址和端口。</translation>
+    </message>
+    <message>
+        <source>Choose a model of this computer first.</source>
+        <translation>请先选用本机的模型。</translation>
+    </message>
+    <message>
+        <source>Copy it again from the other computer.</source>
+        <translation>请从另一台电脑重新复制。</translation>
+    </message>
+    <message>
+        <source>End it with “timbre cluster stop”.</source>
+        <translation>请用 “timbre cluster stop” 停止它。</translation>
+    </message>
+    <message>
+        <source>Enter a name or an address, such as 192.168.1.20:8807 or https://voices.example.org.</source>
+        <translation>请输入主机名或地址，例如 192.168.1.20:8807 或 https://voices.example.org。</translation>
+    </message>
+    <message>
+        <source>Enter the token again.</source>
+        <translation>请重新输入令牌。</translation>
+    </message>
+    <message>
+        <source>Enter the token of `timbre serve` on the other computer.</source>
+        <translation>请输入另一台电脑上 `timbre serve` 的令牌。</translation>
+    </message>
+    <message>
+        <source>Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126, or choose cpu.</source>
+        <translation>请从 https://download.pytorch.org/whl/cu126 安装 CUDA 12.6 版 PyTorch，或选择 cpu。</translation>
+    </message>
+    <message>
+        <source>Install the same version of Timbre Studio on both computers.</source>
+        <translation>请在两台电脑上安装相同版本的 Timbre Studio。</translation>
+    </message>
+    <message>
+        <source>Install them: .venv/bin/pip install --editable &quot;.[cluster]&quot;.</source>
+        <translation>请安装：.venv/bin/pip install --editable &quot;.[cluster]&quot;。</translation>
+    </message>
+    <message>
+        <source>Install them: pip install &quot;timbre-studio[cluster]&quot;.</source>
+        <translation>请安装：pip install &quot;timbre-studio[cluster]&quot;。</translation>
+    </message>
+    <message>
+        <source>Installers do not contain Ray. Install the program with pip, or run it from its source.</source>
+        <translation>安装包不含 Ray。请用 pip 安装本程序，或从源代码运行。</translation>
+    </message>
+    <message>
+        <source>No cluster runs on this computer.</source>
+        <translation>本机没有运行中的集群。</translation>
+    </message>
+    <message>
+        <source>Ray did not start on this computer.</source>
+        <translation>Ray 未能在本机启动。</translation>
+    </message>
+    <message>
+        <source>Ray would run the code of every program that can reach its ports, because its authentication is off.</source>
+        <translation>Ray 的身份验证未开启，任何能访问其端口的程序都可以在此执行代码。</translation>
+    </message>
+    <message>
         <source>Request the stream_format “json” or “sse”.</source>
         <translation>请将 stream_format 设为“json”或“sse”。</translation>
+    </message>
+    <message>
+        <source>Run “ray get-auth-token --generate” on one computer, copy ~/.ray/auth_token to the others, and set {variable}=token on all of them.</source>
+        <translation>请在一台计算机上运行 “ray get-auth-token --generate”，将 ~/.ray/auth_token 复制到其他计算机，并在所有计算机上设置 {variable}=token。</translation>
+    </message>
+    <message>
+        <source>Send it again.</source>
+        <translation>请重新发送。</translation>
+    </message>
+    <message>
+        <source>Send its file first.</source>
+        <translation>请先发送其文件。</translation>
+    </message>
+    <message>
+        <source>Send the file of the voice first, as Timbre Studio does.</source>
+        <translation>请像 Timbre Studio 那样先发送音色文件。</translation>
+    </message>
+    <message>
+        <source>Speak the line again, or use a model of this computer.</source>
+        <translation>请重新合成这一行，或改用本机的模型。</translation>
+    </message>
+    <message>
+        <source>Start it with “timbre cluster start”.</source>
+        <translation>请用 “timbre cluster start” 启动。</translation>
+    </message>
+    <message>
+        <source>TensorRT for RTX does not support this stage on compute capability {c}</source>
+        <translation>TensorRT for RTX 在计算能力 {c} 的显卡上不支持这个阶段</translation>
+    </message>
+    <message>
+        <source>The audio so far is kept. Speak the line again, or use this computer.</source>
+        <translation>已收到的音频会保留。请重新合成这一行，或改用本机。</translation>
+    </message>
+    <message>
+        <source>The cluster cannot serve ({reason}).</source>
+        <translation>集群无法提供服务（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The cluster is busy.</source>
+        <translation>集群繁忙。</translation>
+    </message>
+    <message>
+        <source>The cluster {address} does not answer ({reason}).</source>
+        <translation>集群 {address} 没有响应（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The connection to the other computer was lost in the middle of a line, and could not be restored.</source>
+        <translation>合成途中与另一台电脑的连接中断，且未能恢复。</translation>
+    </message>
+    <message>
+        <source>The file of the voice arrived damaged.</source>
+        <translation>音色文件在传输中损坏。</translation>
+    </message>
+    <message>
+        <source>The installed PyTorch {version} does not support {gpu}.</source>
+        <translation>已安装的 PyTorch {version} 不支持 {gpu}。</translation>
+    </message>
+    <message>
+        <source>The logs are in /tmp/ray/session_latest.</source>
+        <translation>日志位于 /tmp/ray/session_latest。</translation>
+    </message>
+    <message>
+        <source>The other computer cannot do this.</source>
+        <translation>另一台电脑不支持此操作。</translation>
+    </message>
+    <message>
+        <source>The other computer that speaks cannot be reached.</source>
+        <translation>无法连接负责合成的另一台电脑。</translation>
+    </message>
+    <message>
+        <source>The reason is in {path}.</source>
+        <translation>原因见 {path}。</translation>
+    </message>
+    <message>
+        <source>The speech service does not have the file of a voice.</source>
+        <translation>语音服务没有某个音色的文件。</translation>
+    </message>
+    <message>
+        <source>The token in {path} contains characters that tokens do not have.</source>
+        <translation>{path} 中的令牌含有无效字符。</translation>
+    </message>
+    <message>
+        <source>This is not possible while another computer speaks.</source>
+        <translation>由另一台电脑合成时不支持此操作。</translation>
+    </message>
+    <message>
+        <source>This service does not have the voice.</source>
+        <translation>此服务没有该音色。</translation>
+    </message>
+    <message>
+        <source>Try again in a few seconds.</source>
+        <translation>请过几秒再试。</translation>
+    </message>
+    <message>
+        <source>Use a model of this computer.</source>
+        <translation>请改用本机的模型。</translation>
+    </message>
+    <message>
+        <source>Use its IP address, or start `timbre serve` there with --allow-host NAME.</source>
+        <translation>请使用其 IP 地址，或在那台电脑上用 --allow-host NAME 启动 `timbre serve`。</translation>
+    </message>
+    <message>
+        <source>cannot be reached</source>
+        <translation>无法连接</translation>
+    </message>
+    <message>
+        <source>changed its engine</source>
+        <translation>更换了引擎</translation>
     </message>
     <message>
         <source>is not a group of settings</source>
@@ -2980,6 +3172,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>speech recogniser, {folder}</source>
         <translation>语音识别模型，{folder}</translation>
+    </message>
+    <message>
+        <source>status {status}</source>
+        <translation>状态码 {status}</translation>
+    </message>
+    <message>
+        <source>the connection was closed</source>
+        <translation>连接已关闭</translation>
     </message>
     <message>
         <source>the device is gone</source>
@@ -3298,8 +3498,48 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{format} 不支持 {sample_rate} Hz。</translation>
     </message>
     <message>
+        <source>{host} does not accept the token.</source>
+        <translation>{host} 不接受此令牌。</translation>
+    </message>
+    <message>
+        <source>{host} does not answer as a speech service does.</source>
+        <translation>{host} 的应答不像语音服务。</translation>
+    </message>
+    <message>
         <source>{host} does not have the model (status {status}).</source>
         <translation>{host} 上没有该模型（状态码 {status}）。</translation>
+    </message>
+    <message>
+        <source>{host} does not know itself by this name.</source>
+        <translation>{host} 不接受用这个主机名访问。</translation>
+    </message>
+    <message>
+        <source>{host} has neither styles of this program nor conversion of recordings.</source>
+        <translation>{host} 没有本程序的风格，也不能转换录音。</translation>
+    </message>
+    <message>
+        <source>{host} is busy.</source>
+        <translation>{host} 正忙。</translation>
+    </message>
+    <message>
+        <source>{host} refuses the request: {reason}.</source>
+        <translation>{host} 拒绝了请求：{reason}。</translation>
+    </message>
+    <message>
+        <source>{host} runs a version that does not fit this one ({reason}).</source>
+        <translation>{host} 运行的版本与本机不兼容（{reason}）。</translation>
+    </message>
+    <message>
+        <source>{host} sends audio of another form than 16-bit mono at {rate} Hz.</source>
+        <translation>{host} 发送的音频不是 {rate} Hz、16 位单声道。</translation>
+    </message>
+    <message>
+        <source>{host} sent no audio.</source>
+        <translation>{host} 没有发送音频。</translation>
+    </message>
+    <message>
+        <source>{host} {how} in the middle of the line.</source>
+        <translation>{host} 在合成途中{how}。</translation>
     </message>
     <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
@@ -3420,6 +3660,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{version} in {folder}</source>
         <translation>{version}，位于 {folder}</translation>
+    </message>
+    <message>
+        <source>“{address}” is not the address of a server.</source>
+        <translation>“{address}”不是有效的服务器地址。</translation>
     </message>
     <message>
         <source>“{final}” has no vowel.</source>
@@ -4594,8 +4838,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请检查错误信息中文件的权限，或新建一个；原文件会保留。</translation>
     </message>
     <message>
+        <source>Check the token, and that both computers have the same version of the program.</source>
+        <translation>请检查令牌，并确认两台电脑上的程序版本相同。</translation>
+    </message>
+    <message>
         <source>Choose a {own} model with --model, or create the voice from a recording.</source>
         <translation>请用 --model 选择 {own} 模型，或用录音创建音色。</translation>
+    </message>
+    <message>
+        <source>Choose another model of the server.</source>
+        <translation>请选择该服务器的其他模型。</translation>
+    </message>
+    <message>
+        <source>Describe the style in your own words, or use a model of this computer.</source>
+        <translation>请用自己的话描述风格，或改用本机的模型。</translation>
     </message>
     <message>
         <source>Give a recording or the name of a voice with --voice.</source>
@@ -4698,7 +4954,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>文件不存在、不是音频，或其格式需要 ffmpeg 才能读取。</translation>
     </message>
     <message>
-        <source>The first chunk (--first-hop) ends where exact streaming cannot split.</source>
+        <source>The first chunk (--first-hop) ends where exact streaming cannot split the audio.</source>
         <translation>首个分块（--first-hop）的结束位置无法用于精确的流式生成。</translation>
     </message>
     <message>
@@ -4736,6 +4992,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The name is not valid for a voice.</source>
         <translation>该名称不能用作音色名称。</translation>
+    </message>
+    <message>
+        <source>The other computer answers, but not as a known speech service.</source>
+        <translation>另一台电脑有应答，但不是可识别的语音服务。</translation>
+    </message>
+    <message>
+        <source>The other computer refuses the request.</source>
+        <translation>另一台电脑拒绝了请求。</translation>
     </message>
     <message>
         <source>The project file is missing, damaged, from a newer version, or not a project.</source>
@@ -7263,6 +7527,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>重新合成</translation>
     </message>
     <message>
+        <source>The server that speaks does not have this.</source>
+        <translation>当前合成用的服务器不支持此项。</translation>
+    </message>
+    <message>
         <source>Volume</source>
         <translation>音量</translation>
     </message>
@@ -7354,6 +7622,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>首音延迟 {seconds:.2f} 秒</translation>
     </message>
     <message>
+        <source>network {seconds:.2f} s</source>
+        <translation>网络 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
         <source>Last line: {figures}</source>
         <translation>上一行：{figures}</translation>
     </message>
@@ -7416,6 +7688,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>
             <numerusform>%n 行</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Use this computer</source>
+        <translation>改用本机</translation>
     </message>
     <message>
         <source>Queue and log</source>
@@ -7800,6 +8076,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>加载模型</translation>
     </message>
     <message>
+        <source>Another computer…</source>
+        <translation>另一台电脑…</translation>
+    </message>
+    <message>
         <source>Use</source>
         <translation>使用</translation>
     </message>
@@ -7833,6 +8113,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{name}: {files} damaged. “Repair” downloads only these files.</source>
         <translation>{name}：{files} 已损坏。点击“修复”只会重新下载这些文件。</translation>
+    </message>
+    <message>
+        <source>Another computer…</source>
+        <translation>另一台电脑…</translation>
     </message>
     <message>
         <source>{name}: complete. Checksums recorded for the next verification.</source>
@@ -7968,6 +8252,21 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>This take is shorter than expected for its text. Listen to it and keep it, or speak the line again.</source>
         <translation>此版本比预期的时长短。请试听后保留，或重新朗读此行。</translation>
+    </message>
+</context>
+<context>
+    <name>OtherServerFields</name>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <translation>音色</translation>
+    </message>
+    <message>
+        <source>This server belongs to another program. Its own voices speak: the one with the name of a line&apos;s voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
+        <translation>此服务器属于其他程序，由它自己的音色合成：优先使用与该行音色同名的音色，否则使用这里选择的音色。它没有克隆音色、风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
     </message>
 </context>
 <context>
@@ -8159,6 +8458,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Clear finished</source>
         <translation>清除已完成</translation>
+    </message>
+    <message>
+        <source>Connecting again</source>
+        <translation>正在重新连接</translation>
     </message>
     <message>
         <source>Queued</source>
@@ -8748,6 +9051,57 @@ Drop a recording here to create a voice.</source>
 
 粘贴或打开文本，会自动拆分为多行。
 将录音拖到这里即可创建音色。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerDialog</name>
+    <message>
+        <source>Another computer</source>
+        <translation>另一台电脑</translation>
+    </message>
+    <message>
+        <source>A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; scripts, takes and checks stay here.</source>
+        <translation>由运行“timbre serve”的电脑合成语音。用到的音色会发送一次；脚本、版本和检查都留在本机。</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>令牌</translation>
+    </message>
+    <message>
+        <source>Show token</source>
+        <translation>显示令牌</translation>
+    </message>
+    <message>
+        <source>Texts, voices and the token are not encrypted over http. Use it only in a network you trust.</source>
+        <translation>通过 http 传输的文本、音色和令牌不加密，请仅在可信网络中使用。</translation>
+    </message>
+    <message>
+        <source>Test connection</source>
+        <translation>测试连接</translation>
+    </message>
+    <message>
+        <source>Use this address</source>
+        <translation>使用此地址</translation>
+    </message>
+    <message>
+        <source>Use this computer</source>
+        <translation>改用本机</translation>
+    </message>
+    <message>
+        <source>Connecting…</source>
+        <translation>正在连接…</translation>
+    </message>
+    <message>
+        <source>{model} on {device}; network {milliseconds:.0f} ms</source>
+        <translation>{model}，运行于 {device}；网络 {milliseconds:.0f} 毫秒</translation>
+    </message>
+    <message>
+        <source>Connected. Choose a model and a voice, then use this address.</source>
+        <translation>已连接。请选择模型和音色，然后使用此地址。</translation>
     </message>
 </context>
 <context>
@@ -9689,6 +10043,18 @@ Drop a recording here to create a voice.</source>
         <translation>只输出噪声</translation>
     </message>
     <message>
+        <source>Connecting to {server}…</source>
+        <translation>正在连接 {server}…</translation>
+    </message>
+    <message>
+        <source>{server} cannot be used</source>
+        <translation>{server} 无法使用</translation>
+    </message>
+    <message>
+        <source>{server}, not connected</source>
+        <translation>{server}，未连接</translation>
+    </message>
+    <message>
         <source>{model}, not loaded</source>
         <translation>{model}（未加载）</translation>
     </message>
@@ -10171,6 +10537,10 @@ Drop a recording here to create a voice.</source>
         <translation>第 {number} 行：正在准备音色</translation>
     </message>
     <message>
+        <source>Line {number}: connecting again</source>
+        <translation>第 {number} 行：正在重新连接</translation>
+    </message>
+    <message>
         <source>Speaking line {number}</source>
         <translation>正在生成第 {number} 行</translation>
     </message>
@@ -10384,6 +10754,10 @@ Drop a recording here to create a voice.</source>
         <translation>首音延迟 {value}</translation>
     </message>
     <message>
+        <source>network {value}</source>
+        <translation>网络 {value}</translation>
+    </message>
+    <message>
         <source>RTF {value}</source>
         <translation>RTF {value}</translation>
     </message>
@@ -10394,6 +10768,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Buffered {value}</source>
         <translation>缓冲 {value}</translation>
+    </message>
+    <message>
+        <source>Of the latency: network {network}, queue {queue}</source>
+        <translation>首音延迟中：网络 {network}，排队 {queue}</translation>
     </message>
     <message>
         <source>Latency: time from the request to the first audio.

@@ -219,7 +219,7 @@ class Actions(QObject):
         return {name: bar.addMenu(QCoreApplication.translate("Menus", title)) for name, title in MENUS.items()}
 
     def fill_menus(self, menus: Mapping[str, QMenu]) -> None:
-        """Add the entries. The keys that assign voices have none."""
+        """Add the entries to ``menus``, by name. The keys that assign voices have none."""
         for spec in SPECS:
             menu = menus[spec.id.partition(".")[0]]
             menu.addAction(self._actions[spec.id])

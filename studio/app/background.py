@@ -146,6 +146,6 @@ def _pool() -> _Pool:
 
 def _as_studio_error(error: BaseException) -> StudioError:
     if isinstance(error, StudioError):
-        return error.with_traceback(None)  # its frames keep the objects that the work used
+        return error.with_traceback(None)  # its frames keep the objects used by the work alive
     _log.error("unexpected, in the background", exc_info=error)
     return unexpected_error(error.with_traceback(None))

@@ -45,12 +45,16 @@ class EngineState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """The model and its state. ``description`` is set while READY, ``error`` while FAILED."""
+    """The model and its state. ``description`` is set while READY, ``error`` while FAILED.
+
+    ``server`` names the other computer on which the model runs; empty for this one.
+    """
 
     folder: Path
     state: EngineState = EngineState.NOT_LOADED
     description: EngineDescription | None = None
     error: StudioError | None = None
+    server: str = ""
 
 
 class WorkerBridge(QObject):
@@ -66,10 +70,12 @@ class WorkerBridge(QObject):
         folder: Path,
         options: EngineOptions | None = None,
         parent: QObject | None = None,
+        *,
+        server: str = "",
     ) -> None:
         super().__init__(parent)
         self._start_worker = start_worker
-        self._engine = Engine(folder)
+        self._engine = Engine(folder, server=server)
         self._options = options
         self._client: WorkerClient | None = None
         self._engine_status: EngineStatus | None = None
@@ -102,9 +108,20 @@ class WorkerBridge(QObject):
         """Start the worker and load the model; ``engine_changed`` reports the progress."""
         self.run(self.ready())
 
-    def use_model(self, folder: Path, options: EngineOptions | None = None) -> None:
-        """Switch to another model and cancel the requests to the old one."""
-        self.run(self._change_model(folder, options))
+    def use_model(
+        self,
+        folder: Path,
+        options: EngineOptions | None = None,
+        *,
+        start_worker: Callable[[], Worker] | None = None,
+        server: str = "",
+    ) -> None:
+        """Switch to another model and cancel the requests to the old one.
+
+        ``start_worker`` replaces the function of the constructor, for a model on the computer ``server``.
+        """
+        self._start_worker = start_worker or self._start_worker
+        self.run(self._change_model(Engine(folder, EngineState.LOADING, server=server), options))
 
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run ``work`` as a task. Its exception is emitted as ``failed``."""
@@ -128,7 +145,9 @@ class WorkerBridge(QObject):
             raise
         if client is self._client and self._engine.description is not description:
             self._lines_at_once = description.max_concurrent_lines
-            self._show(Engine(self._engine.folder, EngineState.READY, description))
+            # The model on another computer is known only now.
+            folder = Path(description.folder) if self._engine.server else self._engine.folder
+            self._show(Engine(folder, EngineState.READY, description, server=self._engine.server))
         return description
 
     def speak(
@@ -176,7 +195,7 @@ class WorkerBridge(QObject):
 
     def worker_died(self) -> None:
         """Report the model as not loaded. Called by code that finds the worker dead."""
-        self._show(Engine(self._engine.folder))
+        self._show(Engine(self._engine.folder, server=self._engine.server))
 
     async def close(self) -> None:
         """End the worker permanently. This never hangs."""
@@ -187,10 +206,10 @@ class WorkerBridge(QObject):
         if self._client is not None:
             await self._client.close()
 
-    async def _change_model(self, folder: Path, options: EngineOptions | None) -> None:
+    async def _change_model(self, engine: Engine, options: EngineOptions | None) -> None:
         before, self._client = self._client, None
         self._options = options
-        self._show(Engine(folder, EngineState.LOADING))
+        self._show(engine)
         if before is not None:
             await before.close()
         await self.ready()

@@ -72,6 +72,18 @@ class Dialogs(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.show()
 
+    def open_server(self, parent: QWidget | None = None) -> None:
+        """Open the dialog for another computer that speaks."""
+        from studio.app.servers.server_dialog import ServerDialog  # noqa: PLC0415
+
+        session = self._session
+        last = session.last_server()
+        dialog = ServerDialog(last, parent or self._window, is_in_use=session.server() is not None)
+        dialog.server_chosen.connect(session.use_server)
+        dialog.this_computer_chosen.connect(session.use_this_computer)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
     def open_comparison(self, takes_controller: TakesController, selected: list[str]) -> None:
         """Compare the ``selected`` takes of the current line, or all its takes if fewer than two are selected."""
         from studio.app.inspector.compare_dialog import CompareDialog  # noqa: PLC0415

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio import paths
 from studio.app.background import in_background
-from studio.app.bridge import EngineState, WorkerBridge
+from studio.app.bridge import Engine, EngineState, WorkerBridge
 from studio.app.checking.policy import policy_of
 from studio.app.inspector.thumbnails import WaveformThumbnails
 from studio.app.playback.audio_player import AudioPlayer, PlaybackStats
@@ -38,17 +38,24 @@ from studio.project.fingerprint import voice_key
 from studio.project.lines import LineState
 from studio.project.project import Project
 from studio.project.takes import Take
+from studio.remote.address import ServerAddress, descriptions_folder, server_token_file
 from studio.settings import (
     ENGINES,
     EXPORT_WAITS_FOR_CHECKS,
     IDLE_RELEASE_MINUTES,
     MODEL,
     NUM_THREADS,
+    OTHER_SERVER_MODEL,
+    OTHER_SERVER_VOICE,
+    OTHER_SERVER_VOICES,
     OUTPUT_DEVICE,
     PLACE,
     PREFERS_RL,
+    SERVER_MODEL,
+    SERVER_URL,
     SPEECH_LM_PRECISION,
     STREAMS_APPROXIMATELY,
+    USES_SERVER,
     VOICE_CACHE_GIBIBYTES,
     WANTED_ENGINES,
 )
@@ -120,7 +127,14 @@ class Session(QObject):
         self.library: VoiceLibrary = services.open_library()
         self.voice_edits = VoiceEdits(self.library, self.editor.undo_stack, self)
         self.removed_takes = RemovedTakes(self.editor, self)
-        self.bridge = WorkerBridge(services.start_worker, self.model_folder(), self.engine_options(), self)
+        server = self.server()
+        self.bridge = WorkerBridge(
+            self._worker_starter(),
+            self.speaking_folder(),
+            self.engine_options(),
+            self,
+            server="" if server is None else server.host,
+        )
         self.queue = SynthesisQueue(
             self.bridge, self.editor, self.line_statuses, self.find_voice, self, settings=settings
         )
@@ -145,6 +159,7 @@ class Session(QObject):
         self.queue.synthesis_started.connect(self._on_synthesis_started)
         self.queue.job_finished.connect(self._on_job_finished)
         self.queue.became_idle.connect(self.update_meters)
+        self.bridge.engine_changed.connect(self._on_engine_changed)
         # playback
         self.transport.started.connect(lambda playing: self.audio_shown.emit(playing.audio, playing.line_id))
         self.transport.started.connect(lambda _: self._meter_timer.start())
@@ -227,8 +242,30 @@ class Session(QObject):
         self.retries.begin()
         self.checker.check_unchecked()
 
+    def server(self) -> ServerAddress | None:
+        """Return the other computer that speaks, or None if this one does."""
+        return self.last_server() if self.settings[USES_SERVER] and self.settings[SERVER_URL] else None
+
+    def last_server(self) -> ServerAddress:
+        """Return the server that was used last. Its address is empty if there was none."""
+        settings = self.settings
+        return ServerAddress(
+            settings[SERVER_URL],
+            server_token_file(),
+            model=settings[OTHER_SERVER_MODEL],
+            voice=settings[OTHER_SERVER_VOICE],
+            voices=settings[OTHER_SERVER_VOICES],
+        )
+
+    def speaking_folder(self) -> Path:
+        """Return the folder that describes the model in use, on this computer or another one."""
+        server = self.server()
+        if server is None:
+            return self.model_folder()
+        return descriptions_folder(server.url) / (self.settings[SERVER_MODEL] or server.host)
+
     def model_folder(self) -> Path:
-        """Return the folder of the chosen model, by default of the bundled one."""
+        """Return the folder of the model that was chosen on this computer, by default of the bundled one."""
         choice = self.settings[MODEL]
         if choice and Path(choice).is_dir():
             return Path(choice)
@@ -259,19 +296,64 @@ class Session(QObject):
         if choice not in models and not Path(choice).is_dir():
             raise ModelNotFound("There is no model {choice}.", remedy="Choose one that is installed.", choice=choice)
         self.settings[MODEL] = choice
+        self.use_this_computer()
+
+    def use_this_computer(self) -> None:
+        """Speak with the model that was chosen on this computer."""
+        self.settings[USES_SERVER] = False
+        self._change_engine()
+
+    def use_server(self, server: ServerAddress, model: str) -> None:
+        """Speak through ``server``, which has told the name of its ``model``."""
+        self.settings[SERVER_URL], self.settings[SERVER_MODEL] = server.url, model
+        self.settings[OTHER_SERVER_MODEL], self.settings[OTHER_SERVER_VOICE] = server.model, server.voice
+        self.settings[OTHER_SERVER_VOICES] = server.voices
+        self.use_last_server()
+
+    def use_last_server(self) -> None:
+        """Speak through the server that was used last."""
+        self.settings[USES_SERVER] = True
+        self._change_engine()
+
+    def _change_engine(self) -> None:
+        server = self.server()
         self.load_styles()
-        self.bridge.use_model(self.model_folder(), self.engine_options())
+        self.bridge.use_model(
+            self.speaking_folder(),
+            self.engine_options(),
+            start_worker=self._worker_starter(),
+            server="" if server is None else server.host,
+        )
+
+    def _worker_starter(self) -> Callable[[], Worker]:
+        server = self.server()
+        if server is None:
+            return self.services.start_worker
+
+        def connect() -> Worker:
+            from studio.remote.openai_worker import OpenAiWorker  # noqa: PLC0415 - after the first paint
+            from studio.remote.remote_worker import RemoteWorker  # noqa: PLC0415
+
+            return OpenAiWorker(server) if server.is_other_program else RemoteWorker(server)
+
+        return connect
+
+    def _on_engine_changed(self, engine: Engine) -> None:
+        """Follow a server that has another model than at the last connection."""
+        if engine.server and engine.state is EngineState.READY:
+            self.settings[SERVER_MODEL] = engine.folder.name
+            self.load_styles()
 
     def load_styles(self) -> None:
         """Load the styles of the model. Call after the first paint."""
-        self.styles.use_model(self.model_folder())
+        self.styles.use_model(self.speaking_folder())
 
     # Settings.
 
     def _apply_settings(self, changed: Container[object]) -> None:
         if OUTPUT_DEVICE in changed:
             self.transport.switch_device()
-        if any(setting in changed for setting in _ENGINE_SETTINGS):
+        if any(setting in changed for setting in _ENGINE_SETTINGS) and self.server() is None:
             self.bridge.use_model(self.model_folder(), self.engine_options())
 
     def device_names(self, kind: str) -> tuple[str, ...]:
@@ -314,7 +396,7 @@ class Session(QObject):
     # Voices.
 
     def voice_sources(self) -> VoiceImportServices:
-        """Return the services for the import of voices: devices, worker, model folder."""
+        """Return what the importer of voices needs: devices, worker, model folder."""
         from studio.app.voices.voice_importer import VoiceImportServices  # noqa: PLC0415 - after the first paint
 
         return VoiceImportServices(
@@ -476,6 +558,8 @@ class Session(QObject):
                 num_underruns=self.transport.num_underruns,
                 num_takes=self._num_takes,
                 level=self.transport.level,
+                network_seconds=report.network_seconds if report else None,
+                queue_seconds=report.queue_seconds if report else None,
             )
         )
         if not self.transport.is_playing and self.queue.current is None:

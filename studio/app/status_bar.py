@@ -66,15 +66,25 @@ class StatusBar(QWidget):
         description = engine.description
         match engine.state:
             case EngineState.READY if description is not None:
-                words, mark = f"{description.model_name} · {description.device}", icon("engine", colors.good)
+                parts = (description.model_name, description.device, engine.server)
+                words, mark = " · ".join(filter(None, parts)), icon("engine", colors.good)
                 if description.makes_noise:
                     mark = icon("warning", colors.warn)
                     words += " · " + self.tr("generates noise, not speech")
+            case EngineState.LOADING if engine.server:
+                words = self.tr("Connecting to {server}…").format(server=engine.server)
+                mark = icon("engine", colors.busy)
+            case EngineState.FAILED if engine.server:
+                words = self.tr("{server} cannot be used").format(server=engine.server)
+                mark = icon("warning", colors.bad)
             case EngineState.LOADING:
                 words, mark = self.tr("Loading {model}…").format(model=engine.folder.name), icon("engine", colors.busy)
             case EngineState.FAILED:
                 words = self.tr("{model} could not be loaded").format(model=engine.folder.name)
                 mark = icon("warning", colors.bad)
+            case _ if engine.server:
+                words = self.tr("{server}, not connected").format(server=engine.server)
+                mark = icon("engine", colors.quiet)
             case _:
                 words = self.tr("{model}, not loaded").format(model=engine.folder.name)
                 mark = icon("engine", colors.quiet)
@@ -138,6 +148,6 @@ class StatusBar(QWidget):
         description = engine.description
         if description is None:
             return str(engine.folder)
-        rows = [description.generation, description.folder]
+        rows = [description.generation, engine.server or description.folder]
         rows += [f"{stage}: {how}" for stage, how in description.stages.items()]
         return "\n".join([*rows, *description.notes])

@@ -33,6 +33,7 @@ from studio.app.synthesis.task_reporter import TaskReporter
 from studio.app.theme.icons import icon
 from studio.app.undo import UndoActions
 from studio.app.voices.panel import VoicesPanel
+from studio.errors import ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, StudioError, UnknownService
 from studio.project.draft_writer import Unwritten
 from studio.settings import LISTS_BUILT_IN_SPEAKERS, SHORTCUTS, TAKES_AT_ONCE, TEXT_SPLITTING
 
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from studio.app.recent_files import RecentFiles
     from studio.app.synthesis.queue_panel import QueuePanel
     from studio.app.widgets.collapsible_panel import CollapsiblePanel
+
+
+_ERRORS_OF_SERVERS = (ConnectionLost, NotOnServer, ServerRefused, ServerUnreachable, UnknownService)
 
 
 class MainWindow(QMainWindow):
@@ -271,7 +275,7 @@ class MainWindow(QMainWindow):
         script.view.text_delegate.stop_playback = session.stop
         self._escape = EscapeStopsPlayback(session, self.transport.stop, self)
         session.bridge.engine_changed.connect(self._on_engine_changed)
-        session.failed.connect(self.notices.show_error)
+        session.failed.connect(self._show_failure)
         self.documents.failed.connect(self.notices.show_error)
         self.documents.noticed.connect(self.notices.show_hint)
         session.editor.unwritten_changed.connect(self._on_unwritten)
@@ -386,8 +390,18 @@ class MainWindow(QMainWindow):
     def _on_engine_changed(self, engine: Engine) -> None:
         self.status.show_engine(engine)
         if engine.state is EngineState.READY and engine.description is not None:
+            server = self.session.server()
+            self.inspector.form.allow_sampling(server is None or not server.is_other_program)
             self.voices.use_model(self.session.bridge, engine.description.generation)
         self.tasks.show()
+
+    def _show_failure(self, error: StudioError) -> None:
+        """Show an error of the session. If another computer fails, offer to speak here."""
+        is_remote = isinstance(error, _ERRORS_OF_SERVERS)
+        if is_remote and self.session.server() is not None:
+            self.notices.show_error(error, offer=self.tr("Use this computer"), call=self.session.use_this_computer)
+        else:
+            self.notices.show_error(error)
 
     def use_model(self, choice: str) -> None:
         self.voices.use_model(None)

@@ -107,7 +107,7 @@ class BufferedOutput:
     After repeated underruns the device is reopened with a longer buffer. If it still underruns with the longest
     buffer, playback fails. On leaving a ``with`` block, playback finishes, or stops if the block raised. All methods
     except ``stop`` must be called from one thread. The constructor, ``play`` and ``finish`` raise ``NoAudioDevice``,
-    also when the device is disconnected.
+    including when the device is disconnected.
     """
 
     def __init__(

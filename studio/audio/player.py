@@ -77,7 +77,7 @@ class Player:
         self._device = device
 
     def allow_start(self) -> None:
-        """Start playback. Call this when it can run without a gap."""
+        """Start playback. Call this when playback can run without a gap."""
         self._may_start.set()
 
     def stop(self) -> None:

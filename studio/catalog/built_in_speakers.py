@@ -99,7 +99,10 @@ def _voice(name: str, embedding: Embedding, generation: str, model: str) -> Voic
 
 
 def _written(embedding: Embedding, generation: str) -> Path:
-    """Return the file of features for an embedding, which is written unless it exists. Raise ``CannotWrite``, ``DiskFull``."""
+    """Write the feature file of an embedding unless it exists. Return its path.
+
+    Raise ``CannotWrite`` and ``DiskFull``.
+    """
     import numpy as np  # noqa: PLC0415 - as above
     from safetensors.numpy import save  # noqa: PLC0415
 

@@ -41,11 +41,12 @@ from studio.cli.options import (
     add_command,
     add_engine_options,
     add_model_option,
+    add_server_options,
     add_silence_option,
     add_speech_options,
     add_voice_options,
     engine_options,
-    model_folder,
+    speaking_place,
 )
 from studio.cli.progress import ProgressLine, duration_text, print_message
 from studio.cli.speaking import (
@@ -150,6 +151,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object with the results")
     add_model_option(parser)
     add_engine_options(parser)
+    add_server_options(parser)
 
 
 def _add_file_options(parser: argparse.ArgumentParser) -> None:
@@ -213,7 +215,7 @@ def _add_sound_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     resolve_output(arguments)
     choose_format(arguments)
-    folder = model_folder(arguments.model)
+    folder, command_context = speaking_place(arguments, command_context)
     with open_script(
         arguments.script, arguments.lines, command_context.open_library(), import_choices(arguments)
     ) as script:
@@ -349,7 +351,7 @@ def _clip_of(take: Take, library: VoiceLibrary) -> Path | None:
 def _check_finder(
     items: Sequence[ExportItem], taken: ProjectLines, worker: WorkerSource
 ) -> Callable[[ExportItem], LineCheck | None]:
-    """Return a function that returns the check of a line, also if its item was fitted."""
+    """Return a function that returns the check of a line, even if its item was fitted."""
     originals = {item.index: item for item in items}
 
     def check_of(item: ExportItem) -> LineCheck | None:

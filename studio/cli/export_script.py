@@ -269,7 +269,7 @@ class Speaking:
             return names_of_styles()
 
     def faster_style(self) -> str | None:
-        """Return the style preset with which the model speaks faster, or None if it has none."""
+        """Return the model's style preset for faster speech, or None if it has none."""
         try:
             return faster_style([preset.family for preset in self._styles.presets])
         except StudioError:  # reported when the model is loaded

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 
 import studio
-from studio.cli import check, convert, doctor, engines, export, levels, models, say, serve, styles, voices
+from studio.cli import check, cluster, convert, doctor, engines, export, levels, models, say, serve, styles, voices
 from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
 from studio.errors import InternalError, StudioError
@@ -36,7 +36,7 @@ begin with:
 `timbre COMMAND --help` explains each command with examples.
 """
 _log = logging.getLogger(__name__)
-_COMMANDS = (say, convert, export, check, levels, voices, models, styles, serve, doctor, engines)
+_COMMANDS = (say, convert, export, check, levels, voices, models, styles, serve, cluster, doctor, engines)
 
 
 def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:

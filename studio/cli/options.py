@@ -6,6 +6,7 @@ import argparse
 import difflib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from studio.messages import did_you_mean, wording
 from studio.model.device_kind import DeviceKind
 from studio.model.generations import GENERATIONS, detect_generation
 from studio.pipeline.request import EngineOptions, VoiceReference
+from studio.remote.address import ServerAddress, normalized_url
 from studio.voices.library import Voice, VoiceLibrary
 
 # More than any computer has. A number that the system refuses would crash the worker.
@@ -56,6 +58,27 @@ def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_
         metavar="DIR|NAME",
         help=f"a model folder as officially released, or the name of an installed one (default {default})",
     )
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("another computer", "speak with the model of another computer's `timbre serve`")
+    group.add_argument("--server", metavar="URL", help="its address, such as 192.168.1.20:8807; --model is ignored")
+    group.add_argument("--token-file", type=Path, metavar="FILE", help="file with its token, readable only for you")
+
+
+def speaking_place(arguments: argparse.Namespace, command_context: CommandContext) -> tuple[Path, CommandContext]:
+    """Return the folder that describes the model, and a context whose workers speak with it, here or with --server.
+
+    Raise ``StudioError``.
+    """
+    if arguments.server is None:
+        return model_folder(arguments.model), command_context
+    from studio.remote.probing import probe  # noqa: PLC0415 - slow to import
+    from studio.remote.remote_worker import RemoteWorker  # noqa: PLC0415
+
+    address = ServerAddress(normalized_url(arguments.server), arguments.token_file)
+    found = probe(address, address.token())
+    return Path(found.description.folder), replace(command_context, start_worker=lambda: RemoteWorker(address))
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
@@ -244,3 +267,31 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return number
+
+
+def port_number(text: str) -> int:
+    port = int(text)
+    if not 0 <= port < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
+    return port
+
+
+def add_service_options(parser: argparse.ArgumentParser, *, port_note: str = "") -> None:
+    """Add the options of a speech service: its address, access rules, default voice and queue."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    parser.add_argument("--port", type=port_number, default=8807, help=f"port to listen on (default 8807{port_note})")
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="file with the token that clients must send as API key"
+    )
+    parser.add_argument(
+        "--voice", default="", metavar="NAME", help="voice for requests that specify none (default: the first)"
+    )
+    parser.add_argument(
+        "--queue", type=positive, default=64, metavar="N", help="longest queue of requests (default 64)"
+    )
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="also accept requests for this host name"
+    )
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], metavar="URL", help="let the web pages of this origin connect"
+    )

@@ -20,12 +20,13 @@ from studio.cli.options import (
     add_command,
     add_engine_options,
     add_model_option,
+    add_server_options,
     add_silence_option,
     add_speech_options,
     add_style_options,
     add_voice_options,
-    model_folder,
     positive,
+    speaking_place,
     voice_reference,
 )
 from studio.cli.speaking import CheckedSpeech, run_until_cancelled, speak
@@ -39,9 +40,9 @@ from studio.worker.request_handle import Callbacks, RequestHandle
 EXAMPLES = """\
 examples:
   timbre say "The harbour was quiet." --voice narrator.wav --transcript "The words of narrator.wav." -o harbour.wav
-  timbre say "今天天气很好。" --voice Anna --play
-  timbre say "We have won!" --voice Anna --instruct "speak with great joy"
-  timbre say "We have won!" --voice Anna --preset emotion.happy     (`timbre styles` lists them)
+  timbre say "今天天气很好。" --voice Anna --play --model CosyVoice2-0.5B
+  timbre say "We have won!" --voice Anna --instruct "speak with great joy" --model CosyVoice2-0.5B
+  timbre say "We have won!" --voice Anna --preset volume.loud       (`timbre styles` lists them)
   timbre say --file chapter-one.txt --voice Anna -o chapter-one.flac
   some-program | timbre say - --voice Anna --play                   speak while the text arrives
   timbre say "Wait [pause 0.5] for it." --voice Anna --json -o wait.wav
@@ -77,12 +78,13 @@ def add_parser(commands: Commands) -> None:
     add_destination_options(parser)
     add_model_option(parser)
     add_engine_options(parser)
+    add_server_options(parser)
     _add_sampling_options(parser)
 
 
 def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
     text = _written_text(arguments)
-    folder = model_folder(arguments.model)
+    folder, command_context = speaking_place(arguments, command_context)
     voice = voice_reference(arguments.voice, arguments.transcript, command_context.open_library(), folder)
     request = SynthesisRequest(
         text=text,

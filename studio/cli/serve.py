@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from studio.cli.command_context import CommandContext
 from studio.cli.options import (
@@ -11,9 +10,9 @@ from studio.cli.options import (
     add_command,
     add_engine_options,
     add_model_option,
+    add_service_options,
     engine_options,
     model_folder,
-    positive,
 )
 from studio.cli.progress import print_message
 from studio.cli.speaking import run_until_cancelled
@@ -42,23 +41,7 @@ def add_parser(commands: Commands) -> None:
         description="Offer voices to other programs, through an API compatible with OpenAI's speech API.",
         examples=EXAMPLES,
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
-    parser.add_argument("--port", type=_port, default=8807, help="port to listen on (default 8807; 0 chooses one)")
-    parser.add_argument(
-        "--token-file", type=Path, metavar="FILE", help="file with the token that clients must send as API key"
-    )
-    parser.add_argument(
-        "--voice", default="", metavar="NAME", help="voice for requests that specify none (default: the first)"
-    )
-    parser.add_argument(
-        "--queue", type=positive, default=64, metavar="N", help="longest queue of requests (default 64)"
-    )
-    parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="also accept requests for this host name"
-    )
-    parser.add_argument(
-        "--allow-origin", action="append", default=[], metavar="URL", help="let the web pages of this origin connect"
-    )
+    add_service_options(parser, port_note="; 0 chooses one")
     add_model_option(parser)
     add_engine_options(parser)
 
@@ -99,10 +82,3 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
             await run_service(service, address, on_ready=on_ready)
 
     return run_until_cancelled(serve())
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
-    return port

@@ -25,7 +25,14 @@ from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_de
 from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
 from studio.export.line_checks import LineCheck, LineChecker, Spoken
-from studio.pipeline.request import AudioChunk, EngineDescription, LengthFinding, LengthVerdict, SynthesisRequest
+from studio.pipeline.request import (
+    AudioChunk,
+    EngineDescription,
+    LengthFinding,
+    LengthVerdict,
+    SynthesisReport,
+    SynthesisRequest,
+)
 from studio.take_checks.policy import CheckMode, CheckPolicy
 from studio.take_checks.sentences import reason, verdict_name
 from studio.worker.client import WorkerClient
@@ -115,7 +122,7 @@ async def speak(
 class CheckedSpeech:
     """A request whose takes are checked by ``policy``.
 
-    ``arrived`` contains the pieces of the text once it is spoken, if it arrives while it is spoken.
+    If the text arrives during synthesis, ``arrived`` contains its pieces at the end.
     """
 
     request: SynthesisRequest
@@ -239,12 +246,19 @@ def _summary(result: OutputResult) -> list[str]:
     lines += map(odd_length_text, report.odd_lengths)
     lines += [
         f"{report.audio_seconds:.2f} s of speech in {report.total_seconds:.2f} s "
-        f"(real-time factor {report.real_time_factor:.2f}), first sound after {report.first_audio_seconds:.2f} s",
+        f"(real-time factor {report.real_time_factor:.2f}), first sound after {report.first_audio_seconds:.2f} s"
+        + _network_text(report),
         " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items()),
     ]
     if result.num_underruns:
         lines.append(f"dropouts during playback: {result.num_underruns}")
     return lines
+
+
+def _network_text(report: SynthesisReport) -> str:
+    if report.network_seconds is None:
+        return ""
+    return f" (network {report.network_seconds:.3f} s, queue {report.queue_seconds or 0.0:.3f} s)"
 
 
 def odd_length_text(finding: LengthFinding) -> str:
@@ -276,6 +290,8 @@ def _values(
     warning = None if line_check is None else check_warning(line_check.check)
     return {
         "first_audio_seconds": report.first_audio_seconds,
+        "network_seconds": report.network_seconds,
+        "queue_seconds": report.queue_seconds,
         "audio_seconds": report.audio_seconds,
         "total_seconds": report.total_seconds,
         "real_time_factor": report.real_time_factor,

@@ -14,8 +14,9 @@ from studio.text.styles import load_styles
 EXAMPLES = """\
 examples:
   timbre styles
+  timbre say "We have won!" --voice Anna --preset volume.loud
   timbre styles --model CosyVoice2-0.5B
-  timbre say "We have won!" --voice Anna --preset emotion.happy
+  timbre say "We have won!" --voice Anna --preset emotion.happy --model CosyVoice2-0.5B
 """
 
 

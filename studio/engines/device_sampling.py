@@ -33,7 +33,8 @@ def draw_tokens(
     inside = ((position - (ends - shares).gather(1, index)) / shares.gather(1, index)).clamp(0.0, 1.0)
     first = best.indices.gather(1, index)
 
-    others = scores.scatter(1, first, NEVER).softmax(dim=1, dtype=torch.float64).cumsum(1)
+    # Only the sums are float64, in which many GPUs are 64 times slower.
+    others = scores.scatter(1, first, NEVER).softmax(dim=1).cumsum(1, dtype=torch.float64)
     second = torch.searchsorted(others, inside * others[:, -1:], right=True).clamp(max=others.shape[1] - 1)
     num_repeats = (recent == first).sum(dim=1, keepdim=True)
     is_repeated = num_repeats >= options.window_tokens * options.repetition_ratio

@@ -14,6 +14,8 @@ _MEMORY_PHRASES = (
     "out of memory",
     "outofmemory",
     "status_alloc_failed",
+    # Torch's allocator, if memory runs out while another thread records a CUDA graph.
+    "captures_underway.empty()",
 )
 # CUDA's error messages, which torch, TensorRT and ONNX Runtime pass on. Each of these errors invalidates the
 # process's CUDA context.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import shutil
 import subprocess
 
@@ -14,6 +16,7 @@ from studio.model.device_kind import DeviceKind
 from studio.model.torch_device import free_memory_bytes
 from studio.system.processor import cpu_name
 
+_log = logging.getLogger(__name__)
 _DRIVER_QUERY_SECONDS = 10.0
 
 
@@ -30,8 +33,14 @@ def processor(num_threads: int | None = None) -> Device:
 
 def gpus(num_threads: int | None = None) -> tuple[Device, ...]:
     """Return the GPUs that torch can use, the one with the most memory first."""
+    usable = [gpu for gpu in _all_gpus(num_threads) if _has_kernels(gpu)]
+    return tuple(sorted(usable, key=lambda gpu: (-gpu.total_bytes, gpu.index)))
+
+
+def _all_gpus(num_threads: int | None) -> list[Device]:
+    """Return the GPUs that the driver reports, also those for which torch has no kernels."""
     if not torch.cuda.is_available():
-        return ()
+        return []
     driver = _driver_version()
     found = []
     for index in range(torch.cuda.device_count()):
@@ -47,7 +56,25 @@ def gpus(num_threads: int | None = None) -> tuple[Device, ...]:
                 driver=driver,
             )
         )
-    return tuple(sorted(found, key=lambda gpu: (-gpu.total_bytes, gpu.index)))
+    return found
+
+
+def _has_kernels(gpu: Device) -> bool:
+    """Return whether the installed torch has kernels for ``gpu``. On a GPU without them, every operation fails.
+
+    A kernel runs on GPUs of the same generation with an equal or higher minor version. ``compute_`` entries are
+    compiled by the driver, for any newer GPU.
+    """
+    assert gpu.compute_capability is not None
+    found = [re.fullmatch(r"(sm|compute)_(\d+)(\d)", name) for name in torch.cuda.get_arch_list()]
+    built_for = [(match[1] == "sm", (int(match[2]), int(match[3]))) for match in found if match]
+    if not built_for or any(
+        capability <= gpu.compute_capability and (not is_binary or capability[0] == gpu.compute_capability[0])
+        for is_binary, capability in built_for
+    ):
+        return True
+    _log.warning("torch %s has no kernels for %s %s", torch.__version__, gpu.name, gpu.compute_capability)
+    return False
 
 
 def device_named(name: str, *, num_threads: int | None = None) -> Device:
@@ -67,6 +94,14 @@ def device_named(name: str, *, num_threads: int | None = None) -> Device:
     for gpu in found:
         if name.casefold() in gpu.name.casefold():
             return gpu
+    for gpu in _all_gpus(num_threads):
+        if name in (gpu.kind.value, gpu.torch_name) or name.casefold() in gpu.name.casefold():
+            raise UnusableSetting(
+                "The installed PyTorch {version} does not support {gpu}.",
+                remedy="Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126, or choose cpu.",
+                version=torch.__version__,
+                gpu=gpu.name,
+            )
     raise UnusableSetting(
         "No GPU that PyTorch can use matches “{wish}”.",
         remedy="Choose one of: {places}.",

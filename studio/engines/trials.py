@@ -26,6 +26,7 @@ from studio.engines.task import TrialSize
 from studio.engines.verification import apply_tolerances, compare, mel_distance_db
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
+from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FloatArray, FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 from studio.voices.features import prompt_mel
 
@@ -120,8 +121,9 @@ class SpeechLMTrial(StageBenchmark):
         return replace(verification, agreement=float(is_same.mean()))
 
     def work(self, engine: SpeechLM) -> Callable[[], Iterator[object]]:
-        tokens = as_tokens(self.reference_io.speech_tokens)
-        return lambda: engine.generate(self.reference_io.speech_request(), LogitsRecorder(tokens))
+        # The sampler of synthesis: engines that sample themselves pass the scores of each token to any other.
+        request, options = self.reference_io.speech_request(), self.checkpoint.speech_lm.sampling
+        return lambda: engine.generate(request, RepetitionAwareSampler(options, seed=0))
 
 
 class FlowTrial(StageBenchmark):

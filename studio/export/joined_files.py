@@ -36,9 +36,10 @@ class JoinedFile:
 def joined_files(
     items: Sequence[ExportItem], stem: PurePosixPath, suffix: str, names: UniqueNamer, per: FilePer
 ) -> tuple[JoinedFile, ...]:
-    """Return the file ``stem``, which is reserved in ``names``, or one for each group in order of appearance.
+    """Return one file for the whole script, or one for each character or language, in order of appearance.
 
-    A line without a character belongs to its voice. The language of a line is that of its text.
+    The file for the whole script is named ``stem``, which must already be reserved in ``names``. Lines without a
+    character are grouped by voice. The language of a line is detected from its text.
     """
     match per:
         case FilePer.SCRIPT:

@@ -52,9 +52,10 @@ class ExportSettings:
         pause_seconds: The pause after each line, or None for each line's own pause.
         at_times: Whether each line of the joined audio begins at its time in the video.
         joined_per: Whether lines are joined for the whole script, for each character or for each language. The last two
-        need ``at_times``. style_names: The names of style presets for file names and the manifest, by family.
-        replaces_files: Whether to overwrite files that were not exported from ``origin``. allows_missing: Whether to
-        make a joined file although lines are missing from it.
+            need ``at_times``.
+        style_names: The names of style presets for file names and the manifest, by family.
+        replaces_files: Whether to overwrite files that were not exported from ``origin``.
+        allows_missing: Whether to make a joined file although lines are missing from it.
     """
 
     encoding: SoundEncoding = WAV_16

@@ -111,7 +111,7 @@ def item_of_line(
 
 
 def _word_times(text: str, take: Take, edits: AudioEdits) -> tuple[WordTime, ...]:
-    """Return the times of the words in the edited take, if its text is ``text``, that of the line."""
+    """Return the times of the words in the edited take, or nothing if the take has another text."""
     if take.check is None or any(text[word.text_start : word.text_end] != word.text for word in take.check.words):
         return ()
     return tuple(

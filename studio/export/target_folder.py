@@ -164,7 +164,7 @@ class Journal:
         """Load the records. Requires no lock."""
         self._records = {}
         try:
-            lines = self._path.read_text("utf-8", errors="replace").splitlines()
+            lines = self._path.read_text("utf-8", errors="replace").split("\n")  # JSON contains other line separators
         except OSError:
             return
         for line in lines:

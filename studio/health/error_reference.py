@@ -247,7 +247,7 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
         wording("The message lists the valid values."),
     ),
     "off-grid-cut": (
-        wording("The first chunk (--first-hop) ends where exact streaming cannot split."),
+        wording("The first chunk (--first-hop) ends where exact streaming cannot split the audio."),
         wording("Use a length that the message lists, or omit the option."),
     ),
     "internal-error": (
@@ -281,5 +281,29 @@ _MEANINGS: dict[str, tuple[Message, Message]] = {
     "wrong-token": (
         wording("The token of a request to the speech service was missing or wrong."),
         wording("Set the API key of the client to the token of the service."),
+    ),
+    "unknown-voice": (
+        wording("The speech service does not have the file of a voice."),
+        wording("Send the file of the voice first, as Timbre Studio does."),
+    ),
+    "server-unreachable": (
+        wording("The other computer that speaks cannot be reached."),
+        wording("Check its address and that `timbre serve` runs there, or use a model of this computer."),
+    ),
+    "connection-lost": (
+        wording("The connection to the other computer was lost in the middle of a line, and could not be restored."),
+        wording("Speak the line again, or use a model of this computer."),
+    ),
+    "server-refused": (
+        wording("The other computer refuses the request."),
+        wording("Check the token, and that both computers have the same version of the program."),
+    ),
+    "unknown-service": (
+        wording("The other computer answers, but not as a known speech service."),
+        wording("Check the address and the port."),
+    ),
+    "not-on-server": (
+        wording("The other computer cannot do this."),
+        wording("Use a model of this computer."),
     ),
 }

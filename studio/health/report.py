@@ -77,7 +77,7 @@ class HealthReport:
         return redact("\n".join(map(printable, lines)))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report for JSON. Keys and subjects are never removed or renamed."""
+        """Return the report as values for JSON. Keys and subjects are never removed or renamed."""
         checks = [
             {
                 "subject": _JSON_SUBJECTS.get(str(check.subject), str(check.subject)),

@@ -24,7 +24,7 @@ class DeviceTraits:
 
 
 class DeviceKind(Enum):
-    """The values are torch's device types."""
+    """Kinds of computing devices. The values are torch's device types."""
 
     CPU = "cpu"
     CUDA = "cuda"

@@ -15,12 +15,17 @@ _NUM_STREAMS = 32
 
 
 def configure_torch(num_threads: int) -> None:
-    """Use ``num_threads`` CPU threads, flush denormals to zero, and disable TF32."""
+    """Use ``num_threads`` CPU threads, flush denormals to zero, and choose exact and predictable arithmetic on GPUs."""
     torch.set_num_threads(num_threads)
     torch.set_flush_denormal(True)
     # TF32 keeps 10 bits, which is audible in the vocoder's phases. Engines are compared with plain float32.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
+    # Sums of 16 bits overflow and round far more than the 16-bit products that they add.
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    # cuDNN plans attention for each new shape, in each thread. That can interrupt a line for half a second.
+    torch.backends.cuda.enable_cudnn_sdp(enabled=False)
 
 
 def free_memory_bytes(device: torch.device) -> int:

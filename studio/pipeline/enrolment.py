@@ -36,7 +36,7 @@ _TOKENIZER_RATE = 16_000
 # A first chunk of 0.3 to 0.5 s is ready soon and long enough to play while the next one is computed.
 _BEST_FIRST_HOPS_TOKENS = range(8, 13)
 _LATEST_FLOW_START_TOKENS = 10
-_FEWEST_FLOW_TOKENS = 40  # a shorter prompt keeps its start: it has little of the voice as it is
+_FEWEST_FLOW_TOKENS = 40  # shorter prompts keep their start, because they contain little of the voice
 # Increase when the features of a clip change.
 _FEATURE_VERSION = 2
 
@@ -86,13 +86,8 @@ def build_prompt(voice: VoiceReference, frontend: Frontend, key: str, *, keep_le
         features = read_features(voice.clip, frontend.generation)
         if not features.num_tokens and not frontend.generation.speaks_without_clip:
             features = replace(features, warnings=(*features.warnings, _without_clip(frontend.generation)))
-        return replace(
-            features,
-            key=key,
-            name=voice.name,
-            transcript=voice.transcript,
-            flow_start_tokens=flow_start_tokens(features, frontend),
-        )
+        flow_start = 0 if keep_length else flow_start_tokens(features, frontend)
+        return replace(features, key=key, name=voice.name, transcript=voice.transcript, flow_start_tokens=flow_start)
     # Up to twice the limit is read, so that the error for a clip that is a little too long contains its length.
     waveform = read_audio(voice.clip, longest_seconds=2 * LONGEST_SECONDS)
     verdict = check_prompt_clip(waveform)

@@ -146,12 +146,13 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         notes=_notes(reason, options, stages.flow),
         weights_key=checkpoint.weights_key(options.variant),
         max_concurrent_lines=speech_lm.max_concurrent_lines,
+        voice_memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
     )
     store = PromptCache(
         paths.cache_folder() / "voices",
         stages.flow,
         checkpoint.generation,
-        memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
+        memory_bytes=description.voice_memory_bytes,
         # A GPU rebuilds a voice faster than a disk reads it.
         disk_bytes=options.voice_disk_bytes if options.device == "cpu" else 0,
         device=options.device,

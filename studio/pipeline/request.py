@@ -113,8 +113,8 @@ class SentenceEvidence:
         stopped_by_limit: Whether the maximum number of tokens ended the sentence.
         num_second_draws: Number of tokens that repetition-aware sampling drew a second time.
         text_position: For each speech token, the mean index of the text pieces it attends to; empty if no attention
-        head follows the text. text_coverage: For each text piece, the largest attention of a speech token to it; may be
-        empty.
+            head follows the text.
+        text_coverage: For each text piece, the largest attention of a speech token to it; may be empty.
     """
 
     spoken_text: str
@@ -152,6 +152,9 @@ class SynthesisReport:
     voice_was_cached: bool | None = None  # whether the prompt state existed; None if unknown
     device_memory_bytes: int = 0  # memory of the worker on its device at the end; 0 if unknown
     max_concurrent_lines: int = 1  # as in ``EngineDescription``, of the engines at the end
+    # Of ``first_audio_seconds``: the time in the queue of a speech service, and the time on the network. None locally.
+    queue_seconds: float | None = None
+    network_seconds: float | None = None
 
     @property
     def real_time_factor(self) -> float:
@@ -201,6 +204,7 @@ class EngineDescription:
     engines: Mapping[str, str] = field(default_factory=dict)
     # Number of lines up to which concurrent synthesis is faster, for batch export.
     max_concurrent_lines: int = 1
+    voice_memory_bytes: int = 0  # limit of the prompt states in memory; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +216,4 @@ class VoiceSummary:
     prompt_tokens: int
     first_hop_tokens: int
     warnings: tuple[str, ...] = ()
+    state_bytes: int = 0  # size of the prompt state in memory; 0 if unknown

@@ -166,6 +166,7 @@ class Synthesizer:
             prompt_tokens=prepared.prompt.num_tokens,
             first_hop_tokens=ChunkSchedule.of(self.stages.flow, prepared.prompt.num_flow_tokens).end_tokens,
             warnings=prepared.prompt.warnings,
+            state_bytes=prepared.flow_state.num_bytes,
         )
 
     def stream(

@@ -64,7 +64,10 @@ def _measures_from(fields: Fields | None) -> TakeMeasures | None:
     pace = fields.number("pace", 0.0, _MOST, None)
     level = fields.number("level_dbfs", -_MOST, _MOST, None)
     bandwidth = fields.number("bandwidth_hz", 0.0, _MOST, None)
-    return None if pace is None or level is None or bandwidth is None else TakeMeasures(pace, level, bandwidth)
+    similarity = fields.number("similarity", -1.001, 1.001, None)
+    if pace is None or level is None or bandwidth is None:
+        return None
+    return TakeMeasures(pace, level, bandwidth, similarity)
 
 
 def evidence_json(evidence: Sequence[SentenceEvidence]) -> str:
@@ -136,16 +139,22 @@ def _word_from(fields: Fields) -> WordTime:
 
 
 def _sentence_from(fields: Fields) -> SentenceEvidence:
+    start = fields.number("from_seconds", 0.0, _MOST_SECONDS, 0.0)
+    end = fields.number("to_seconds", 0.0, _MOST_SECONDS, 0.0)
+    speech_tokens = fields.whole_list("speech_tokens", _MOST)
+    num_tokens = max(1, len(speech_tokens))
     return SentenceEvidence(
         spoken_text=fields.text("spoken_text"),
-        from_seconds=fields.number("from_seconds", 0.0, _MOST_SECONDS, 0.0),
-        to_seconds=fields.number("to_seconds", 0.0, _MOST_SECONDS, 0.0),
-        speech_tokens=fields.whole_list("speech_tokens", _MOST),
+        from_seconds=start,
+        to_seconds=end,
+        speech_tokens=speech_tokens,
         text_pieces=fields.text_list("text_pieces"),
         stopped_by_limit=fields.truth("stopped_by_limit", default=False),
         num_second_draws=fields.whole("num_second_draws", 0, _MOST, 0),
         text_position=tuple(fields.numbers("text_position", -1.0, _MOST_SECONDS)),
         text_coverage=tuple(fields.numbers("text_coverage", -1.0, _MOST_SECONDS)),
+        # Files written before this field existed do not contain it.
+        token_seconds=fields.number("token_seconds", 0.0, _MOST_SECONDS, max(0.0, end - start) / num_tokens),
     )
 
 

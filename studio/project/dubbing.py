@@ -138,7 +138,7 @@ def has_slots(script: Script) -> bool:
 
 
 def faster_style(families: Collection[str]) -> str | None:
-    """Return the preset among ``presets`` with which a model speaks faster, or None if there is none."""
+    """Return the style preset for faster speech in ``families``, or None if the model has no such style."""
     return next((style for style in _FASTER_STYLES if style in families), None)
 
 

@@ -25,9 +25,10 @@ class TakeParameters:
         voice_key: Identifies the voice (``fingerprint.voice_key``), or empty.
         spoken_text: The normalized text that the model received.
         style: The style in which the take was spoken.
-        omitted_style: The style preset of the line if the model does not have it. The take is then spoken without a
-        style. odd_length: Set if the speech is too short or too long for the text. engine: The engine and precision of
-        each stage. versions: The version of each library.
+        omitted_style: The style preset of the line if the model does not have it. The take is then spoken without a style.
+        odd_length: Set if the speech is too short or too long for the text.
+        engine: The engine and precision of each stage.
+        versions: The version of each library.
     """
 
     text: str

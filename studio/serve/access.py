@@ -203,7 +203,7 @@ def _digest(token: str) -> bytes:
 
 
 def read_token(path: Path) -> str:
-    """Return the token in ``path``, which is created with a random token if it does not exist.
+    """Return the token in ``path``. If the file does not exist, create it with a random token.
 
     Raise ``CannotServe`` if other users can read the file, or if the token is short.
     """

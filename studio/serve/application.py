@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-import tempfile
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import FastAPI, File, Form, Request, Response, UploadFile
@@ -21,6 +17,8 @@ import studio
 from studio.errors import BadRequest, StudioError
 from studio.serve.access import AccessControl, AccessRules
 from studio.serve.backend import ServedSpeech
+from studio.serve.client_requests import client_key, saved
+from studio.serve.engine_api import EngineApi
 from studio.serve.errors import error_body, error_response
 from studio.serve.live_text import LiveText
 from studio.serve.responses import SpeechResponse
@@ -47,9 +45,6 @@ from studio.voices.library import Consent, Voice
 
 _LONGEST_TRANSCRIPT = 2_000
 _LONGEST_CONSENT = 500
-# Suffixes that an uploaded recording may keep. Stored features are not accepted from clients.
-_AUDIO_SUFFIXES = frozenset({".wav", ".flac", ".ogg", ".mp3", ".m4a", ".mp4", ".webm", ".opus", ".aac"})
-_BLOCK_BYTES = 1 << 20
 
 
 def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
@@ -61,6 +56,7 @@ def create_application(service: SpeechService, rules: AccessRules) -> FastAPI:
     _add_speech(app, service)
     _add_voices(app, service)
     _add_state(app, service)
+    EngineApi(service).add_to(app)
     app.add_api_websocket_route("/v1/audio/speech/stream", LiveText(service).serve)
     return app
 
@@ -104,7 +100,7 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
         """Convert a recording to another voice."""
         stack = contextlib.ExitStack()
         try:
-            source = await asyncio.to_thread(stack.enter_context, _saved(file))
+            source = await asyncio.to_thread(stack.enter_context, saved(file))
             converted = await service.conversion(source, voice, speed=speed, seed=seed)
         except BaseException:
             stack.close()
@@ -159,7 +155,7 @@ def _add_voices(app: FastAPI, service: SpeechService) -> None:
             )
 
         def add() -> AddedVoice:
-            with _saved(audio_sample) as clip:
+            with saved(audio_sample) as clip:
                 stated = Consent(by=consent, date=datetime.now(UTC).date().isoformat())
                 addition = library.add(clip, name, transcript or ref_text or None, consent=stated)
             return AddedVoice(voice=_voice_info(addition.voice), warnings=list(addition.warnings))
@@ -205,8 +201,8 @@ def _add_error_handlers(app: FastAPI, service: SpeechService) -> None:
         return error_response(error)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_request: Request, error: RequestValidationError) -> Response:
-        return await studio_error(_request, _invalid_request(error))
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        return await studio_error(request, _invalid_request(error))
 
     @app.exception_handler(HTTPException)
     async def http_error(_request: Request, error: HTTPException) -> Response:
@@ -230,32 +226,6 @@ class _Streamed(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._response(scope, receive, send)
-
-
-def client_key(request: Request) -> str:
-    """Return the key by which requests of one client take turns with those of others.
-
-    It consists of address, token, user agent and the header X-Client-Id, which distinguishes programs behind one
-    address.
-    """
-    parts = [request.client.host if request.client else ""]
-    parts += [request.headers.get(name, "") for name in ("authorization", "user-agent", "x-client-id")]
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-@contextlib.contextmanager
-def _saved(upload: UploadFile) -> Iterator[Path]:
-    """Copy an uploaded recording to a temporary file, which is deleted afterwards.
-
-    The client's file name is not used.
-    """
-    suffix = Path(upload.filename or "").suffix.lower()
-    with tempfile.TemporaryDirectory(prefix="timbre-upload-") as folder:
-        path = Path(folder) / f"recording{suffix if suffix in _AUDIO_SUFFIXES else '.wav'}"
-        with path.open("wb") as file:
-            while block := upload.file.read(_BLOCK_BYTES):
-                file.write(block)
-        yield path
 
 
 def _voice_info(voice: Voice) -> VoiceInfo:

@@ -17,6 +17,8 @@ from studio.pipeline.request import (
     EngineDescription,
     SynthesisReport,
     SynthesisRequest,
+    VoiceReference,
+    VoiceSummary,
 )
 from studio.serve.fair_queue import FairQueue
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -42,6 +44,12 @@ class SpeechBackend(Protocol):
     ) -> RequestHandle: ...
 
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle: ...
+
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary: ...
+
+    async def spell_out(self, text: str) -> str: ...
 
 
 @dataclass(slots=True)

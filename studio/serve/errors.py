@@ -12,6 +12,7 @@ _STATUS_OF_CODE = {
     "not-allowed": 403,
     "voice-not-found": 404,
     "model-not-found": 404,
+    "unknown-voice": 404,
     "voice-exists": 409,
     "request-too-large": 413,
     "too-many-requests": 429,

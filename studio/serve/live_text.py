@@ -108,7 +108,10 @@ class LiveText:
 
 
 async def _read_text(socket: WebSocket, pieces: asyncio.Queue[str | None], received: list[str]) -> None:
-    """Pass text on until its end, and add it to ``received``. Raise ``BadRequest`` and ``WebSocketDisconnect``."""
+    """Forward text to ``pieces`` until the client ends it, and record it in ``received``.
+
+    Raise ``BadRequest`` and ``WebSocketDisconnect``.
+    """
     num_letters = 0
     while True:
         values = await _read_message(socket, _TEXT_SECONDS)

@@ -78,7 +78,12 @@ class ServiceMetrics:
             self.first_audio.observe(times.first_audio)
 
     def text(self, num_lost_workers: int) -> bytes:
-        """Return all metrics in Prometheus' text format. ``num_lost_workers`` is the number since the start."""
-        self._worker_restarts.inc(num_lost_workers - self._num_lost_workers)
+        """Return all metrics in Prometheus' text format.
+
+        ``num_lost_workers`` is the number since the client of the worker was opened. The window opens another client when
+        it loads its model with other options.
+        """
+        has_begun_again = num_lost_workers < self._num_lost_workers
+        self._worker_restarts.inc(num_lost_workers - (0 if has_begun_again else self._num_lost_workers))
         self._num_lost_workers = num_lost_workers
         return generate_latest(self._registry)

@@ -151,7 +151,7 @@ class SpeechResponse:
             await self._answer_error(error, scope, receive, send)
             return
         sending = asyncio.create_task(self._send(speech, scope, receive, send))
-        leaving = asyncio.create_task(_wait_for_disconnect(receive))
+        leaving = asyncio.create_task(wait_for_disconnect(receive))
         try:
             await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -186,7 +186,7 @@ class SpeechResponse:
         except (OSError, TimeoutError):  # the client has disconnected or does not read
             self._on_end(speech, None)
         except Exception as error:  # noqa: BLE001 - every failure is answered
-            failure = _as_studio_error(error)
+            failure = as_studio_error(error)
             self._on_end(speech, failure)
             if not started:
                 await self._answer_error(failure, scope, receive, send)
@@ -217,12 +217,14 @@ def _usage(report: SynthesisReport) -> Usage:
     return Usage(input_tokens=num_text, output_tokens=num_speech, total_tokens=num_text + num_speech)
 
 
-async def _wait_for_disconnect(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return when the client has disconnected, or its response has ended."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _as_studio_error(error: Exception) -> StudioError:
+def as_studio_error(error: Exception) -> StudioError:
+    """Return the error that a client receives for ``error``."""
     if isinstance(error, StudioError):
         return error
     if not isinstance(error, Cancelled):

@@ -19,8 +19,8 @@ from studio.serve.http_protocol import LimitedH11Protocol
 from studio.serve.service import SpeechService
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8807
-# asyncio accepts this number of connections before those beyond the limit are closed, so that a flood of them could use up
-# the descriptors of the process.
+# asyncio accepts up to this number of connections at once, before those beyond the limit are closed. With more, a flood of
+# connections could use up the descriptors of the process.
 _BACKLOG = 64
 _LARGEST_HEADERS_BYTES = 32 << 10
 _LARGEST_MESSAGE_BYTES = 1 << 20  # of a WebSocket

@@ -68,7 +68,7 @@ class Usage(BaseModel):
 
 
 class SpeechEnd(BaseModel):
-    """What is known after the last audio."""
+    """The facts that are known after the last audio."""
 
     usage: Usage
     words: list[SpokenWord] | None = Field(
@@ -102,7 +102,7 @@ def speech_answers() -> dict[str, Any]:
     """Return the forms of the answer to a speech request, for the description of the API."""
     events = [each.model_json_schema(ref_template="#/components/schemas/{model}") for each in (SpeechDelta, SpeechDone)]
     for schema in events:
-        schema.pop("$defs", None)  # WholeSpeech, the form in JSON, declares them
+        schema.pop("$defs", None)  # ``WholeSpeech`` declares them
     return {
         "description": "The audio, in the requested format and form.",
         "model": WholeSpeech,

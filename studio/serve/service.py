@@ -12,7 +12,7 @@ from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
 from studio.export.line_checks import CheckQueue
 from studio.model.generations import detect_generation
-from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference
+from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
 from studio.serve.backend import ServedSpeech, SpeechBackend
 from studio.serve.fair_queue import FairQueue
 from studio.serve.metrics import ServiceMetrics
@@ -22,7 +22,7 @@ from studio.take_checks.client import CheckClient
 from studio.text.styles import Styles, load_styles
 from studio.voices.library import Voice, VoiceLibrary
 from studio.voices.voice import name_key
-from studio.worker.request_handle import RequestHandle
+from studio.worker.request_handle import Callbacks, RequestHandle
 
 _log = logging.getLogger(__name__)
 
@@ -112,20 +112,37 @@ class SpeechService:
         voice = await asyncio.to_thread(self._voice_reference, voice_name)
         return ConversionRequest(source, voice, speed=speed, seed=seed)
 
-    def speak(self, request: SynthesisRequest, client: str, pieces: AsyncIterable[str] | None = None) -> ServedSpeech:
+    def speak(
+        self,
+        request: SynthesisRequest,
+        client: str,
+        pieces: AsyncIterable[str] | None = None,
+        hooks: Callbacks | None = None,
+    ) -> ServedSpeech:
         """Start a request for ``client``. Raise ``TooManyRequests`` if the queue is full."""
         return self._serve(
             client,
-            lambda backend: backend.synthesize(request, pieces=pieces, in_batch=self._num_slots > 1),
+            lambda backend: backend.synthesize(request, pieces=pieces, hooks=hooks, in_batch=self._num_slots > 1),
             can_restart=pieces is None,
         )
 
-    def convert(self, request: ConversionRequest, client: str) -> ServedSpeech:
+    def convert(self, request: ConversionRequest, client: str, hooks: Callbacks | None = None) -> ServedSpeech:
         """Start a conversion for ``client``. Raise ``TooManyRequests`` if the queue is full."""
-        return self._serve(client, lambda backend: backend.convert(request), can_restart=True)
+        return self._serve(client, lambda backend: backend.convert(request, hooks=hooks), can_restart=True)
+
+    async def prepare_voice(
+        self, voice: VoiceReference, client: str, on_progress: Callable[[str, float], None]
+    ) -> VoiceSummary:
+        """Prepare a voice when it is the turn of ``client``. Raise ``StudioError``."""
+        async with self.queue.slot(client):
+            return await self._backend.prepare_voice(voice, on_progress=on_progress)
+
+    async def spell_out(self, text: str) -> str:
+        """Return ``text`` as the model receives it. Raise ``StudioError``."""
+        return await self._backend.spell_out(text)
 
     def requested_words(self, body: SpeechOptionsBody) -> RequestedWords | None:
-        """Return an object for the word times of a request, or None if it wants none."""
+        """Return the collector of word times for a request, or None if the request wants none."""
         return RequestedWords(self._aligner, speed=body.speed) if body.timestamp_granularities else None
 
     def count_end(self, speech: ServedSpeech | None, error: StudioError | None) -> None:
@@ -144,6 +161,7 @@ class SpeechService:
         self.metrics.failures.labels(error.code).inc()
 
     async def metrics_text(self) -> bytes:
+        """Return all metrics in Prometheus' text format."""
         return self.metrics.text(await self._backend.num_lost_workers())
 
     def _serve(

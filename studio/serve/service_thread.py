@@ -12,9 +12,18 @@ import logging
 import threading
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass
+from typing import ParamSpec
 
 from studio.errors import InternalError, StudioError
-from studio.pipeline.request import AudioChunk, ConversionRequest, EngineDescription, SynthesisReport, SynthesisRequest
+from studio.pipeline.request import (
+    AudioChunk,
+    ConversionRequest,
+    EngineDescription,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+    VoiceSummary,
+)
 from studio.serve.backend import SpeechBackend
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
@@ -26,6 +35,7 @@ _log = logging.getLogger(__name__)
 
 _ANY_ID = 0
 Begin = Callable[[Callbacks], RequestHandle]
+_Arguments = ParamSpec("_Arguments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +161,16 @@ class _ForeignBackend:
             lambda foreign: self._backend.synthesize(request, pieces=foreign_pieces, hooks=foreign, in_batch=True),
         )
 
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary:
+        here = asyncio.get_running_loop()
+        preparing = self._backend.prepare_voice(voice, on_progress=_on_loop(here, on_progress))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(preparing, self._loop))
+
+    async def spell_out(self, text: str) -> str:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._backend.spell_out(text), self._loop))
+
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         return self._begin(hooks, lambda foreign: self._backend.convert(request, hooks=foreign))
 
@@ -162,7 +182,10 @@ class _ForeignBackend:
             with contextlib.suppress(RuntimeError):  # the service has ended
                 here.call_soon_threadsafe(handle.receive, protocol.AudioReady(_ANY_ID, chunk))
 
-        running = asyncio.run_coroutine_threadsafe(_run(begin, Callbacks(on_audio=receive)), self._loop)
+        foreign = Callbacks(
+            receive, _on_loop(here, handle.hooks.on_progress), _on_loop(here, handle.hooks.on_start_time)
+        )
+        running = asyncio.run_coroutine_threadsafe(_run(begin, foreign), self._loop)
 
         def end() -> None:
             error = None if running.cancelled() else running.exception()
@@ -176,6 +199,20 @@ class _ForeignBackend:
         running.add_done_callback(on_done)
         handle.when_over(running.cancel)
         return handle
+
+
+def _on_loop(
+    loop: asyncio.AbstractEventLoop, call: Callable[_Arguments, None] | None
+) -> Callable[_Arguments, None] | None:
+    """Return a function that calls ``call`` on ``loop``, or None without ``call``."""
+    if call is None:
+        return None
+
+    def pass_on(*values: _Arguments.args, **named: _Arguments.kwargs) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(lambda: call(*values, **named))
+
+    return pass_on
 
 
 async def _run(begin: Begin, hooks: Callbacks) -> SynthesisReport | None:

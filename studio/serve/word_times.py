@@ -25,6 +25,7 @@ class WordAligner:
         self._checks: CheckQueue | None = None
 
     def close(self) -> None:
+        """End the check process, if it runs."""
         if self._checks is not None:
             self._checks.close()
 
@@ -43,7 +44,7 @@ class WordAligner:
 
 
 class RequestedWords:
-    """The word times that one request wants. ``add`` collects its audio."""
+    """Word times for one request. ``add`` collects its audio."""
 
     def __init__(self, aligner: WordAligner, *, speed: float) -> None:
         self._aligner = aligner
@@ -54,7 +55,7 @@ class RequestedWords:
         self._samples.append(chunk.samples)
 
     async def words(self, text: str, report: SynthesisReport) -> list[SpokenWord] | None:
-        """Return the words of ``text``, which is spoken by the audio so far. See ``WordAligner.words``."""
+        """Return the words of ``text``, which the collected audio speaks. See ``WordAligner.words``."""
         return await self._aligner.words(
             CheckRequest(
                 samples=np.concatenate([np.zeros(0, np.float32), *self._samples]),

@@ -68,6 +68,15 @@ def how_to_serve() -> Message:
     return wording("Run the set-up again: python3 packaging/run.py.")
 
 
+def how_to_cluster() -> Message:
+    """Return how to add the libraries of a cluster."""
+    if _is_frozen():
+        return wording("Installers do not contain Ray. Install the program with pip, or run it from its source.")
+    if _is_package():
+        return wording('Install them: pip install "timbre-studio[cluster]".')
+    return wording('Install them: .venv/bin/pip install --editable ".[cluster]".')
+
+
 def how_to_show_window() -> Message:
     """Return the hint for a Qt that cannot be loaded."""
     if _is_frozen():

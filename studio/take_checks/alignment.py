@@ -1,4 +1,4 @@
-"""Where each word of a take is spoken, from the attention of the language model.
+"""Times of the words of a take, computed from the attention of the language model.
 
 For each speech token, ``SentenceEvidence.text_position`` tells which part of the text the model attended to. The tokens
 are divided among the words in the order of the text, so that each token is as near as possible to its word.

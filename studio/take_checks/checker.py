@@ -68,8 +68,8 @@ class Checker:
         text, spans = _joined(heard)
         units = spoken_units(text, language)
         if units and not request.typed.strip():
-            # Only hearing known words tells whether the recogniser understands the voice. If it hears a word twice that it
-            # has just heard once, it does not.
+            # Whether the recogniser understands the voice is known only after it has listened for known words. If it now
+            # hears a word twice that it has just heard once, it does not.
             known = recognizer.hear(samples, [unit.text for unit in units], language)
             indices = [unit.expected_index for unit in known.heard if unit.expected_index >= 0]
             if len(set(indices)) < len(indices):

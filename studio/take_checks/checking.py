@@ -32,9 +32,10 @@ _CERTAIN = 0.9
 
 
 def check_take(request: CheckRequest, recognizer: TextCheck | None = None) -> TakeCheck:
-    """Check a take. ``recognizer`` compares it with its text; without it, the language model's evidence decides.
+    """Check a take.
 
-    An error of the speaker encoder is reported as ``error_code``; the other checks still run.
+    If ``recognizer`` is given, its comparison with the text decides; otherwise the language model's evidence does. An
+    error of the speaker encoder is reported as ``error_code``; the other checks still run.
     """
     sound = analysed(np.ascontiguousarray(request.samples, np.float32), request.sample_rate)
     phrases = [(max(0.0, each.from_seconds), each.to_seconds) for each in request.evidence]

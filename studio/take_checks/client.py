@@ -186,7 +186,7 @@ class CheckClient:
         return process.receive()
 
     def _running_process(self) -> CheckProcess:
-        """Return the process, which is started if there is none. Raise ``CheckerDied`` if it cannot be started."""
+        """Return the process, started if necessary. Raise ``CheckerDied`` if it cannot be started."""
         if self._process is not None:
             return self._process
         process = self._start_process()

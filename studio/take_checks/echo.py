@@ -76,7 +76,7 @@ def _scores(similarity: FloatArray, is_speech: npt.NDArray[np.bool_]) -> npt.NDA
 
 
 def _sums(values: npt.NDArray[np.floating], end: npt.NDArray[np.int_]) -> npt.NDArray[np.float64]:
-    """Return the sums of each row of ``values`` from each column to before ``end``."""
+    """Return the sum of each row of ``values`` from each column up to, but not including, the column ``end``."""
     total = np.pad(values, ((0, 0), (1, 0))).cumsum(axis=1, dtype=np.float64)
     sums: npt.NDArray[np.float64] = np.take_along_axis(total, end, axis=1) - total[:, :-1]
     return sums

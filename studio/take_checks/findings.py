@@ -83,6 +83,13 @@ _ALONE_IN_RECOGNITION = {
     ProblemKind.CUT_END: 3.1,
 }
 _SINGLE_WRONG_WORD = 3.1
+# A repeated word this close to a wrong or missing one is a part of what the recogniser heard instead of it: "the the" for
+# "into the", for example.
+_BESIDE_SECONDS = 0.15
+_OTHER_HALVES = {
+    ProblemKind.REPEATED_WORDS: (ProblemKind.WRONG_WORDS, ProblemKind.MISSING_WORDS, ProblemKind.EXTRA_SPEECH),
+    ProblemKind.MISSING_WORDS: (ProblemKind.REPEATED_WORDS,),
+}
 # The recogniser's confidence is often 1; this is the most that it is worth, before the numbers above are subtracted.
 _MOST_RECOGNIZED = 0.95
 
@@ -103,21 +110,33 @@ def weighed(
     limited = [replace(each, confidence=min(each.confidence, _MOST_RECOGNIZED)) for each in recognized]
     return (
         tuple(_weighed(each, recognized, _ALONE_IN_ALIGNMENT) for each in aligned),
-        tuple(_weighed(each, aligned, _ALONE_IN_RECOGNITION, _SINGLE_WRONG_WORD) for each in limited),
+        tuple(_weighed(each, aligned, _ALONE_IN_RECOGNITION, _is_single_wrong_word(each, limited)) for each in limited),
     )
 
 
 def _weighed(
-    problem: Problem, others: Sequence[Problem], alone: Mapping[ProblemKind, float], single_wrong: float = 0.0
+    problem: Problem, others: Sequence[Problem], alone: Mapping[ProblemKind, float], is_single_wrong_word: bool = False
 ) -> Problem:
     if any(_is_same(problem, other) for other in others):
         return problem
-    less = alone.get(problem.kind, 0.0)
-    if problem.kind is ProblemKind.WRONG_WORDS and len(problem.text.split()) == 1:
-        less = max(less, single_wrong)
+    less = max(alone.get(problem.kind, 0.0), _SINGLE_WRONG_WORD if is_single_wrong_word else 0.0)
     confidence = min(max(problem.confidence, 1e-6), 1.0 - 1e-6)
     odds = math.log(confidence / (1.0 - confidence)) - less
     return replace(problem, confidence=round(1.0 / (1.0 + math.exp(-odds)), 3))
+
+
+def _is_single_wrong_word(problem: Problem, heard: Sequence[Problem]) -> bool:
+    """Return whether the recogniser heard one word as another, and perhaps that as a repetition of a third one."""
+    if problem.kind is ProblemKind.WRONG_WORDS:
+        return len(problem.text.split()) == 1
+    if problem.kind not in _OTHER_HALVES or (problem.kind is ProblemKind.MISSING_WORDS and " " in problem.text):
+        return False
+    return any(
+        other.kind in _OTHER_HALVES[problem.kind]
+        and problem.from_seconds <= other.to_seconds + _BESIDE_SECONDS
+        and other.from_seconds <= problem.to_seconds + _BESIDE_SECONDS
+        for other in heard
+    )
 
 
 def combined(first: tuple[Problem, ...], second: tuple[Problem, ...]) -> tuple[Problem, ...]:

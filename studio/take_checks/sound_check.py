@@ -24,7 +24,7 @@ _OUTER_SILENCE_SECONDS, _CERTAIN_OUTER_SILENCE_SECONDS = 1.5, 3.0
 # shorter: at most 0.18 s (flatness -9 dB) and 0.1 s (-5 dB) in 80 good takes.
 _NOISE_RANGE_DB = 15.0
 _NOISE_PERIODICITY = 0.8
-_NOISE_RUNS = ((-9.0, 0.23), (-7.0, 0.2), (-5.0, 0.14))
+_NOISE_RUNS = ((-9.0, 0.25), (-7.0, 0.22), (-5.0, 0.15))
 _CERTAIN_NOISE_FACTOR = 1.6
 # In whispered takes, all frames have these properties.
 _MOST_NOISE_SHARE = 0.4

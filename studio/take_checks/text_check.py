@@ -31,7 +31,7 @@ _NEAR_SILENCE_SECONDS = 0.08
 _SHORTEST_SILENCE_FRAMES = 6
 # Expected duration of a word, in the units of its letters. The last word before punctuation is longer.
 _EXTRA_LETTERS, _FINAL_LETTERS = 1.5, 2.5
-# A character of a script without spaces is about as long as this many letters.
+# A character of a script without spaces takes about as long to speak as this many letters.
 _LETTERS_OF_SYLLABLE = 4.0
 # Backward jumps of the attention in pieces. In 90 % of good takes, at most 4 tokens are this far behind.
 _BEHIND_PIECES = 1.5

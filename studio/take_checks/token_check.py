@@ -71,7 +71,7 @@ def pace_of(spoken_texts: Sequence[str], sounding_seconds: float, speed: float) 
 
 
 def _longest_loop(tokens: Sequence[int]) -> tuple[int, int, int]:
-    """Return the length of the longest sequence that repeats itself, and where it starts and ends."""
+    """Return the length, start and end of the longest stretch in which a sequence is repeated at once."""
     values = np.asarray(tokens)
     best = (0, 0, 0)
     for period in range(_SHORTEST_PERIOD, min(_LONGEST_PERIOD, len(values) // 2) + 1):

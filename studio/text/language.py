@@ -62,7 +62,7 @@ _OTHER_SCRIPTS = {
     "th": regex.compile(r"\p{Thai}"),
 }
 _TAG = regex.compile(r"\[[^\]]*\]|<[^>]*>")  # style tags, which are not in the language of the text
-# With fewer different common words, a text in Latin script may be English with foreign names.
+# A text in Latin script with fewer distinct common words than this may be English with foreign names.
 _SURE_WORDS = 3
 _LANGUAGES_OF_WORD: dict[str, list[Language]] = {}
 for _language, _words in _COMMON_WORDS.items():

@@ -52,11 +52,13 @@ class TagLabel:
 
 @dataclass(frozen=True, slots=True)
 class Styles:
+    """The styles and inline tags of a model."""
+
     presets: tuple[Preset, ...]
     tags: tuple[TagLabel, ...]
 
     def find(self, preset_id: str) -> Preset | None:
-        """Return the same preset as ``preset``, or None if there is none."""
+        """Return the preset with this id or in this family, or None if the model has no such preset."""
         wanted, family = preset_id.strip().lower(), family_of(preset_id)
         return next((preset for preset in self.presets if wanted == preset.id or family == preset.family), None)
 

@@ -47,7 +47,7 @@ _QUIET_SECONDS = 300.0
 # Delay of the repetition of measurements made on a busy machine, and its largest number until the next start.
 _REPEAT_SECONDS = 600.0
 _MOST_REPEATS = 3
-# Interval between checks of a busy machine.
+# Interval between checks whether the machine is still busy.
 _BUSY_SECONDS = 30.0
 # The longest and the shortest sleep of the background thread.
 _MAX_SLEEP_SECONDS = 60.0

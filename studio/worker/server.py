@@ -36,8 +36,9 @@ _log = logging.getLogger(__name__)
 class Server:
     """Serves one client over ``connection`` until it sends ``Shutdown`` or disconnects.
 
-    ``when_abandoned`` is called on the reading thread when the client disconnects. ``collect_garbage`` frees the memory of a
-    closed model; a server in the process of a window must not do that, as it could destroy widgets.
+    ``when_abandoned`` is called on the reading thread when the client disconnects. ``collect_garbage`` is called after a
+    model was closed or a request failed, to free its memory. In the process of a window it must do nothing, because
+    widgets must not be destroyed on another thread.
     """
 
     def __init__(

@@ -202,6 +202,7 @@ def test_the_end_waits_for_running_and_queued_work(qapp: QApplication) -> None:
     QCoreApplication.processEvents()  # delivers nothing
 
 
+@pytest.mark.slow
 def test_the_window_has_no_other_thread_pool() -> None:
     forbidden = {"to_thread", "run_in_executor", "ThreadPoolExecutor", "QThreadExecutor"}
     folder = Path(studio.app.__file__).parent

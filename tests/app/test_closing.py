@@ -71,6 +71,7 @@ def end(bench: Bench, closed: list[bool]) -> None:
     bench.loop.close()
 
 
+@pytest.mark.slow
 def test_a_save_that_fails_while_closing_is_shown_and_can_be_tried_again(
     bench: Bench, window: MainWindow, saved: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from window_bench import Bench
 
@@ -77,6 +78,7 @@ def test_closing_asks_about_unsaved_work(bench: Bench) -> None:
         assert answers[-1] is wish
 
 
+@pytest.mark.slow
 def test_saving_asks_before_it_replaces_a_script_changed_elsewhere(
     bench: Bench, report_of: Callable[[QDialog], str]
 ) -> None:

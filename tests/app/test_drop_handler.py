@@ -79,6 +79,7 @@ def voices(bench: Bench) -> list[str | None]:
     return [line.voice for line in bench.lines]
 
 
+@pytest.mark.slow
 def test_the_drop_prompt_depends_on_place_and_key(bench: Bench, window: MainWindow, clip: Path) -> None:
     one, two = held(clip), held(clip, bench.folder / "Anna.wav")
     assert "a voice from Bert.wav for line 2" in hold(bench, window, one, place_of(window, 1))
@@ -101,6 +102,7 @@ def test_a_line_without_a_voice_is_reported(bench: Bench, clip: Path) -> None:
     assert "Ctrl" not in hold(bench, window, held(clip), place_of(window, 0))
 
 
+@pytest.mark.slow
 def test_a_dropped_recording_becomes_the_voice_of_that_line_and_undo_reverts_it(
     bench: Bench, window: MainWindow, clip: Path
 ) -> None:
@@ -116,6 +118,7 @@ def test_a_dropped_recording_becomes_the_voice_of_that_line_and_undo_reverts_it(
     bench.until(lambda: voices(bench) == ["Anna", "Bert", "Anna"])
 
 
+@pytest.mark.slow
 def test_a_locked_line_keeps_its_voice(bench: Bench, window: MainWindow, clip: Path) -> None:
     window.script.view.go_to(bench.lines[1].id)
     bench.trigger("edit.lock")

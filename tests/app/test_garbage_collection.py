@@ -7,6 +7,7 @@ import threading
 import weakref
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
@@ -36,6 +37,7 @@ def need_memory_elsewhere() -> list[Any]:
     return kept
 
 
+@pytest.mark.slow
 def test_allocation_on_another_thread_destroys_no_dialog(qtbot: QtBot) -> None:
     gc.collect()
     gc.enable()

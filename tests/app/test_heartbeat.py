@@ -29,6 +29,7 @@ def edit_all_the_time(bench: Bench) -> QTimer:
     return timer
 
 
+@pytest.mark.slow
 def test_synthesis_does_not_block_the_window(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()

@@ -60,6 +60,7 @@ def type_line(window: MainWindow, text: str) -> None:
     window.script.view.commit_text()
 
 
+@pytest.mark.slow
 def test_no_edit_is_lost_on_a_full_disk(bench: Bench, window: MainWindow, disk: Disk) -> None:
     shown: list[StudioError] = []
     bench.session.editor.failed.connect(shown.append)

@@ -37,6 +37,7 @@ def test_a_recording_is_checked_before_it_becomes_a_voice(bench: Bench, tmp_path
     dialog.reject()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lines.txt", "lines.md"])
 def test_a_text_becomes_lines(bench: Bench, tmp_path: Path, name: str) -> None:
     path = tmp_path / name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from window_bench import Bench
 
 from studio.settings import RECENT_FILES
@@ -34,6 +35,7 @@ def test_a_recent_script_is_opened(bench: Bench, tmp_path: Path) -> None:
     bench.until(lambda: window.documents.name == "first")
 
 
+@pytest.mark.slow
 def test_only_the_newest_ten_are_kept(bench: Bench, tmp_path: Path) -> None:
     recent = bench.open_window().recent_files
     for number in range(12):

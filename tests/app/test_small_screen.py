@@ -64,6 +64,7 @@ def is_inside(part: QWidget, window: QWidget) -> bool:
     return window.rect().contains(part.rect().translated(part.mapTo(window, part.rect().topLeft())))
 
 
+@pytest.mark.slow
 def test_with_both_panels_the_window_fits_the_screen(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     assert window.minimumSizeHint().boundedTo(SMALL) == window.minimumSizeHint()
@@ -73,6 +74,7 @@ def test_with_both_panels_the_window_fits_the_screen(window: MainWindow, bench: 
     assert window.script.view.height() > 120
 
 
+@pytest.mark.slow
 def test_an_error_with_both_panels_can_be_read_completely(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     window.notices.show_error(SourceUnreachable("Long. " * 60, remedy="Try again. " * 30))
@@ -96,6 +98,7 @@ def test_a_notice_is_as_high_as_its_words(bench: Bench) -> None:
         assert words.height() == words.widget().heightForWidth(words.width())
 
 
+@pytest.mark.slow
 def test_the_content_of_a_collapsed_panel_opens_in_a_dialog(window: MainWindow, bench: Bench, qtbot: Any) -> None:
     pressed: list[str] = []
     show_both(bench, PanelButton("Go", lambda: pressed.append("Go")))
@@ -118,6 +121,7 @@ def test_the_content_of_a_collapsed_panel_opens_in_a_dialog(window: MainWindow, 
     assert panel._small_bar.isVisible()
 
 
+@pytest.mark.slow
 def test_hiding_a_panel_closes_its_dialog(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     panel = bench.parts.models.panel
@@ -129,6 +133,7 @@ def test_hiding_a_panel_closes_its_dialog(window: MainWindow, bench: Bench) -> N
     assert panel.isAncestorOf(panel.body)
 
 
+@pytest.mark.slow
 def test_the_status_bar_opens_the_engines_page(window: MainWindow, bench: Bench) -> None:
     show_both(bench)
     window.status._tuning.click()
@@ -137,6 +142,7 @@ def test_the_status_bar_opens_the_engines_page(window: MainWindow, bench: Bench)
     assert bench.parts.engines.page.panel.body.isVisible()
 
 
+@pytest.mark.slow
 def test_eight_lines_are_visible_on_the_first_run_at_1280_by_800(bench: Bench, qapp: QApplication) -> None:
     apply_theme(qapp, Appearance.LIGHT)
     window = bench.open_window()
@@ -151,6 +157,7 @@ def test_eight_lines_are_visible_on_the_first_run_at_1280_by_800(bench: Bench, q
     assert view.viewport().rect().contains(view.visualRect(last))
 
 
+@pytest.mark.slow
 def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: Bench) -> None:
     width = window.docks.voices.width()
     bench.add_take(np.zeros(24_000, np.float32))
@@ -170,11 +177,13 @@ def test_opening_and_playing_do_not_widen_the_window(window: MainWindow, bench: 
     assert window.script.find_bar._find.width() > 60
 
 
+@pytest.mark.slow
 def test_the_text_of_a_line_has_most_of_a_narrow_table(window: MainWindow, bench: Bench) -> None:
     widths = [window.script.view.columnWidth(column) for column in range(window.script.view.model().columnCount())]
     assert max(widths) == widths[3]
 
 
+@pytest.mark.slow
 def test_a_layout_of_a_large_screen_is_not_restored_on_a_small_one(
     make_bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ def speak_written(bench: Bench, text: str) -> None:
     bench.trigger("speak.line")
 
 
+@pytest.mark.slow
 def test_a_line_is_spoken_played_and_stored_sample_for_sample(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
@@ -44,6 +45,7 @@ def test_a_line_is_spoken_played_and_stored_sample_for_sample(bench: Bench) -> N
     assert "Latency" in window.transport_bar.stats_text
 
 
+@pytest.mark.slow
 def test_escape_while_typing_stops_playback(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
@@ -57,6 +59,7 @@ def test_escape_while_typing_stops_playback(bench: Bench) -> None:
     bench.until(lambda: bench.session.queue.current is None)
 
 
+@pytest.mark.slow
 def test_stop_ends_playback_and_keeps_the_generated_part_as_a_take(bench: Bench) -> None:
     bench.add_voice()
     bench.open_window()
@@ -78,6 +81,7 @@ def test_stop_ends_playback_and_keeps_the_generated_part_as_a_take(bench: Bench)
     assert len(bench.card.heard) == silent_from
 
 
+@pytest.mark.slow
 def test_a_second_take_has_another_seed_and_undo_of_the_choice_brings_the_first_back(bench: Bench) -> None:
     bench.add_voice()
     bench.open_window()
@@ -127,6 +131,7 @@ def test_a_failure_is_shown_in_its_row_and_does_not_stop_the_next_line(bench: Be
     assert "fault" in model.data(model.index(0, 1), Qt.ItemDataRole.ToolTipRole) or window.notices.words
 
 
+@pytest.mark.slow
 def test_the_death_of_the_worker_is_reported_and_the_next_line_is_spoken(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
@@ -180,6 +185,7 @@ def test_the_settings_define_the_number_of_takes(bench: Bench) -> None:
     assert len(bench.session.queue.jobs) == 2
 
 
+@pytest.mark.slow
 def test_locked_lines_are_not_spoken(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
@@ -191,6 +197,7 @@ def test_locked_lines_are_not_spoken(bench: Bench) -> None:
     assert not window.inspector.form.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_corrected_transcript_outdates_takes_and_a_renamed_voice_does_not(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()

@@ -89,6 +89,7 @@ def test_the_initial_of_a_voice_is_readable(colors: ThemeColors, qapp: Any) -> N
         assert contrast(voice_color(name, palette).name(), voice_ground(name, palette).name()) >= 4.5
 
 
+@pytest.mark.slow
 def test_a_voice_keeps_its_colour(qapp: QApplication) -> None:
     apply_theme(qapp, Appearance.LIGHT)
     assert voice_color("Anna") == voice_color("  ANNA ")
@@ -129,6 +130,7 @@ def test_a_palette_identifies_its_theme(qapp: Any) -> None:
     assert theme_colors(palette_of(LIGHT)) is LIGHT
 
 
+@pytest.mark.slow
 def test_the_window_changes_its_colours_while_it_is_open(qapp: QApplication) -> None:
     apply_theme(qapp, Appearance.DARK)
     assert is_dark(qapp.palette())
@@ -166,6 +168,7 @@ def named_icons() -> set[str]:
     return names
 
 
+@pytest.mark.slow
 def test_every_used_icon_exists(qapp: Any) -> None:
     there = {path.stem for path in (paths.resources() / "icons").glob("*.svg")}
     assert named_icons() - there == set()
@@ -199,6 +202,7 @@ def test_latin_text_uses_the_system_font_and_not_a_chinese_one(qapp: QApplicatio
     assert len(font.families()) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_separators", [0, 5])
 def test_a_list_of_choices_shows_all_its_entries(qapp: QApplication, qtbot: QtBot, num_separators: int) -> None:
     """Qt may keep an arrow over the last entry, although all entries fit."""

@@ -98,6 +98,7 @@ def journey(bench: Bench, tmp_path: Path, seconds: float) -> None:
     np.testing.assert_allclose(exported, bench.session.editor.project.samples_of(first), atol=1.1 / 32_768)
 
 
+@pytest.mark.slow
 def test_from_a_dropped_clip_to_an_exported_file(bench: Bench, tmp_path: Path) -> None:
     journey(bench, tmp_path, seconds=30)
 

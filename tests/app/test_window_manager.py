@@ -120,6 +120,7 @@ def test_the_replaced_window_shows_what_one_opened_in_that_language_shows(
     assert (Counter(changed) - Counter(opened), Counter(opened) - Counter(changed)) == (Counter(), Counter())
 
 
+@pytest.mark.slow
 def test_a_language_accepted_in_the_settings_replaces_the_window_and_its_open_pages(bench: Bench) -> None:
     old = bench.open_window()
     bench.trigger("file.models")
@@ -162,6 +163,7 @@ def test_the_old_window_is_freed(bench: Bench) -> None:
     bench.until(lambda: not bench.session.transport.is_playing)
 
 
+@pytest.mark.slow
 def test_typing_selection_playback_and_synthesis_continue(bench: Bench) -> None:
     bench.add_voice()
     window = bench.open_window()
@@ -183,6 +185,7 @@ def test_typing_selection_playback_and_synthesis_continue(bench: Bench) -> None:
     bench.session.stop()
 
 
+@pytest.mark.slow
 def test_undo_and_removed_takes_survive(bench: Bench) -> None:
     """Their objects belong to the session and not to the window in which they were created."""
     bench.add_voice()
@@ -206,6 +209,7 @@ def test_undo_and_removed_takes_survive(bench: Bench) -> None:
     assert bench.lines[0].chosen_take == take.id
 
 
+@pytest.mark.slow
 def test_names_and_texts_of_the_user_stay(bench: Bench) -> None:
     """ "My voice" is the name that the recorder proposes, and an interface text as well."""
     window = bench.open_window()
@@ -226,6 +230,7 @@ def test_names_and_texts_of_the_user_stay(bench: Bench) -> None:
     assert [text for text in texts_of(window) if text.startswith("QTreeWidget") and text.endswith("cell 0 2: Stop")]
 
 
+@pytest.mark.slow
 def test_an_error_stays_and_is_shown_in_the_other_language(bench: Bench) -> None:
     window = bench.open_window()
     window.notices.show_error(

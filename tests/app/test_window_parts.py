@@ -124,6 +124,7 @@ def test_the_inspector_edits_the_current_line_and_undo_reverts_it(bench: Bench, 
     assert not form._is_seed_fixed.isChecked()
 
 
+@pytest.mark.slow
 def test_a_described_style_selects_instruct_mode(bench: Bench, window: MainWindow) -> None:
     form = window.inspector.form
     assert "Zero-shot" in form._mode.text()
@@ -144,11 +145,13 @@ def test_a_missing_voice_is_named_in_the_inspector(bench: Bench, window: MainWin
     assert "Zero-shot" in form._mode.text()
 
 
+@pytest.mark.slow
 def test_the_normalized_text_is_shown(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "It is 3 o'clock.", "Edit")
     bench.until(lambda: "three" in window.inspector.spoken_words, 60)
 
 
+@pytest.mark.slow
 def test_the_normalized_text_follows_the_dictionary(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "He lives in Leominster.", "Edit")
     bench.until(lambda: "Leominster" in window.inspector.spoken_words, 60)
@@ -168,6 +171,7 @@ def test_undo_and_redo_are_reported_in_the_status_bar(bench: Bench, window: Main
     assert window.status.task_text == "Redo Edit"
 
 
+@pytest.mark.slow
 def test_takes_are_compared_kept_and_removed(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "one two", "Edit")
     for count in (1, 2):
@@ -253,6 +257,7 @@ def test_the_tab_key_goes_from_the_script_to_voices_line_and_take(window: MainWi
     assert [name for name in order if name in wanted] == wanted
 
 
+@pytest.mark.slow
 def test_the_window_fits_960_by_540(window: MainWindow) -> None:
     """A laptop screen at 200 % has 960 by 540 of Qt's points."""
     window.resize(QSize(960, 540))

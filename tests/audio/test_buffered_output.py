@@ -119,7 +119,8 @@ def test_finish_pads_with_silence_for_the_device_latency(card: SoundCard) -> Non
 def test_short_audio_plays_without_a_full_buffer(card: SoundCard) -> None:
     player = BufferedOutput(RATE, open_output=card.open)
     player.play(sound(300))
-    card.keep_asking()
+    # A dropout would be heard if the device asked for more before the end is known.
+    threading.Timer(0.1, card.keep_asking).start()
     player.finish()
     assert np.array_equal(card.heard, sound(300))
     assert player.num_underruns == 0
@@ -381,7 +382,7 @@ def test_finish_without_audio_returns_at_once(card: SoundCard) -> None:
     assert not card.is_running
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(capacity=st.integers(1, 50), data=st.data())
 def test_the_ring_behaves_like_a_queue(capacity: int, data: st.DataObject) -> None:
     ring = SampleRing(capacity)

@@ -57,6 +57,7 @@ def head(*, rate: int = RATE, channels: int = 1, encoding: int = 6) -> bytes:
     return struct.pack(">4sIIIII", b".snd", 32, 0xFFFFFFFF, encoding, rate, channels) + bytes(8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "codec", "rate"),
     [("clip.m4a", "aac", 44_100), ("film.mp4", "aac", 48_000), ("call.webm", "libopus", 48_000)],
@@ -80,6 +81,7 @@ def test_phone_recordings_and_videos_read_the_same_as_with_pyav(
     np.testing.assert_allclose(around[start : start + len(middle)], middle, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ffmpeg_on_path")
 def test_reading_ends_as_soon_as_it_is_too_long(tmp_path: Path, without_pyav: Callable[[], None]) -> None:
     write_media(tmp_path / "long.m4a", "aac", tone(31.0, rate=16_000)[None], 16_000)
@@ -172,6 +174,7 @@ def test_channels_are_averaged_for_any_chunk_size(pretended, tmp_path: Path) -> 
     assert {rate for _, rate in blocks} == {RATE}
 
 
+@pytest.mark.slow
 @posix
 def test_a_stalled_program_is_killed(pretended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media, "_SILENCE_SECONDS", 0.5)

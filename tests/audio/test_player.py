@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from event_loop_monitor import preempted_seconds
 from sound_card import CardOutputs, DefaultOnlyOutputs, NoOutputs, SoundCard
+from waiting import wait_until
 
 from studio.audio.output_device import FillCallback, OutputStream
 from studio.audio.player import PlaybackEnd, Player
@@ -42,13 +42,7 @@ def play(sound: StreamingAudio, outputs: Any, **options: Any) -> tuple[Player, L
     return player, listener
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
+@pytest.mark.slow
 def test_playback_continues_at_the_same_position_on_another_device() -> None:
     headset, default = SoundCard(vanishes_after=0.3), SoundCard()
     outputs = CardOutputs(default, headset=headset)
@@ -63,6 +57,7 @@ def test_playback_continues_at_the_same_position_on_another_device() -> None:
     assert player.position_seconds == 1.0
 
 
+@pytest.mark.slow
 def test_a_disconnected_device_is_replaced_at_once() -> None:
     default = SoundCard()
     _, listener = play(StreamingAudio.of(SOUND[:2400], RATE), DefaultOnlyOutputs(default), device="old headset")
@@ -79,6 +74,7 @@ def test_without_a_device_playback_ends_with_an_error() -> None:
     assert listener.lost
 
 
+@pytest.mark.slow
 def test_a_device_that_keeps_underrunning_is_given_up() -> None:
     card = SoundCard(runs_dry_below=float("inf"))
     _, listener = play(StreamingAudio.of(np.tile(SOUND, 30), RATE), CardOutputs(card))
@@ -100,6 +96,7 @@ def test_stop_does_not_block() -> None:
     assert len(card.heard) < RATE
 
 
+@pytest.mark.slow
 def test_growing_audio_is_played() -> None:
     card, sound = SoundCard(), StreamingAudio(RATE)
     _, listener = play(sound, CardOutputs(card))
@@ -111,6 +108,7 @@ def test_growing_audio_is_played() -> None:
     np.testing.assert_array_equal(card.heard, SOUND)
 
 
+@pytest.mark.slow
 def test_playback_starts_at_a_given_sample() -> None:
     card = SoundCard()
     _, listener = play(StreamingAudio.of(SOUND, RATE), CardOutputs(card), start_sample=RATE // 2)
@@ -142,6 +140,7 @@ def test_stop_closes_a_device_opened_ahead() -> None:
     wait_until(lambda: not card.is_running)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", [NoAudioDevice("It is busy."), ZeroDivisionError("broken driver")])
 def test_a_device_that_opens_only_at_the_start_is_not_a_failure(failure: Exception) -> None:
     class OpensLater(CardOutputs):

@@ -125,6 +125,7 @@ def test_devices_are_not_rescanned_during_playback(devices: ListedDevices) -> No
     assert devices.num_starts == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ask",
     [lambda: device_names("output"), lambda: device_names("input"), lambda: device_index("output", "Speakers")],

@@ -33,7 +33,7 @@ def test_clips_are_resampled_as_the_official_loader_does(reference: Path, clip: 
     assert difference.max() <= limit + TABLE_ROUNDING
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     num_samples=st.integers(0, 3000),
     from_rate=st.sampled_from([16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 37_123]),

@@ -31,7 +31,7 @@ def tone(hertz: float, seconds: float = 1.0) -> Samples:
 speeds = st.floats(0.5, 2.0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(num_samples=st.integers(0, 20_000), speed=speeds, data=st.data())
 def test_streamed_equals_whole(num_samples: int, speed: float, data: st.DataObject) -> None:
     samples = np.random.default_rng(num_samples).normal(0, 0.2, num_samples).astype(np.float32)
@@ -39,7 +39,7 @@ def test_streamed_equals_whole(num_samples: int, speed: float, data: st.DataObje
     assert np.array_equal(stretched(samples, speed, cuts), stretched(samples, speed))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(num_samples=st.integers(0, 20_000), speed=speeds, rate=st.sampled_from([16_000, 22_050, 24_000, 48_000]))
 def test_length_follows_the_speed(num_samples: int, speed: float, rate: int) -> None:
     expected = num_samples if speed == 1.0 else round(num_samples / speed)

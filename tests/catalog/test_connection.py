@@ -33,6 +33,7 @@ def secure_place(place: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     network._trusted_certificates.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(SourceKind))
 def test_both_hubs_are_reached_through_the_proxy_with_trusted_certificates(
     secure_place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch
@@ -49,6 +50,7 @@ def test_an_untrusted_certificate_raises(secure_place: Any, kind: SourceKind) ->
     assert secure_place.hub.asked == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(SourceKind))
 def test_an_http_address_goes_through_the_proxy(place: Any, kind: SourceKind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", place.hub.url)
@@ -58,6 +60,7 @@ def test_an_http_address_goes_through_the_proxy(place: Any, kind: SourceKind, mo
     assert all(asked.path.startswith("http://hub.invalid/") for asked in place.hub.asked)
 
 
+@pytest.mark.slow
 def test_a_proxy_that_refuses_the_connection_is_named(secure_place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     secure_place.hub.url = "https://elsewhere.invalid"
     with pytest.raises((SourceUnreachable, SourceRefused), match="proxy"):

@@ -28,6 +28,7 @@ def test_an_interrupted_file_is_resumed(place: Any) -> None:
     assert len(with_range) >= 2  # the server checks that the file is unchanged
 
 
+@pytest.mark.slow
 def test_retry_after_is_obeyed(place: Any) -> None:
     place.hub.faults["flow.pt"] = [Fault(429, {"Retry-After": "0.2"})]
     begun = time.monotonic()
@@ -83,6 +84,7 @@ def test_a_login_page_is_not_kept_as_a_file(place: Any) -> None:
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
+@pytest.mark.slow
 def test_repeated_interruptions_raise_and_keep_the_received_bytes(place: Any) -> None:
     place.hub.faults["llm.pt"] = 20 * [Fault(cut_at=8192)]
     with pytest.raises(SourceUnreachable, match="closed the connection"):
@@ -107,6 +109,7 @@ def stop_at(place: Any, num_bytes: int, **options: Any) -> None:
     place.on_progress = None
 
 
+@pytest.mark.slow
 def test_cancelling_keeps_the_received_bytes(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     stop_at(place, 100_000)
@@ -121,6 +124,7 @@ def test_cancelling_keeps_the_received_bytes(place: Any) -> None:
     assert not [asked for asked in place.hub.asked if "/api/" in asked.path]  # the plan was kept
 
 
+@pytest.mark.slow
 def test_cancelling_works_while_a_server_is_silent(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=5_000)]
     installation = place.installation()
@@ -141,6 +145,7 @@ def test_cancelling_works_while_waiting_for_another_attempt(place: Any) -> None:
     assert time.monotonic() - begun < 30
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_since_is_restarted(place: Any) -> None:
     """ModelScope has no fixed revisions, so the same address may return another file later."""
     from studio.catalog.known import SourceKind
@@ -160,6 +165,7 @@ def small_model_without_sums(place: Any) -> Any:
     return replace(place.model, files=tuple(replace(file, sha256=None) for file in place.model.files))
 
 
+@pytest.mark.slow
 def test_bytes_that_were_not_synced_are_discarded(place: Any) -> None:
     """The file may have grown before its bytes reached the disk, so the rest reads as zeros."""
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
@@ -171,6 +177,7 @@ def test_bytes_that_were_not_synced_are_discarded(place: Any) -> None:
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
+@pytest.mark.slow
 def test_another_hub_resumes_the_download(place: Any) -> None:
     from studio.catalog.known import SourceKind
 
@@ -182,6 +189,7 @@ def test_another_hub_resumes_the_download(place: Any) -> None:
     assert place.installed_files()["llm.pt"] == place.files["llm.pt"]
 
 
+@pytest.mark.slow
 def test_a_resumed_download_includes_the_planned_variants(place: Any) -> None:
     place.hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     stop_at(place, 50_000, variants=frozenset({"rl"}))
@@ -206,6 +214,7 @@ _PERMANENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "error"), _PERMANENT.values(), ids=_PERMANENT)
 def test_permanent_failures_are_not_retried(place: Any, fault: Fault, error: type[StudioError]) -> None:
     place.hub.faults["llm.pt"] = 50 * [fault]
@@ -223,6 +232,7 @@ _WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", _WRONG.values(), ids=_WRONG)
 def test_a_wrong_response_is_retried_once(place: Any, fault: Fault) -> None:
     place.hub.faults["llm.pt"] = 50 * [fault]

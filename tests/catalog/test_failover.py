@@ -55,6 +55,7 @@ def test_the_second_source_is_used_after_one_failure_of_the_first(place: Any, se
     assert {progress.source for progress in place.received} == {f"127.0.0.1:{second.port}"}
 
 
+@pytest.mark.slow
 def test_bytes_of_a_file_are_kept_when_the_source_changes(place: Any, second: HubServer) -> None:
     place.hub.faults["llm.pt"] = [Fault(cut_at=200_000), Fault(503), Fault(503)]
     installation(place, both(place, second)).run()
@@ -87,6 +88,7 @@ def test_a_refusal_of_every_source_is_reported_at_once(place: Any, second: HubSe
     assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]
 
 
+@pytest.mark.slow
 def test_the_user_can_continue_from_another_source(place: Any, second: HubServer) -> None:
     """A slow source does not fail, so the user leaves it."""
     stop = CancelToken()
@@ -103,6 +105,7 @@ def test_the_user_can_continue_from_another_source(place: Any, second: HubServer
     assert second.asked
 
 
+@pytest.mark.slow
 def test_a_countdown_reports_every_second_and_ends_at_once() -> None:
     stop, left = CancelToken(), list[float]()
 

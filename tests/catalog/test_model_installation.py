@@ -17,6 +17,7 @@ from studio.errors import DiskFull, SourceRefused, SourceUnreachable, UnknownGen
 from studio.storage.disk import free_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(SourceKind))
 def test_a_model_is_installed_from_either_hub(place: Any, kind: SourceKind) -> None:
     folder = place.installation(kind).run()
@@ -114,6 +115,7 @@ def test_an_unsupported_model_is_not_downloaded(place: Any) -> None:
     assert place.hub.asked == []
 
 
+@pytest.mark.slow
 def test_listing_the_files_is_retried(place: Any) -> None:
     place.hub.list_faults = [Fault(503), Fault(429, {"Retry-After": "0.05"})]
     place.installation().run()
@@ -151,6 +153,7 @@ def test_a_malformed_list_of_files_is_refused_without_retry(place: Any, kind: So
     assert not [progress for progress in place.seen if progress.phase is Phase.WAITING]
 
 
+@pytest.mark.slow
 def test_an_unreachable_hub_raises(place: Any) -> None:
     place.hub.url = "http://127.0.0.1:9"
     with pytest.raises(SourceUnreachable, match="connected to the internet"):
@@ -164,6 +167,7 @@ def test_the_token_is_not_sent_to_a_mirror(place: Any, monkeypatch: pytest.Monke
     assert not [asked for asked in place.hub.asked if "authorization" in asked.headers]
 
 
+@pytest.mark.slow
 def test_an_unfinished_download_is_not_an_installed_model(place: Any) -> None:
     place.hub.faults["llm.pt"] = 20 * [Fault(cut_at=8192)]
     with pytest.raises(SourceUnreachable):

@@ -43,6 +43,7 @@ def test_models_are_listed_imported_checked_exported_and_removed_without_a_netwo
     assert no_network == []
 
 
+@pytest.mark.slow
 def test_installing_without_a_network_raises(place: Any, no_network: list[object]) -> None:
     with pytest.raises(SourceUnreachable, match="connected to the internet"):
         place.installation().run()

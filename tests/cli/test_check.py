@@ -19,6 +19,7 @@ VOICES = paths.resources() / "voices"
 TEXT = (VOICES / "Ada.txt").read_text("utf-8").strip()
 
 
+@pytest.mark.slow
 def test_a_good_recording_is_good(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(VOICES / "Ada.wav"), "--text", TEXT, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -53,6 +54,7 @@ def test_a_folder_and_a_table_give_one_line_for_each_recording(
         assert [Path(line["file"]).name for line in lines] == ["Ada.wav", "Miles.wav"]
 
 
+@pytest.mark.slow
 def test_a_language_without_a_recogniser_is_not_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     soundfile.write(tmp_path / "a.wav", 0.1 * np.sin(np.arange(24_000) / 20), 24_000)
     assert main(["check", str(tmp_path / "a.wav"), "--text", "你好，世界。"]) in (1, 2)

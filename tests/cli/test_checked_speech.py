@@ -90,6 +90,7 @@ def test_a_wrong_number_of_retries_is_refused(timbre: Terminal, clip: Path, word
     assert f"{words} is not a number from 0 to 9" in ran.err
 
 
+@pytest.mark.slow
 def test_a_take_that_is_played_is_not_spoken_again(timbre: Terminal, clip: Path) -> None:
     checks = use(timbre, FakeChecks({TEXT: 9}))
     timbre.with_sound_card(SoundCard())
@@ -185,6 +186,7 @@ def test_a_text_that_arrives_is_checked_and_spoken_again(timbre: Terminal, clip:
     assert len(checks.requests[1].samples) == len(soundfile.read("out.wav")[0])
 
 
+@pytest.mark.slow
 def test_a_text_that_arrives_and_is_played_is_checked_once(timbre: Terminal, clip: Path) -> None:
     checks = use(timbre, FakeChecks({TEXT: 9}))
     timbre.with_sound_card(SoundCard())

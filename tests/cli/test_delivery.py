@@ -47,6 +47,7 @@ def test_cancelling_stops_playback_and_leaves_no_file(tmp_path: Path, text: str)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_playback_continues_when_the_device_is_reconnected(tmp_path: Path) -> None:
     card = SoundCard(vanishes_after=0.3)
 

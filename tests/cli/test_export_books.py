@@ -21,6 +21,7 @@ def book(timbre, clip: Path) -> Path:  # type: ignore[no-untyped-def]
     return path
 
 
+@pytest.mark.slow
 def test_an_epub_becomes_chapter_files_and_an_audiobook(timbre, book: Path) -> None:  # type: ignore[no-untyped-def]
     options = ("--voice", "Anna", "--model", "quiet", "--chapters", "--m4b", "--narrator", "Anna")
     ran = timbre("export", str(book), "-o", "out", *options)

@@ -139,6 +139,7 @@ def test_an_unexpected_exception_is_reported_and_logged(timbre: Terminal) -> Non
     assert 'KeyError("notes")' in log
 
 
+@pytest.mark.slow
 def test_the_command_line_imports_no_engine_libraries() -> None:
     engines = "('torch', 'onnxruntime', 'sounddevice')"
     code = f"import sys; from studio.cli.main import main; main([]); sys.exit(any(e in sys.modules for e in {engines}))"
@@ -154,6 +155,7 @@ def test_ctrl_c_during_the_import_prints_no_traceback(monkeypatch: pytest.Monkey
     assert start.main(["doctor"]) == 130
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_not_an_error() -> None:
     """For example `timbre | head -0`."""
     command = f"{sys.executable} -m studio.cli.main | true; exit ${{PIPESTATUS[0]}}"

@@ -61,6 +61,7 @@ def test_a_model_that_is_not_usable_has_a_reason(timbre: Terminal) -> None:
         assert (ran.status, "is not supported by" in ran.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_install_say_verify_and_remove(timbre: Terminal, hub: HubServer) -> None:
     ran = timbre("models", "install", NAME)
     assert (ran.status, ran.out) == (0, "")
@@ -92,6 +93,7 @@ def test_the_source_of_the_settings_is_used(timbre: Terminal, hub: HubServer, mo
     assert (Path(elsewhere) / NAME / "llm.pt").is_file()
 
 
+@pytest.mark.slow
 def test_damage_sets_the_exit_status_and_can_be_repaired(timbre: Terminal, hub: HubServer) -> None:
     timbre("models", "install", NAME)
     path = timbre.folder / "data" / "models" / NAME / "flow.pt"
@@ -106,6 +108,7 @@ def test_damage_sets_the_exit_status_and_can_be_repaired(timbre: Terminal, hub: 
     assert timbre("models", "verify", NAME).status == 0
 
 
+@pytest.mark.slow
 def test_a_damaged_imported_model_has_its_own_remedy(timbre: Terminal, hub: HubServer) -> None:
     timbre("models", "install", NAME)
     timbre("models", "export", NAME)
@@ -128,6 +131,7 @@ def test_a_missing_model_has_the_install_command_as_remedy(timbre: Terminal, hub
     assert (ran.status, f"Did you mean {NAME}" in ran.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_network_failure_is_reported_once(timbre: Terminal, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.catalog.network._MAX_SECONDS", 0.01)
     hub.faults["llm.pt"] = 50 * [Fault(cut_at=5000)]
@@ -139,6 +143,7 @@ def test_a_network_failure_is_reported_once(timbre: Terminal, hub: HubServer, mo
     assert timbre("models", "install", NAME).status == 0
 
 
+@pytest.mark.slow
 def test_export_and_import_move_a_model(timbre: Terminal, hub: HubServer) -> None:
     timbre("models", "install", NAME)
     assert timbre("models", "export", NAME).status == 0

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(60)
 EXPECTED_KEYS = {
     "first_audio_seconds", "audio_seconds", "total_seconds", "real_time_factor", "sample_rate", "stages", "engine",
     "notes", "model", "load_seconds", "mode", "seed", "num_speech_tokens", "spoken_text", "warnings", "output",
-    "promised_start_seconds", "play_start_seconds", "underruns", "check",
+    "promised_start_seconds", "play_start_seconds", "underruns", "check", "network_seconds", "queue_seconds",
 }  # fmt: skip
 
 
@@ -147,6 +147,7 @@ def test_a_text_file_is_read(timbre: Terminal, clip: Path, encoding: str) -> Non
     assert asked(timbre).text == "Zeile eins\nZeile zwei ü\n"
 
 
+@pytest.mark.slow
 def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: Path) -> None:
     """The second half is written only after the first has been played."""
     card = timbre.with_sound_card()
@@ -172,6 +173,7 @@ def test_text_on_standard_input_is_spoken_as_it_arrives(timbre: Terminal, clip: 
     assert asked(timbre).text == ""
 
 
+@pytest.mark.slow
 def test_speech_is_played_from_the_predicted_start(timbre: Terminal, clip: Path) -> None:
     card = timbre.with_sound_card()
     begun = time.monotonic()

@@ -55,6 +55,7 @@ def model(request: pytest.FixtureRequest) -> Path:
     return noise_models.FOLDER / f"noise-{request.param}"
 
 
+@pytest.mark.slow
 def test_official_stored_voices_keep_transcript_and_features(timbre: Terminal, model: Path) -> None:
     ran = timbre("voices", "import", model / "spk2info.pt")
     assert ran.status == 0, ran.err

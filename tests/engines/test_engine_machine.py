@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import engine_fakes
 import pytest
@@ -41,6 +42,34 @@ def test_without_a_gpu_auto_selects_the_processor(monkeypatch: pytest.MonkeyPatc
     assert device_named("cpu", num_threads=3).num_threads == 3
     with pytest.raises(UnusableSetting, match=r"No GPU that PyTorch can use matches “cuda”.*Choose one of: cpu"):
         device_named("cuda")
+
+
+@pytest.mark.parametrize(
+    ("architectures", "capability", "is_usable"),
+    [
+        (["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"], (6, 1), False),  # Pascal
+        (["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"], (7, 0), False),  # Volta
+        (["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"], (8, 9), True),  # Ada, by the kernels of 8.6
+        (["sm_50", "sm_60", "sm_70", "sm_75", "sm_90"], (6, 1), True),
+        (["sm_90", "compute_90"], (12, 0), True),
+        (["sm_90"], (12, 0), False),
+        ([], (6, 1), True),
+    ],
+)
+def test_gpu_without_kernels_is_not_chosen(
+    architectures: list[str], capability: tuple[int, int], is_usable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = SimpleNamespace(
+        name="NVIDIA GeForce GTX 1080", total_memory=8 << 30, major=capability[0], minor=capability[1]
+    )
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _index: card)
+    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: architectures)
+    assert device_named("auto").kind is (DeviceKind.CUDA if is_usable else DeviceKind.CPU)
+    if not is_usable:
+        with pytest.raises(UnusableSetting, match=r"does not support NVIDIA GeForce GTX 1080.*cu126"):
+            device_named("cuda")
 
 
 def test_budget_is_the_free_memory_less_the_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +138,7 @@ def test_out_of_memory_is_recognised_in_all_forms() -> None:
         RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
         RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+        RuntimeError("captures_underway.empty() INTERNAL ASSERT FAILED at CUDACachingAllocator.cpp"),
     ):
         assert is_out_of_memory(error)
     assert not is_out_of_memory(RuntimeError("shape mismatch"))

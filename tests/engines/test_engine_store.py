@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from full_records import full
 
 from studio.engines.manifest import (
     BuiltFile,
@@ -23,7 +24,7 @@ from studio.engines.manifest import (
     read_manifest,
 )
 from studio.engines.store import EngineStore, file_records
-from studio.messages import wording
+from studio.messages import Message, wording
 
 GOOD = Verification(True, 1e-5, 1e-3, 100)
 FACTS = {"stage": "flow", "name": "plan", "weights": "abc"}
@@ -54,6 +55,33 @@ def test_manifest_round_trip(store: EngineStore) -> None:
     assert found is not None
     assert found == manifest_of("a", store.folder / "built" / "a")
     assert store.manifest("a", {**FACTS, "weights": "other"}) is None
+
+
+def test_a_manifest_keeps_every_field(tmp_path: Path) -> None:
+    rejection = Message("{part} differs by {error:.2%}", {"part": Message("the {what}", {"what": "mel"}), "error": 0.1})
+    manifest = full(
+        Manifest(
+            key="a",
+            facts=FACTS,
+            made_at="2026-01-01T00:00:00+00:00",
+            program_version="1",
+            verification=Verification(True, 1e-5, 1e-3, 100, 0.5, 0.99, rejection),
+            timing=Timing(0.1, 0.2, 0.05, 3),
+            phase_seconds={"building": 3.0},
+            files={"plan.bin": BuiltFile(1000, "ab" * 32)},
+            was_disturbed=True,
+        )
+    )
+    (tmp_path / "a").mkdir()
+    manifest.write(tmp_path / "a")
+    assert read_manifest(tmp_path / "a") == manifest
+
+
+def test_a_failure_record_keeps_every_field(tmp_path: Path) -> None:
+    reason = wording("it needs {gigabytes:.1f} GB", gigabytes=3.5)
+    record = full(FailureRecord(2, FailureKind.MEMORY, reason, "2026-01-01T00:00:00+00:00"))
+    record.write(tmp_path / "a.json")
+    assert read_attempts(tmp_path / "a.json") == record
 
 
 def test_rejected_build_keeps_its_reason_and_no_files(store: EngineStore) -> None:

@@ -156,6 +156,7 @@ def test_second_build_has_a_time_estimate(make_manager: MakeManager) -> None:
     assert None not in remaining
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["flipped", "truncated", "missing"])
 def test_damaged_build_is_detected_before_use_and_rebuilt(
     make_manager: MakeManager, store: EngineStore, damage: str
@@ -266,6 +267,7 @@ def test_cancelled_build_leaves_nothing_and_is_not_a_failure(make_manager: MakeM
     assert chosen(manager) == "plain"
 
 
+@pytest.mark.slow
 def test_paused_build_stops_and_resumes(make_manager: MakeManager) -> None:
     seen: list[float] = []
     has_begun, is_over = threading.Event(), threading.Event()

@@ -32,6 +32,8 @@ from studio.engines.verification import apply_tolerances, compare, mel_distance_
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.speech_lm import RepetitionAwareSampler
+from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 SECOND_GPU = torch.device("cuda", 1)
 TRIAL_SIZE = TrialSize(num_tokens=30, num_seeds=1, num_rounds=1, timing_seconds=5.0)
@@ -162,6 +164,7 @@ def test_float32_matches_its_own_recording_and_is_timed(
     assert timing.num_rounds >= 1
 
 
+@pytest.mark.slow
 def test_16_bit_vocoder_is_accurate_and_needs_fast_arithmetic(
     recorded: tuple[EngineTarget, ReferenceIO], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +185,7 @@ def test_16_bit_vocoder_is_accurate_and_needs_fast_arithmetic(
         assert isinstance(halves[Precision.FLOAT16].probe(target), Unusable)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER])
 def test_network_with_damaged_weights_is_rejected(
     recorded: tuple[EngineTarget, ReferenceIO], stage: Stage, tmp_path: Path
@@ -203,6 +207,23 @@ def test_network_with_damaged_weights_is_rejected(
     spoilt = EngineTarget(open_checkpoint(folder), target.device)
     trial = TRIALS[stage](reference_io, target.checkpoint, TRIAL_SIZE)
     assert trial.verify(REFERENCES[stage].open(None, spoilt), Precision.INT8).rejection is not None
+
+
+def test_speech_lm_is_timed_with_the_sampler_of_synthesis(recorded: tuple[EngineTarget, ReferenceIO]) -> None:
+    target, reference_io = recorded
+    used: list[TokenSampler] = []
+
+    class Engine:
+        def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+            assert request.min_tokens == request.max_tokens == len(reference_io.speech_tokens)
+            used.append(sampler)
+            return iter(())
+
+    trial = TRIALS[Stage.SPEECH_LM](reference_io, target.checkpoint, TRIAL_SIZE)
+    assert not list(trial.work(Engine())())
+    (sampler,) = used
+    assert isinstance(sampler, RepetitionAwareSampler)
+    assert sampler.options == target.checkpoint.speech_lm.sampling
 
 
 def test_recording_round_trip_and_damaged_file(recorded: tuple[EngineTarget, ReferenceIO], tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ def test_chapters_of_the_same_name_get_numbers(export: BookExport) -> None:
     assert export.names() == ["chapter-2.wav", "chapter-3.wav", "chapter.wav"]
 
 
+@pytest.mark.slow
 def test_an_audiobook_has_chapters_tags_and_a_cover(export: BookExport) -> None:
     result = export(has_audiobook=True, book=replace(BOOK, cover=png()), subtitles=frozenset([SubtitleFormat.SRT]))
     assert export.names() == ["rain.m4b", "rain.srt"]
@@ -121,6 +122,7 @@ def test_an_audiobook_has_chapters_tags_and_a_cover(export: BookExport) -> None:
     assert "00:00:01,100 --> 00:00:01,500\nOne." in result.files[1].read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_complete_files_are_not_written_again(export: BookExport) -> None:
     options = {"has_chapter_files": True, "has_audiobook": True, "has_manifest": True}
     assert export(**options).num_made == 5
@@ -134,6 +136,7 @@ def test_complete_files_are_not_written_again(export: BookExport) -> None:
     assert export(**options, book=replace(BOOK, narrator="Ben")).num_made == 5
 
 
+@pytest.mark.slow
 def test_a_new_cover_changes_only_the_audiobook(export: BookExport) -> None:
     options = {"has_chapter_files": True, "has_audiobook": True}
     export(**options)
@@ -147,6 +150,7 @@ def test_an_interrupted_export_keeps_whole_chapters(export: BookExport) -> None:
     assert export.names() == ["00 The Rain.wav", "01 One.wav"]
 
 
+@pytest.mark.slow
 def test_a_chapter_with_a_failed_line_is_left_out(export: BookExport) -> None:
     failures = {TEXTS[2]: NoSpeechMade("Nothing was said.", remedy="Try again.")}
     export.source = FakeSpeechSource(failures=failures)
@@ -178,6 +182,7 @@ def test_lines_are_joined_without_clicks(export: BookExport) -> None:
     assert (abs(samples[0]), abs(samples[-1])) < (0.001, 0.001)
 
 
+@pytest.mark.slow
 def test_mastered_chapters_meet_acx_as_mp3(export: BookExport) -> None:
     options = {
         "encoding": MP3_192,

@@ -63,6 +63,7 @@ def test_true_peak_includes_peaks_between_samples() -> None:
     assert true_peak_dbtp(np.array([0.5], np.float32)) >= -6.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ceiling", [-0.1, -1.0, -6.0])
 @pytest.mark.parametrize("gain", [1.5, 4.0, 12.0])
 def test_the_limiter_never_exceeds_the_ceiling(ceiling: float, gain: float) -> None:
@@ -95,6 +96,7 @@ def test_the_limiter_does_not_change_quiet_audio() -> None:
     np.testing.assert_array_equal(limited[-RATE // 2 :], quiet[-RATE // 2 :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lufs", [-23.0, -16.0, -14.0])
 @pytest.mark.parametrize("level", [0.04, 0.2, 1.5])
 def test_speech_reaches_the_target_loudness_below_the_limit(lufs: float, level: float) -> None:

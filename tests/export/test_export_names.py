@@ -97,6 +97,7 @@ def test_names_are_sanitized(wanted: str, name: str) -> None:
     assert sanitize_filename(wanted) == name
 
 
+@pytest.mark.slow
 @given(st.text(max_size=400))
 def test_any_text_gives_a_valid_name(text: str) -> None:
     name = sanitize_filename(text)

@@ -91,6 +91,7 @@ def test_by_default_samples_are_unchanged(export: Export) -> None:
     np.testing.assert_array_equal(export.read(NAMES[0]), hum(0.1 * len(TEXTS[0]), 97))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS.values(), ids=ENCODINGS)
 @pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
 def test_every_format_has_the_exact_length_and_tags(export: Export, encoding: SoundEncoding, rate: int) -> None:
@@ -157,6 +158,7 @@ def test_the_joined_file_contains_all_lines_and_pauses(export: Export) -> None:
     np.testing.assert_allclose(export.read("My story.wav"), expected, atol=2e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", [WAV_16, WAV_24, MP3], ids=lambda each: each.name)
 @pytest.mark.parametrize("rate", [24_000, 48_000])
 def test_files_reach_the_target_loudness_below_the_peak_limit(
@@ -178,6 +180,7 @@ def test_files_reach_the_target_loudness_below_the_peak_limit(
             assert true_peak_dbtp(samples) <= -1.49, name
 
 
+@pytest.mark.slow
 def test_subtitles_and_manifest_have_the_right_times(export: Export) -> None:
     export.items = [replace(item, seed=7, style="emotion.happy") for item in export.items]
     export(
@@ -241,6 +244,7 @@ def test_existing_files_are_not_exported_again(export: Export) -> None:
     assert {path: path.stat().st_mtime_ns for path in export.target.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_the_lines_to_be_requested_are_announced_to_the_source(export: Export) -> None:
     export()
     assert export.source.expected == list(TEXTS)
@@ -254,6 +258,7 @@ def test_the_lines_to_be_requested_are_announced_to_the_source(export: Export) -
     assert export.source.expected == list(TEXTS)
 
 
+@pytest.mark.slow
 def test_only_changed_lines_are_exported_again(export: Export) -> None:
     export()
     export.items[1] = replace(export.items[1], key="another take")
@@ -262,6 +267,7 @@ def test_only_changed_lines_are_exported_again(export: Export) -> None:
     assert again.spoken_texts == [TEXTS[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -299,6 +305,7 @@ def test_an_edited_file_counts_as_foreign(export: Export) -> None:
     assert (export.target / NAMES[0]).read_bytes() == b"edited by hand"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, {"joined_name": "story", "has_manifest": True, "subtitles": {SubtitleFormat.SRT}}]
 )
@@ -430,6 +437,7 @@ class SmallDisk:
         return File(path, mode)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_bytes", [50, 150_000, 250_000])
 def test_a_full_disk_is_an_error_and_keeps_complete_files(
     export: Export, monkeypatch: pytest.MonkeyPatch, num_bytes: int

@@ -57,6 +57,7 @@ def test_quiet_loud_and_noisy_chapters_meet_acx(level: float, pause_dbfs: float 
     assert -75 < levels.floor_dbfs < -64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.01, 0.6])
 def test_chapters_meet_ebu_r128(level: float) -> None:
     samples = speech(level=level)
@@ -67,6 +68,7 @@ def test_chapters_meet_ebu_r128(level: float) -> None:
     assert len(result) == len(samples), "no room tone is added"
 
 
+@pytest.mark.slow
 def test_peaks_are_limited() -> None:
     samples = speech(level=0.05)
     samples[RATE :: RATE // 3] = 0.9  # clicks
@@ -75,6 +77,7 @@ def test_peaks_are_limited() -> None:
     assert levels.rms_dbfs == pytest.approx(-20.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_all_pauses_are_at_the_floor_not_only_the_quietest() -> None:
     samples = mastered(speech(pause_dbfs=-50.0), ACX)
     head = round(0.75 * RATE)
@@ -95,6 +98,7 @@ def test_there_is_no_digital_silence_and_no_click() -> None:
     assert np.abs(np.diff(result[start + 10 : start + RATE - 10])).max() < 0.005 < steepest
 
 
+@pytest.mark.slow
 def test_speech_keeps_its_shape() -> None:
     samples = speech(level=0.05)
     result = mastered(samples, ACX)[round(0.75 * RATE) :][: 2 * RATE]
@@ -112,6 +116,7 @@ def test_mastering_is_repeatable_and_segments_do_not_show(monkeypatch: pytest.Mo
     np.testing.assert_allclose(mastered(samples, ACX), whole, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_a_recorded_room_tone_is_used() -> None:
     tone = np.sin(2 * np.pi * 50 * np.arange(3 * RATE) / RATE).astype(np.float32)
     result = mastered(speech(), ACX, room_tone=tone)

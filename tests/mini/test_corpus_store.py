@@ -28,6 +28,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return Written(folder, fake_corpus(folder))
 
 
+@pytest.mark.slow
 def test_every_utterance_keeps_the_promise_of_lengths(written: Written) -> None:
     corpus = written.content
     assert len(corpus) == 7 * 6
@@ -57,6 +58,7 @@ def test_a_piece_is_that_piece_of_the_whole(written: Written) -> None:
     np.testing.assert_array_equal(corpus.samples(30, from_token=3, num_tokens=5), whole.samples[2880:7680])
 
 
+@pytest.mark.slow
 def test_a_shard_without_its_list_is_not_there(tmp_path: Path) -> None:
     fake_corpus(tmp_path)
     (tmp_path / "shard-0001.json").unlink()

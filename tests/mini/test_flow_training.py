@@ -102,6 +102,7 @@ def test_a_beginner_says_the_average_mel_whatever_it_hears() -> None:
     torch.testing.assert_close(velocity[0], mean_mel.expand(50, -1), rtol=0.0, atol=2.0)
 
 
+@pytest.mark.slow
 def test_pieces_hold_matching_tokens_and_mel_of_training_sentences_only(corpus: Corpus, pieces: FlowPieces) -> None:
     known = set()
     for index in corpus.indices(split="train", speaker_split="train").tolist():

@@ -47,6 +47,7 @@ def test_attention_is_counted_as_the_layer_computes_it(network: FactoredSpeechLM
     assert float(guide.loss(expected)) == pytest.approx(float(wanted), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_following_the_pull_brings_the_head_to_the_text(network: FactoredSpeechLM) -> None:
     guide = ReadingGuide(network.backbone, layer=1)
     optimizer = torch.optim.Adam(network.backbone.parameters(), lr=0.01)

@@ -72,6 +72,7 @@ def folder(work: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_program_opens_every_stage(folder: Path) -> None:
     checkpoint = open_checkpoint(folder)
     assert checkpoint.generation.name == "cosyvoice3"
@@ -122,6 +123,7 @@ def test_special_tokens_follow_the_vocabulary_in_official_order(folder: Path) ->
         assert tokenizer.decode(tokenizer.encode(text, allow_special=False)) == text
 
 
+@pytest.mark.slow
 def test_a_folder_too_large_to_ship_is_refused(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.shipping.folder.LARGEST_BYTES", 100_000)
     with pytest.raises(TrainingFailed, match="are allowed"):
@@ -157,6 +159,7 @@ def test_no_sentence_trains_two_styles() -> None:
     assert len(sentences) == len(set(sentences))
 
 
+@pytest.mark.slow
 def test_one_command_ships_or_says_what_is_missing(
     work: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,7 @@ def corpus(corpus_folder: Path) -> Corpus:
     return Corpus.open(corpus_folder)
 
 
+@pytest.mark.slow
 def test_the_shipped_network_says_what_the_trained_one_says(tmp_path: Path, corpus: Corpus) -> None:
     torch.manual_seed(0)
     network = SpeakerNetwork(channels=16, pooled_channels=24)
@@ -85,6 +86,7 @@ def test_odd_and_even_speakers_are_different_ones_and_the_stranger_is_in_neither
     assert not {entry.style for entry in heard} & {"whisper", "high", "low"}
 
 
+@pytest.mark.slow
 def test_one_speaker_is_too_few(tmp_path: Path) -> None:
     corpus = fake_corpus(tmp_path)
     alone = Corpus([entry for entry in corpus._entries if entry.speaker.name == "flite-slt@1.00"], corpus._shards)

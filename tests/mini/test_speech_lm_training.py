@@ -82,6 +82,7 @@ def test_a_table_in_parts_is_multiplied_out_and_taken_apart_without_loss() -> No
     assert torch.allclose(other.rows(), rows, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_trained_is_the_programs_network_in_the_programs_layout(
     lines: list[Line], tokenizer: TextTokenizer
 ) -> None:
@@ -305,6 +306,7 @@ def test_a_short_run_leaves_a_model_the_program_can_open(tmp_path: Path) -> None
     assert np.isfinite(again["loss"])
 
 
+@pytest.mark.slow
 def test_a_corpus_without_training_lines_is_a_sentence(tmp_path: Path) -> None:
     fake_corpus(tmp_path / "corpus", utterances_per_speaker=12)
     for path in (tmp_path / "corpus").glob("*.json"):

@@ -47,6 +47,7 @@ def expected_tokens(network: SpeechTokenizerNetwork, log_mel: np.ndarray) -> tup
     return tuple((pairs.argmax(-1) + 729 * colours.argmax(-1))[0].tolist())
 
 
+@pytest.mark.slow
 def test_the_front_end_for_many_is_the_programs_own(corpus: Corpus) -> None:
     at_16k = Waveform(corpus.samples(3), 24_000).resampled(16_000)
     samples = at_16k.samples
@@ -75,6 +76,7 @@ def test_unspoiled_pieces_carry_the_labels_of_the_corpus(corpus: Corpus) -> None
     assert batch.log_mel.shape == (12, 128, 800)
 
 
+@pytest.mark.slow
 def test_spoiled_pieces_keep_their_sounds_in_order_at_another_speed(corpus: Corpus) -> None:
     indices = corpus.indices(split="train", speaker_split="train")[:1]
     pieces = TokenizerPieces(corpus, indices, shipped_pairs(), num_tokens=200)
@@ -100,6 +102,7 @@ def test_only_what_a_clip_can_tell_is_asked_of_its_colours(corpus: Corpus) -> No
         assert colours <= allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_frames", [4, 21, 22, 23, 24, 301])
 def test_the_file_says_what_the_network_says(network: SpeechTokenizerNetwork, num_frames: int, tmp_path: Path) -> None:
     write_tokenizer_onnx(network, tmp_path / "tokenizer.onnx")
@@ -150,6 +153,7 @@ def test_a_short_run_leaves_a_file_the_program_can_open(tmp_path: Path) -> None:
     assert len(heard.tokenize(log_mel)) == corpus.entry(0).num_tokens
 
 
+@pytest.mark.slow
 def test_the_tokenizer_does_not_begin_from_a_model_folder(tmp_path: Path) -> None:
     fake_corpus(tmp_path / "corpus")
     options = TrainingOptions(tmp_path / "corpus", tmp_path / "work", minutes=0.01, start_from=tmp_path)

@@ -45,6 +45,7 @@ def small_network() -> CausalHiFT:
     return network
 
 
+@pytest.mark.slow
 def test_a_crop_is_a_piece_of_the_utterance_with_its_surroundings(corpus: Corpus) -> None:
     indices = training_indices(corpus)[:1]
     utterance = corpus[int(indices[0])]
@@ -178,6 +179,7 @@ def test_heads_leave_the_first_channels_alone() -> None:
     assert distances[0] == distances[1]
 
 
+@pytest.mark.slow
 def test_an_untrained_vocoder_has_the_envelope_of_what_it_is_to_say(corpus: Corpus) -> None:
     """Its magnitudes lie much nearer to the true ones than their mean does, in the stack as it ships."""
     network = CausalHiFT(vocoder_config(base_channels=128, f0_channels=8))

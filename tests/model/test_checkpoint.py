@@ -44,6 +44,7 @@ def load_everything(checkpoint: Checkpoint) -> None:
     checkpoint.load_speaker_encoder(1)
 
 
+@pytest.mark.slow
 def test_yaml_determines_generation_and_settings(folder: Path, family: str) -> None:
     checkpoint = open_checkpoint(folder)
     assert checkpoint.generation.name == family
@@ -101,6 +102,7 @@ def test_missing_and_empty_folders_are_reported(tmp_path: Path) -> None:
             open_checkpoint(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v*.onnx"])
 @pytest.mark.parametrize("damage", ["missing", "truncated", "garbage"])
 def test_a_damaged_file_is_named(folder: Path, name: str, damage: str) -> None:
@@ -117,6 +119,7 @@ def test_a_damaged_file_is_named(folder: Path, name: str, damage: str) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
 @pytest.mark.parametrize("change", ["lost", "added", "reshaped"])
 def test_missing_unknown_and_misshapen_tensors_are_named(folder: Path, name: str, change: str) -> None:
@@ -137,6 +140,7 @@ def test_missing_unknown_and_misshapen_tensors_are_named(folder: Path, name: str
     assert layer in caught.value.message
 
 
+@pytest.mark.slow
 def test_weights_of_another_generation_are_refused(reference: Path, tmp_path: Path) -> None:
     mixed = tmp_path / "mixed"
     shutil.copytree(reference / "cosyvoice3" / "checkpoint", mixed)
@@ -150,6 +154,7 @@ def test_weights_of_another_generation_are_refused(reference: Path, tmp_path: Pa
             load(Precision.FLOAT32, "cpu")
 
 
+@pytest.mark.slow
 def test_the_variant_after_reinforcement_learning_is_opened_on_request(folder: Path) -> None:
     checkpoint = open_checkpoint(folder)
     with pytest.raises(MissingModelFile, match=r"llm\.rl\.pt"):

@@ -7,13 +7,12 @@ The kernel source is compiled for the CPU, with threads as warps.
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from cuda_in_cpp import compile_for_processor
 from speech_lm_cases import random_network, small_config
 
 from studio.errors import UnsupportedPrecision
@@ -25,42 +24,6 @@ from studio.model.speech_lm.cuda_int8 import SOURCE, CudaInt8Linear, kernel_on
 from studio.model.speech_lm.linear import check_support, describe, pack, quantize_int8_per_channel
 
 CPU, CARD = torch.device("cpu"), torch.device("cuda:0")
-# Replacements for CUDA functions, with threads as lanes of a warp.
-CUDA_IN_CPP = r"""
-#include <barrier>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <thread>
-#include <vector>
-#define __device__
-#define __global__
-#define __forceinline__ inline
-struct uint4 { unsigned int x, y, z, w; };
-struct float4 { float x, y, z, w; };
-struct Place { int x, y; };
-thread_local Place threadIdx, blockIdx, blockDim;
-struct Warp { std::barrier<> meeting{32}; float told[32]; };
-thread_local Warp* warp;
-inline float __uint_as_float(unsigned int bits) { float value; std::memcpy(&value, &bits, 4); return value; }
-inline unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned int choice)
-{
-    const std::uint64_t bytes = low | (std::uint64_t)high << 32;
-    unsigned int chosen = 0;
-    for (int place = 0; place < 4; ++place)
-        chosen |= (unsigned int)(bytes >> 8 * (choice >> 4 * place & 7) & 255) << 8 * place;
-    return chosen;
-}
-inline float __shfl_down_sync(unsigned int, float value, int offset)
-{
-    const int lane = threadIdx.x % 32;
-    warp->told[lane] = value;
-    warp->meeting.arrive_and_wait();
-    const float heard = lane + offset < 32 ? warp->told[lane + offset] : value;
-    warp->meeting.arrive_and_wait();
-    return heard;
-}
-"""
 LAUNCH_IN_CPP = r"""
 using Kernel = void (*)(const float*, const unsigned char*, const float*, const float*, float*, int, int, int);
 extern "C" void launch(Kernel kernel, int num_x, int num_y, int num_threads, const float* rows,
@@ -84,14 +47,7 @@ extern "C" void launch(Kernel kernel, int num_x, int num_y, int num_threads, con
 @pytest.fixture(scope="module")
 def kernel_on_processor(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., None]:
     """Return a function with the call interface of ``CudaKernel``."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("there is no C++ compiler")
-    folder = tmp_path_factory.mktemp("kernel")
-    (folder / "kernel.cpp").write_text(CUDA_IN_CPP + SOURCE + LAUNCH_IN_CPP, "utf-8")
-    command = [compiler, "-std=c++20", "-O1", "-pthread", "-shared", "-fPIC", "-w", "kernel.cpp", "-o", "kernel.so"]
-    subprocess.run(command, cwd=folder, check=True)
-    library = ctypes.CDLL(str(folder / "kernel.so"))
+    library = compile_for_processor(SOURCE + LAUNCH_IN_CPP, tmp_path_factory.mktemp("kernel"))
 
     def call(name: str, *arguments: Any, blocks: tuple[int, int], num_threads: int) -> None:
         numbers = [
@@ -112,6 +68,7 @@ def exact(levels: torch.Tensor, scales: torch.Tensor, bias: torch.Tensor | None,
     return product if bias is None else product + bias.double()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 8, 11])
 @pytest.mark.parametrize(("height", "width"), [(5, 16), (3, 61), (6, 560)])
 def test_kernel_computes_the_product(

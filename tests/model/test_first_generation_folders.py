@@ -32,6 +32,7 @@ def replace_in_yaml(folder: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_speakers", [False, True], ids=["300M", "300M-SFT and -Instruct"])
 def test_all_layouts_load(folder: Path, *, has_speakers: bool) -> None:
     if not has_speakers:

@@ -34,6 +34,7 @@ def _flow_path(reference: Path, family: str) -> Path:
     return reference / family / "checkpoint" / "flow.pt"
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_loaded_flow_computes_the_official_mel(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
@@ -103,6 +104,7 @@ def test_product_of_any_number_of_rows(shape: tuple[int, ...]) -> None:
     assert (OneDnnLinear(weight, None, 100)(strided) - expected).abs().max() < 1e-4
 
 
+@pytest.mark.slow
 def test_fewer_steps_are_coarser(reference: Path, family: str) -> None:
     """An optional approximation."""
     golden = Golden(reference, family)

@@ -57,6 +57,7 @@ def _budget_for(reference: Path, family: str, kind: CacheKind | None) -> int:
     return int(_bytes_per_frame(reference, family, kind) * (_EXPECTED_FRAMES + 100)) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*CacheKind, None])
 def test_each_cache_kind_is_chosen_by_budget_and_exact(reference: Path, family: str, kind: CacheKind | None) -> None:
     config = flow_config(reference, family)
@@ -73,6 +74,7 @@ def test_each_cache_kind_is_chosen_by_budget_and_exact(reference: Path, family: 
     assert torch.equal(streamed_mel(decoder, restored, tokens, grid_cuts(63, 41)), mel)
 
 
+@pytest.mark.slow
 def test_inputs_take_the_stated_share(reference: Path) -> None:
     for family, share in (("cosyvoice3", 0.5), ("cosyvoice2", 0.25)):
         layout = _decoder(reference, family)._layouts.estimator
@@ -126,6 +128,7 @@ def test_failed_allocation_has_the_effect_of_an_exceeded_budget(
     assert stream.decode(tokens, ()).shape == (80, 60)
 
 
+@pytest.mark.slow
 def test_closing_a_stream_releases_its_budget(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), _decoder(reference, family, cache_budget_bytes=_AMPLE)
     state = decoder.prepare_prompt(random_prompt(config, 53))
@@ -139,6 +142,7 @@ def test_closing_a_stream_releases_its_budget(reference: Path, family: str) -> N
         stream.decode(tokens[22:], ())
 
 
+@pytest.mark.slow
 def test_closing_streams_frees_process_memory(reference: Path) -> None:
     """200 streams take no more memory than two."""
     config, decoder = flow_config(reference, "cosyvoice3"), _decoder(reference, "cosyvoice3")
@@ -206,6 +210,7 @@ def test_bounded_left_context_sees_the_prompt_and_the_last_frames(reference: Pat
     assert max(num_blocks) <= 3
 
 
+@pytest.mark.slow
 def test_half_precision_caches_change_the_mel_little(reference: Path, family: str) -> None:
     """An optional approximation."""
     config = flow_config(reference, family)

@@ -26,6 +26,7 @@ FULL_SIZE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_names_and_shapes_equal_those_of_the_released_files(reference: Path, family: str) -> None:
     lists = reference / "state-dicts"
@@ -38,6 +39,7 @@ def test_names_and_shapes_equal_those_of_the_released_files(reference: Path, fam
     assert ours == {name: entry["shape"] for name, entry in listed.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize(("mode", "chunk_frames"), [("full", None), ("stream", 50)])
 def test_estimator_equals_official(reference: Path, family: str, mode: str, chunk_frames: int | None) -> None:
@@ -58,6 +60,7 @@ def test_estimator_equals_official(reference: Path, family: str, mode: str, chun
         assert (velocity - expected).abs().max() <= golden.tolerance, time
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize(
     ("run", "num_ahead", "is_streaming"),
@@ -100,6 +103,7 @@ def test_encoder_speaker_and_first_step_equal_official(
         assert (velocity.transpose(1, 2) - golden["full/step1_velocity"]).abs().max() <= golden.tolerance
 
 
+@pytest.mark.slow
 def test_padding_of_a_training_batch_changes_nothing(reference: Path, family: str) -> None:
     """Two sequences of different length in a batch equal single runs, with and without chunks."""
     estimator = flow_network(reference, family, torch.float64).estimator
@@ -182,12 +186,12 @@ def test_rotations_are_not_shared_between_cuda_streams(monkeypatch: pytest.Monke
     stream = 1
     monkeypatch.setattr("studio.model.flow.dit.current_stream_id", lambda _device: stream)
     positions = RotaryPositions(8)
-    cosine, _ = positions.cos_sin(0, 5)
-    assert positions.cos_sin(0, 5)[0] is cosine
+    first = positions.rotations(0, 5)
+    assert positions.rotations(0, 5) is first
     stream = 2
-    again, _ = positions.cos_sin(0, 5)
-    assert again is not cosine
-    assert torch.equal(again, cosine)
+    again = positions.rotations(0, 5)
+    assert again is not first
+    assert torch.equal(again, first)
 
 
 def test_shared_mask_is_valid_for_every_cuda_stream() -> None:

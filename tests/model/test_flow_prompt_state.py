@@ -22,6 +22,7 @@ def _digest(tensors: Mapping[str, torch.Tensor]) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_tokens", "cached_frames"), [(3, 0), (27, 0), (28, 50), (53, 100), (90, 150)])
 def test_whole_blocks_of_the_prompt_are_cached(
     reference: Path, family: str, num_tokens: int, cached_frames: int
@@ -47,6 +48,7 @@ def test_streams_do_not_change_the_prompt_state(reference: Path, family: str) ->
     assert _digest(state.tensors()) == before
 
 
+@pytest.mark.slow
 def test_state_from_a_mapped_file_equals_a_fresh_one(reference: Path, family: str, tmp_path: Path) -> None:
     config, decoder = flow_config(reference, family), flow_decoder(reference, family)
     prompt, tokens = random_prompt(config, 63), random_tokens(config, 30)
@@ -63,6 +65,7 @@ def test_state_from_a_mapped_file_equals_a_fresh_one(reference: Path, family: st
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_state_without_caches_is_restored(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), flow_decoder(reference, family)
     prompt, tokens = random_prompt(config, 20), random_tokens(config, 30)
@@ -89,6 +92,7 @@ def test_unsuitable_tensors_are_refused_by_name(reference: Path, family: str) ->
         decoder.restore_prompt(random_prompt(config, 90), good)
 
 
+@pytest.mark.slow
 def test_progress_counts_blocks_and_may_cancel(reference: Path, family: str) -> None:
     decoder, prompt = flow_decoder(reference, family), random_prompt(flow_config(reference, family), 90)
     shares: list[float] = []
@@ -102,6 +106,7 @@ def test_progress_counts_blocks_and_may_cancel(reference: Path, family: str) -> 
         decoder.prepare_prompt(prompt, progress=cancel)
 
 
+@pytest.mark.slow
 def test_prompt_key_covers_everything_the_state_depends_on(reference: Path, family: str) -> None:
     key = flow_decoder(reference, family).prompt_key()
     assert key == flow_decoder(reference, family, cache_budget_bytes=1 << 20).prompt_key()
@@ -114,6 +119,7 @@ def test_prompt_key_covers_everything_the_state_depends_on(reference: Path, fami
     assert len({key, *(other.prompt_key() for other in others)}) == 5
 
 
+@pytest.mark.slow
 def test_prompt_key_depends_on_the_weights(reference: Path, family: str) -> None:
     network = flow_network(reference, family)
     with torch.no_grad():

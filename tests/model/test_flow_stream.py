@@ -77,6 +77,7 @@ def test_stream_equals_one_run_in_double_precision(
     assert (mel.double() - expected).abs().max() <= 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_stream_equals_official_streaming_run(reference: Path, family: str) -> None:
     """``stream_final`` is the mel of all chunks, with the defect in the last one repaired (J2, row 2).
@@ -94,6 +95,7 @@ def test_stream_equals_official_streaming_run(reference: Path, family: str) -> N
     assert (mel - exact).abs().max() <= 2 * official_rounding
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_chunks_equal_official_chunks(reference: Path, family: str) -> None:
     """Compare with all chunks of the official stream except its last, which uses another attention mask."""
@@ -115,7 +117,7 @@ def test_chunks_equal_official_chunks(reference: Path, family: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None, derandomize=True)
+@settings(max_examples=5, derandomize=True)
 @given(data=st.data())
 @pytest.mark.parametrize("generation", ["cosyvoice2", "cosyvoice3"])
 def test_schedule_does_not_change_the_mel(reference: Path, generation: str, data: st.DataObject) -> None:
@@ -130,6 +132,7 @@ def test_schedule_does_not_change_the_mel(reference: Path, generation: str, data
     assert relative_error(streamed_mel(decoder, state, tokens, cuts), at_once) <= 2e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beyond", [1, 12, 24])
 def test_cut_off_the_grid_is_refused_and_the_stream_continues(reference: Path, family: str, beyond: int) -> None:
     """The failed call has no effect on the stream."""
@@ -177,6 +180,7 @@ def test_interleaved_streams_do_not_mix(reference: Path, family: str) -> None:
         assert torch.equal(torch.cat(chunks, dim=1), expected)
 
 
+@pytest.mark.slow
 def test_second_utterance_equals_the_first(reference: Path, family: str) -> None:
     tokens = random_tokens(flow_config(reference, family), 40)
     decoder, state = _decoder(reference, family), _state(reference, family, 53)

@@ -15,6 +15,7 @@ from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.model import FlowModel
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_whole_utterance_equals_official(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
@@ -23,6 +24,7 @@ def test_whole_utterance_equals_official(reference: Path, family: str) -> None:
     assert (mel - golden["full/mel"][0]).abs().max() <= golden.tolerance
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize(
     ("run", "num_ahead", "is_streaming"),
@@ -36,6 +38,7 @@ def test_plain_run_equals_official(reference: Path, family: str, run: str, num_a
     assert (mel - golden[f"{run}/mel"][0]).abs().max() <= golden.tolerance
 
 
+@pytest.mark.slow
 def test_repacked_layers_compute_the_same(reference: Path, family: str) -> None:
     golden = Golden(reference, family)
     plain = PlainFlow(reference, family).mel(golden.prompt, golden.tokens, is_streaming=False)
@@ -43,6 +46,7 @@ def test_repacked_layers_compute_the_same(reference: Path, family: str) -> None:
     assert (mel - plain).abs().max() <= golden.tolerance
 
 
+@pytest.mark.slow
 def test_precomputed_modulations_equal_their_layers(reference: Path, family: str) -> None:
     """Precomputed time-dependent values equal those computed at each call."""
     config = flow_config(reference, family)

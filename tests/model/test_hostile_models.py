@@ -142,6 +142,7 @@ YAML_1 = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["cosyvoice1", "cosyvoice3"], indirect=True)
 @pytest.mark.parametrize("change", YAML.values(), ids=YAML)
 def test_hostile_yaml_is_refused(folder: Path, change: Callable[[str], str]) -> None:
@@ -204,6 +205,7 @@ TENSORS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
 @pytest.mark.parametrize("folder", FAMILIES, indirect=True)
 @pytest.mark.parametrize("change", TENSORS.values(), ids=TENSORS)
@@ -223,6 +225,7 @@ def transposed(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.transpose(0, 1).contiguous()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["cosyvoice1", "cosyvoice3"], indirect=True)
 @pytest.mark.parametrize("ending", ["original0", "original1"])
 @pytest.mark.parametrize(
@@ -266,6 +269,7 @@ WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {  # the change, and 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
 @pytest.mark.parametrize("folder", ["cosyvoice1", "cosyvoice3"], indirect=True)
 @pytest.mark.parametrize(("change", "code"), WEIGHTS.values(), ids=WEIGHTS)
@@ -280,6 +284,7 @@ def test_unusable_weights_are_refused_by_name(
     assert not (folder / "ran").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FAMILIES, indirect=True)
 def test_many_views_of_a_few_values_are_refused(folder: Path) -> None:
     """Each tensor is no larger than the file, but copies would fill the memory."""
@@ -289,6 +294,7 @@ def test_many_views_of_a_few_values_are_refused(folder: Path) -> None:
     refused(folder, WrongTensors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FAMILIES, indirect=True)
 def test_parameters_and_half_precision_are_accepted(folder: Path) -> None:
     tensors: Tensors = torch.load(folder / "flow.pt", weights_only=True)
@@ -333,6 +339,7 @@ FILES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_pipes
 @pytest.mark.parametrize(
     ("folder", "name"), [(family, name) for family, names in FILES.items() for name in names], indirect=["folder"]

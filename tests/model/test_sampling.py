@@ -72,6 +72,7 @@ def test_two_draws_reproduce_the_recorded_ones(reference: Path, family: str) -> 
     assert num_resampled == facts["resampled"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("history", HISTORIES, ids=[str(number) for number in range(len(HISTORIES))])
 @pytest.mark.parametrize(("sampler_type", "num_draws"), [(RepetitionAwareSampler, 60_000), (OfficialRASampler, 15_000)])
 def test_draws_follow_the_closed_form(sampler_type: type, num_draws: int, history: list[int]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SPECIFICATION = ROOT / "studio" / "model" / "SPECIFICATION.md"
 # "specification F8", "Specification E2, E5 and E6", "specification J2, row 10", "specification F7, keys I4".
@@ -32,6 +34,7 @@ def citations() -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_cited_section_exists() -> None:
     cited = citations()
     assert len(cited) > 30, "the pattern finds the citations"

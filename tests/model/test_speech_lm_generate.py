@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samplers import ForcedSampler, GreedySampler
 from speech_lm_cases import RecordingSampler, random_network, small_config
@@ -41,7 +41,7 @@ def sampler(speech_lm: TorchSpeechLM, seed: int = 0) -> RepetitionAwareSampler:
     return RepetitionAwareSampler(speech_lm.sampling, seed)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_scores_do_not_depend_on_the_division_into_passes(
     data: st.DataObject, network: SpeechLMNetwork, speech_lm: TorchSpeechLM
@@ -89,6 +89,7 @@ def test_rows_of_a_padded_batch_equal_single_runs(network: SpeechLMNetwork) -> N
         assert torch.allclose(both[1, :7], network(long[None, 5:12])[0], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_equal_seeds_generate_equal_tokens_and_other_seeds_differ(speech_lm: TorchSpeechLM) -> None:
     request = replace(REQUEST, min_tokens=40, max_tokens=40)
     first, again, other = (list(speech_lm.generate(request, sampler(speech_lm, seed))) for seed in (3, 3, 4))
@@ -112,6 +113,7 @@ def test_streams_do_not_mix(speech_lm: TorchSpeechLM) -> None:
     assert [list(tokens) for tokens in zip(*in_turns, strict=True)] == alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_taken", [0, 1, 2, 7])
 def test_closing_early_frees_the_utterance_without_effect_on_the_next(speech_lm: TorchSpeechLM, num_taken: int) -> None:
     request = replace(REQUEST, min_tokens=20, max_tokens=20)
@@ -181,6 +183,7 @@ def test_a_sequence_beyond_the_model_is_refused_before_anything_is_computed() ->
     assert "shorter" in caught.value.remedy
 
 
+@pytest.mark.slow
 def test_prompt_cache_is_bounded_and_does_not_change_results(speech_lm: TorchSpeechLM) -> None:
     def speak(voice: int) -> list[int]:
         request = SpeechTokenRequest((1, 2, 3), prompt_text_tokens=(voice, voice + 1), min_tokens=8, max_tokens=8)

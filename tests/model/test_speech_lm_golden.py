@@ -46,6 +46,7 @@ def test_hidden_states_of_the_plain_network(golden: Golden, mode: str) -> None:
     assert difference(hidden, golden.arrays[f"{mode}/hidden"]) <= golden.hidden_limit
 
 
+@pytest.mark.slow
 def test_scores_of_forced_tokens_step_by_step(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     forced = golden.arrays[f"{mode}/forced_tokens"].tolist()
     embeddings = speech_lm.inputs.embed_request(golden.request(mode))
@@ -69,6 +70,7 @@ def test_sampler_receives_the_first_scores(golden: Golden, speech_lm: TorchSpeec
     assert sampler.forbidden[0] == slice(stop_ids.start, stop_ids.stop)
 
 
+@pytest.mark.slow
 def test_greedy_tokens_until_a_stop_id(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     """Repair 6 of J2: the official CosyVoice3 masks its start mark where it means all stop ids.
 
@@ -88,12 +90,14 @@ def test_greedy_tokens_until_a_stop_id(golden: Golden, speech_lm: TorchSpeechLM,
     assert list(speech_lm.generate(request, choose)) == golden.arrays[f"{mode}/greedy_tokens"].tolist()
 
 
+@pytest.mark.slow
 def test_greedy_speech_tokens(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     recorded = golden.arrays[f"{mode}/greedy_speech_tokens"].tolist()
     request = golden.request(mode, min_tokens=len(recorded), max_tokens=len(recorded))
     assert list(speech_lm.generate(request, GreedySampler())) == recorded
 
 
+@pytest.mark.slow
 def test_the_second_request_of_a_voice_equals_the_first(golden: Golden, speech_lm: TorchSpeechLM, mode: str) -> None:
     """The second run uses the cached prompt, and its scores are bit-identical."""
     first, second = RecordingSampler(GreedySampler()), RecordingSampler(GreedySampler())
@@ -102,6 +106,7 @@ def test_the_second_request_of_a_voice_equals_the_first(golden: Golden, speech_l
     assert all(torch.equal(a, b) for a, b in zip(first.scores, second.scores, strict=True))
 
 
+@pytest.mark.slow
 def test_length_rules(golden: Golden, speech_lm: TorchSpeechLM) -> None:
     for rule in golden.facts["length_rules"]:
         request = golden.request(rule["mode"])

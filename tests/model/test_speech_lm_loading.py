@@ -52,6 +52,7 @@ def test_loaded_file_equals_the_saved_network(tensors: dict[str, torch.Tensor], 
     assert speak(load_speech_lm(path, CONFIG)) == speak(speech_lm_of(random_network(CONFIG)))
 
 
+@pytest.mark.slow
 def test_a_file_in_half_precision_is_widened(tensors: dict[str, torch.Tensor], tmp_path: Path) -> None:
     rounded = {name: tensor.half() for name, tensor in tensors.items()}
     network = random_network(CONFIG)

@@ -96,6 +96,7 @@ def recorded_choice(golden: Golden, facts: dict[str, Any]) -> Any:
     return choose
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("case", [0, 1])
 def test_recorded_runs(reference: Path, family: str, case: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,6 +139,7 @@ def test_recorded_runs(reference: Path, family: str, case: int, monkeypatch: pyt
     assert num_compared >= len(steps) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("case", [0, 1])
 def test_repair_d_the_first_block_waits_for_its_text(
@@ -295,7 +297,7 @@ def test_speech_begins_before_the_text_has_ended(speech_lm: TorchSpeechLM) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 25), st.integers(0, 40), st.integers(0, 30), st.integers(0, 100))
 def test_any_text_and_prompt_ends_within_its_limits(
     num_prompt_text: int, num_prompt_speech: int, num_arriving: int, seed: int

@@ -92,6 +92,7 @@ def test_four_bit_weights_are_rounded_within_their_groups(num_rows: int) -> None
     assert torch.equal(pack(torch.zeros(16, 32), None, Precision.INT4, CPU)(torch.ones(1, 32)), torch.zeros(1, 16))
 
 
+@pytest.mark.slow
 def test_four_bits_suffice_for_weights_like_trained_ones() -> None:
     """Not for random weights, which are all equally important."""
     checkpoint = open_checkpoint(paths.resources() / "models" / "studio-mini")
@@ -142,6 +143,7 @@ def test_plain_matrices_are_used_without_onednn(monkeypatch: pytest.MonkeyPatch)
     assert report.is_good_enough(Precision.FLOAT32)
 
 
+@pytest.mark.slow
 def test_precision_passes_its_check(precision: Precision) -> None:
     network = random_network(small_config())
     report = compare_with_reference(speech_lm_of(network, precision), network)
@@ -149,6 +151,7 @@ def test_precision_passes_its_check(precision: Precision) -> None:
     assert report.is_good_enough(precision), report
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_precision_passes_its_check_on_the_reference_checkpoints(
     reference: Path, family: str, precision: Precision

@@ -9,7 +9,17 @@ from threading import Barrier
 import pytest
 import torch
 
-from studio.model.torch_device import StreamPool, cuda_streams
+from studio.model.torch_device import StreamPool, configure_torch, cuda_streams
+
+
+def test_arithmetic_on_gpus_is_exact_and_needs_no_plans() -> None:
+    configure_torch(torch.get_num_threads())
+    matmul = torch.backends.cuda.matmul
+    assert not matmul.allow_tf32
+    assert not torch.backends.cudnn.allow_tf32
+    assert not matmul.allow_fp16_reduced_precision_reduction
+    assert not matmul.allow_bf16_reduced_precision_reduction
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
 
 
 @pytest.fixture

@@ -141,6 +141,7 @@ def test_sampler_receives_the_first_scores_with_the_end_forbidden(
     assert difference(ours[is_open], recorded[is_open]) <= 2 * limit_of(reference, FAMILY, "llm:*logp")
 
 
+@pytest.mark.slow
 def test_greedy_tokens_until_the_end(golden: Golden, speech_lm: TransformerSpeechLM, mode: str) -> None:
     facts, recorded = golden.facts["modes"][mode], golden.arrays[f"{mode}/greedy_tokens"].tolist()
     request = golden.request(mode)
@@ -153,6 +154,7 @@ def test_greedy_tokens_until_the_end(golden: Golden, speech_lm: TransformerSpeec
         assert follows is None or len(recorded) == 80, "the recording is cut after 80 tokens"
 
 
+@pytest.mark.slow
 def test_greedy_speech_tokens(golden: Golden, speech_lm: TransformerSpeechLM, mode: str) -> None:
     recorded = golden.arrays[f"{mode}/greedy_speech_tokens"].tolist()
     request = golden.request(mode, min_tokens=len(recorded), max_tokens=len(recorded))
@@ -179,6 +181,7 @@ def test_speakers_do_not_share_a_cached_prompt(golden: Golden, speech_lm: Transf
     assert not torch.equal(first.scores[0], second.scores[0])
 
 
+@pytest.mark.slow
 def test_length_rules(golden: Golden, speech_lm: TransformerSpeechLM) -> None:
     for rule in golden.facts["length_rules"]:
         request = golden.request(rule["mode"])
@@ -199,6 +202,7 @@ def test_stop_rules(golden: Golden, speech_lm: TransformerSpeechLM) -> None:
         assert list(speech_lm.generate(request, choose)) == rule["yielded"]
 
 
+@pytest.mark.slow
 def test_tokens_of_the_run_from_text_to_audio(golden: Golden, speech_lm: TransformerSpeechLM, reference: Path) -> None:
     """The recorded end-to-end runs, from strings: an instruction, and the two sentences of a cloned voice."""
     folder, tokenizer = reference / FAMILY / "golden", TextTokenizer.whisper()

@@ -29,7 +29,7 @@ CUTS = st.sets(st.integers(0, NUM_FRAMES), max_size=12).map(sorted)
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(CUTS)
 def test_any_division_into_chunks_equals_one_run_in_float64(cuts: list[int]) -> None:
     actual = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), cuts))
@@ -38,18 +38,20 @@ def test_any_division_into_chunks_equals_one_run_in_float64(cuts: list[int]) -> 
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(CUTS)
 def test_any_division_into_chunks_equals_one_run_in_float32(cuts: list[int]) -> None:
     mel = random_mel(NUM_FRAMES).float()
     assert (torch.cat(stream_all(VOCODER32, mel, cuts)) - one_run(mel, torch.float32)).abs().max() <= 1e-4
 
 
+@pytest.mark.slow
 def test_frame_by_frame_equals_one_run() -> None:
     actual = torch.cat(stream_all(VOCODER, random_mel(NUM_FRAMES), list(range(1, NUM_FRAMES))))
     assert (actual - WHOLE).abs().max() <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_frames", [1, 2, 4, 5, 6, 100, 101, 205])
 def test_whole_equals_one_run(num_frames: int) -> None:
     """Whole mode runs a stream in blocks."""

@@ -51,6 +51,7 @@ def test_weight_normalised_network_has_the_official_names(reference: Path, famil
     assert set(with_weight_norm(network).state_dict()) == set(official)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["folded", "newer", "older", "trained with discriminators"])
 def test_every_naming_scheme_gives_the_same_samples(tmp_path: Path, kind: VocoderKind, spelling: str) -> None:
     network = small_network(kind, torch.float32)
@@ -77,6 +78,7 @@ def test_a_loaded_vocoder_is_float32_and_its_causal_pitch_float64(tmp_path: Path
     assert not any(parameter.requires_grad for parameter in network.parameters())
 
 
+@pytest.mark.slow
 def test_only_residual_blocks_use_sixteen_bits(tmp_path: Path, kind: VocoderKind) -> None:
     torch.save(small_network(kind, torch.float32).state_dict(), tmp_path / "hift.pt")
     plain, half = (
@@ -116,6 +118,7 @@ def test_missing_and_truncated_files_are_reported(tmp_path: Path, kind: VocoderK
         load_vocoder(path, small_config(kind), Precision.FLOAT32, "cpu")
 
 
+@pytest.mark.slow
 def test_gradients_reach_every_weight(kind: VocoderKind) -> None:
     """The plain ``forward`` is differentiable, also after inference."""
     network = with_weight_norm(small_network(kind).requires_grad_(True))
@@ -130,6 +133,7 @@ def test_gradients_reach_every_weight(kind: VocoderKind) -> None:
     assert silent == []
 
 
+@pytest.mark.slow
 def test_rows_of_a_batch_equal_single_runs(kind: VocoderKind) -> None:
     network, mel = small_network(kind), random_mel(24).view(2, 20, 12)
     noise = torch.rand(
@@ -147,6 +151,7 @@ def test_merged_taps_are_the_same_convolution() -> None:
     assert (one_run(merged) - one_run(plain)).abs().max() < 1e-12
 
 
+@pytest.mark.slow
 def test_training_merges_taps_again_in_every_step() -> None:
     plain, learning = (small_network(VocoderKind.CAUSAL).requires_grad_(True) for _ in range(2))
     learning.train()

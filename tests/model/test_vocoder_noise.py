@@ -47,7 +47,7 @@ def test_the_table_depends_on_the_flow_built_before_it() -> None:
     assert not torch.equal(UniformTable(config).columns(0, 10), UniformTable(RELEASED).columns(0, 10))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 70_000), st.integers(0, 12_000), st.sampled_from(["normal", "uniform"]))
 def test_any_range_equals_that_range_of_the_whole_noise(start: int, length: int, kind: str) -> None:
     noise, again = WHOLE[kind]

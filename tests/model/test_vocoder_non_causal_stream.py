@@ -30,7 +30,7 @@ def test_whole_mode_equals_the_plain_network() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=8).map(sorted))
 def test_any_division_into_chunks_gives_all_samples_and_differs_only_at_seams(cuts: list[int]) -> None:
     """In float64, only the samples within the influence of a chunk's end differ."""

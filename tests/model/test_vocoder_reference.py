@@ -182,6 +182,7 @@ def test_decoder_with_the_source_of_a_later_official_chunk(golden2: Golden) -> N
     assert_close(actual, golden2.e2e["stream/hift1_speech"], golden2.speech_of_source_limit)
 
 
+@pytest.mark.slow
 def test_whole_speech(golden: Golden) -> None:
     for mel, speech in (
         (golden.hift["full/mel"], golden.hift["full/speech"]),
@@ -197,6 +198,7 @@ def test_streamed_speech_of_cosyvoice3(golden3: Golden) -> None:
     assert_close(torch.cat(actual), torch.cat(wanted), golden3.speech_limit)
 
 
+@pytest.mark.slow
 def test_streamed_speech_of_cosyvoice2(golden2: Golden) -> None:
     """Compare chunk lengths with those of the official stream, and the samples of its first chunk.
 

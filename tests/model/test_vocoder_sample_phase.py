@@ -24,7 +24,7 @@ def largest(difference: torch.Tensor) -> float:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sets(st.integers(0, NUM_FRAMES), max_size=6).map(sorted))
 def test_any_division_into_chunks_equals_one_run(cuts: list[int]) -> None:
     """Chunks hold back everything that later frames can change, so nothing is cross-faded."""
@@ -58,6 +58,7 @@ def test_phase_is_the_sum_over_samples() -> None:
     assert largest(later - phase[:, :, 512:]) < 1e-9
 
 
+@pytest.mark.slow
 def test_phase_stays_exact_for_minutes() -> None:
     """In float32 the ninth harmonic would be wrong by a hundredth of a radian after half a minute."""
     frames = 30 * 86

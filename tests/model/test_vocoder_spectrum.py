@@ -34,7 +34,7 @@ def test_resynthesis_equals_istft_of_any_spectrum(num_columns: int) -> None:
     assert torch.allclose(actual, wanted, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(4, 30), min_size=1, max_size=6))
 @example([4, 4])  # the shortest first chunk: three columns
 def test_analysis_and_resynthesis_continue_across_any_chunks(chunk_hops: list[int]) -> None:

@@ -38,6 +38,7 @@ def model(reference: Path) -> WholeFlowModel:
     return whole_decoder(reference)._model
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_whole_utterances_equal_the_official_ones(reference: Path, model: WholeFlowModel) -> None:
     golden, draw = WholeGolden(reference), table_draw(reference)
@@ -97,6 +98,7 @@ def test_full_size_network_has_the_official_tensors(reference: Path) -> None:
     assert {name: list(tensor.shape) for name, tensor in network.state_dict().items()} == wanted
 
 
+@pytest.mark.slow
 def test_a_voice_without_a_clip_is_decoded(reference: Path) -> None:
     config, decoder = whole_config(reference), whole_decoder(reference)
     prompt = replace(random_voice(config, 1, 1), speech_tokens=(), mel=np.zeros((0, config.mel_bins), np.float32))
@@ -116,6 +118,7 @@ def test_every_frame_depends_on_the_whole_utterance(reference: Path) -> None:
     assert (before[:, 0] - after[:, 0]).abs().max() > 1e-6
 
 
+@pytest.mark.slow
 def test_stream_of_one_chunk_equals_the_whole_utterance(reference: Path) -> None:
     config, decoder = whole_config(reference), whole_decoder(reference)
     prompt = random_voice(config, 60, 103)
@@ -148,6 +151,7 @@ def test_chunks_overlap_by_the_frames_of_the_look_ahead(reference: Path) -> None
     assert torch.equal(mels[1], wanted)
 
 
+@pytest.mark.slow
 def test_a_chunk_starts_from_the_noise_of_the_whole_sentence(reference: Path) -> None:
     """Otherwise a stream differs from the whole sentence as much as two readings do."""
     model = whole_decoder(reference)._model
@@ -179,6 +183,7 @@ def test_weights_of_the_fade_add_up_to_one() -> None:
     assert (mixed.diff() > 0).all()
 
 
+@pytest.mark.slow
 def test_equal_requests_have_equal_mels(reference: Path) -> None:
     config, decoder = whole_config(reference), whole_decoder(reference)
     prompt = random_voice(config, 40, 70)
@@ -194,6 +199,7 @@ def test_sliced_attention_equals_full_attention(reference: Path, monkeypatch: py
     assert (SlicedContext().attend(attention, x) - wanted).abs().max() < 1e-12  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_prompt_state_is_empty_and_restored(reference: Path) -> None:
     decoder = whole_decoder(reference)
     prompt = random_voice(whole_config(reference), 40, 70)
@@ -205,6 +211,7 @@ def test_prompt_state_is_empty_and_restored(reference: Path) -> None:
         decoder.restore_prompt(prompt, {"tokens.keys": torch.zeros(1)})
 
 
+@pytest.mark.slow
 def test_wrong_prompts_are_refused(reference: Path) -> None:
     config, decoder = whole_config(reference), whole_decoder(reference)
     prompt = random_voice(config, 40, 70)
@@ -228,6 +235,7 @@ def test_bfloat16_stays_within_its_limit(reference: Path) -> None:
     assert 1e-5 < (mel - wanted).norm() / wanted.norm() < 3e-2
 
 
+@pytest.mark.slow
 def test_hostile_files_get_a_sentence(reference: Path, tmp_path: Path) -> None:
     config = whole_config(reference)
     official = torch.load(reference / FAMILY / "checkpoint" / "flow.pt", weights_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from error_sentences import as_qt_source, sentences_in
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,7 @@ raise type(error)(f"{path} is full.", remedy="Go.")
     ]
 
 
+@pytest.mark.slow
 def test_every_error_of_the_program_is_a_template() -> None:
     templates, faults = sentences_in(CHECKOUT / "studio")
     assert faults == []

@@ -32,6 +32,7 @@ def test_a_module_runs_as_in_python() -> None:
     assert "usage: timbre bench" in helped.stdout
 
 
+@pytest.mark.slow
 def test_other_modules_are_none_of_its_business() -> None:
     assert run("-m", "http.server", "--help").returncode == 2
 

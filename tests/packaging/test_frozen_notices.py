@@ -79,6 +79,7 @@ def test_a_licence_without_text_is_an_error(package: Package, tmp_path: Path) ->
         owners.components([entry(tmp_path, "secret/__init__.py")])
 
 
+@pytest.mark.slow
 def test_a_file_of_nobody_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "stray.so").write_text("")
     with pytest.raises(Incomplete, match=r"stray.so comes from .*, which has no known owner"):

@@ -64,11 +64,13 @@ def test_a_process_that_dies_says_its_last_words(program: list[str], tmp_path: P
         answers(process, "die")
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_is_ended(program: list[str], tmp_path: Path) -> None:
     with asked(program, tmp_path) as process, pytest.raises(ProcessLost, match="ended after 1 s"):
         answers(process, "hang", most_seconds=1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no groups of processes to end as one")
 def test_what_it_has_started_ends_with_it(program: list[str], tmp_path: Path) -> None:
     with asked(program, tmp_path) as process:
@@ -221,6 +223,14 @@ def test_a_model_that_is_there_is_not_written() -> None:
         "generation": "cosyvoice3",
         "for_official": True,
     }
+
+
+def test_a_check_continued_with_the_official_program_writes_its_text_model(tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "check.json", {})
+    first, *_ = preparing("cosyvoice3", for_official=False)
+    notes.put("cosyvoice3", first, {"bytes": 1})
+    assert notes.is_known("cosyvoice3", first)
+    assert not notes.is_known("cosyvoice3", next(preparing("cosyvoice3", for_official=True)))
 
 
 def tried(name: str, seconds: float, *, complaint: str | None = None, is_reference: bool = False) -> Entry:

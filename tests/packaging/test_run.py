@@ -72,6 +72,7 @@ def test_arguments_after_test_go_to_pytest_alone() -> None:
     assert statuses({"pytest": 1}, ["-m", "reference"]) == (1, ["pytest -m reference"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", [" ", "="])
 def test_a_reference_folder_outside_the_checkout_is_found(tmp_path: Path, separator: str) -> None:
     """Pytest takes a folder after a blank for tests, and looks there for the settings that declare the option."""

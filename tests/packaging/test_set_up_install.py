@@ -207,6 +207,7 @@ def test_a_full_disk_is_noticed_before_the_download(set_up: SetUp, monkeypatch: 
     assert "Free disk space" in failure.value.remedy
 
 
+@pytest.mark.slow
 def test_two_starts_at_once_set_up_once(set_up: SetUp) -> None:
     """The second waits for the first and finds everything done."""
     with set_up.environment.sole_set_up(on_wait=lambda: None):

@@ -70,6 +70,7 @@ def test_a_failure_is_a_sentence_with_a_remedy(tmp_path: Path, says: str, senten
     assert failure.value.remedy
 
 
+@pytest.mark.slow
 def test_a_long_silence_is_broken_by_a_sign_of_life(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("set_up.pip._SILENCE_SECONDS", 0.05)
     python = tmp_path / "python"

@@ -178,6 +178,7 @@ def test_a_request_played_later_repeats_a_sentence_of_implausible_length(
     assert len(lm.samplers) == 2
 
 
+@pytest.mark.slow
 def test_a_played_sentence_ends_at_the_limit_and_is_reported(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +198,7 @@ def test_playback_does_not_change_a_plausible_sentence(
     assert np.array_equal(heard, unheard)
 
 
+@pytest.mark.slow
 def test_a_played_whole_utterance_of_implausible_length_is_repeated(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +207,7 @@ def test_a_played_whole_utterance_of_implausible_length_is_repeated(
     assert len(lm.samplers) == 2
 
 
+@pytest.mark.slow
 def test_lengths_are_not_checked_in_benchmarks_and_with_random_weights(
     synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

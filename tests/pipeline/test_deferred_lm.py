@@ -53,6 +53,7 @@ def test_conversion_loads_no_language_model(num_loaded: list[int]) -> None:
     synthesizer.close()
 
 
+@pytest.mark.slow
 def test_the_first_text_loads_the_language_model_once(num_loaded: list[int]) -> None:
     usual, deferred = opened(loads_speech_lm=True), opened(loads_speech_lm=False)
     num_loaded.clear()

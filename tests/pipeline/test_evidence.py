@@ -119,11 +119,13 @@ def test_limits_and_second_draws_are_reported(synthesizer: Synthesizer, monkeypa
     assert only(report).stopped_by_limit
 
 
+@pytest.mark.slow
 def test_benchmarks_collect_no_evidence(synthesizer: Synthesizer) -> None:
     _, report = speak(synthesizer, text="One two three.", forced_tokens=10)
     assert report.evidence == ()
 
 
+@pytest.mark.slow
 def test_a_model_without_such_heads_gives_the_rest(synthesizer: Synthesizer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alignment, "choose_alignment_heads", lambda *arguments: ())
     monkeypatch.setattr(alignment, "_CHOICE_VERSION", -1)

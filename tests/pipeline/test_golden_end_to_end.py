@@ -123,11 +123,13 @@ def bench(request: pytest.FixtureRequest, reference: Path, noise_tables: dict[st
     )
 
 
+@pytest.mark.slow
 def test_whole_utterance(bench: Bench) -> None:
     (chunk,) = bench.speak("zero_shot", bench.tokens(bench.runs["full"]["tokens"]), SpeechOptions(is_streaming=False))
     bench.assert_speech(chunk, "full/chunk0")
 
 
+@pytest.mark.slow
 def test_whole_utterance_at_another_speed(bench: Bench) -> None:
     run = bench.runs["speed13"]
     options = SpeechOptions(is_streaming=False, speed=run["speed"])
@@ -181,6 +183,7 @@ def test_streamed_mel_before_the_last_chunk(bench: Bench) -> None:
     np.testing.assert_allclose(torch.cat(mels, dim=1).numpy(), theirs, rtol=0, atol=SLACK * bench.mel_limit)
 
 
+@pytest.mark.slow
 def test_the_second_request_equals_the_first(bench: Bench) -> None:
     """The official hop is never reset (J2, row 1)."""
     tokens = bench.tokens(2 * len(bench.golden["tokens"]) // 3)
@@ -190,6 +193,7 @@ def test_the_second_request_equals_the_first(bench: Bench) -> None:
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
+@pytest.mark.slow
 def test_fewer_tokens_than_a_first_chunk_are_one_chunk(bench: Bench) -> None:
     run = bench.runs["stream_short"]
     first_hop = official_first_hop(bench.voice(run["mode"]).prompt.num_tokens)
@@ -197,6 +201,7 @@ def test_fewer_tokens_than_a_first_chunk_are_one_chunk(bench: Bench) -> None:
     assert [len(chunk) for chunk in chunks] == run["chunk_samples"]
 
 
+@pytest.mark.slow
 def test_voice_conversion_decodes_every_token(bench: Bench) -> None:
     """In the official program, prompt tokens and mel differ by 2 frames here (J2, row 8)."""
     source = [int(token) for token in bench.inputs["model_input/vc/source_speech_token"][0]]
@@ -217,6 +222,7 @@ def greedy(bench: Bench, request: SpeechTokenRequest, count: int) -> Iterator[in
     return itertools.islice(tokens, count)
 
 
+@pytest.mark.slow
 def test_language_model_flow_and_vocoder_together(bench: Bench) -> None:
     field = "model_input/instruct2"
     request = SpeechTokenRequest(
@@ -229,6 +235,7 @@ def test_language_model_flow_and_vocoder_together(bench: Bench) -> None:
     bench.assert_speech(chunk, "greedy/chunk0")
 
 
+@pytest.mark.slow
 def test_synthesis_from_text_to_audio(bench: Bench, reference: Path) -> None:
     """Text, transcript and a clip, with our text processing and one request per sentence."""
     described = json.loads((reference / bench.family / "golden" / "e2e.json").read_text("utf-8"))["api"]

@@ -98,6 +98,7 @@ def bench(reference: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["full", "speed13", "sft", "stream_short", "vc", "greedy"])
 def test_whole_sentences_equal_the_official_ones(bench: Bench, run: str) -> None:
     """A stream that is shorter than its first chunk is one sentence, too."""
@@ -153,6 +154,7 @@ def test_streamed_audio_has_the_official_lengths_and_first_chunk(bench: Bench) -
     np.testing.assert_allclose(chunks[0], bench.golden["stream/chunk0"][0], rtol=0, atol=limit)
 
 
+@pytest.mark.slow
 def test_the_second_request_equals_the_first(bench: Bench) -> None:
     first, second = (bench.speak("zero_shot", bench.tokens("stream"), SpeechOptions()) for _ in range(2))
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))

@@ -55,6 +55,7 @@ def test_every_request_uses_a_separate_gpu_stream(
     assert is_within_when_opened == [True] * 4
 
 
+@pytest.mark.slow
 def test_a_line_of_a_batch_fetches_the_flow_state_only_with_a_slot(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def test_a_line_of_a_batch_fetches_the_flow_state_only_with_a_slot(
     assert steps == ["tokens", "turn", "state", "over"]
 
 
+@pytest.mark.slow
 def test_a_whole_utterance_does_not_fetch_the_flow_state(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ def test_a_line_with_a_slot_does_not_wait_for_tokens_of_later_sentences(
     assert not any(made)
 
 
+@pytest.mark.slow
 def test_a_line_waiting_for_a_slot_can_be_cancelled(
     synthesizer: Synthesizer, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ class Overflowing:
         return self._vocoder.synthesize_whole(mel, noise) * float("nan")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [1.0, 1.2])
 @pytest.mark.parametrize("is_streaming", [True, False])
 def test_a_line_ends_with_an_error_at_an_overflow(
@@ -61,6 +62,7 @@ def test_a_line_ends_with_an_error_at_an_overflow(
     assert all(np.isfinite(chunk.samples).all() for chunk in heard)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llm.pt", "flow.pt", "hift.pt"])
 @pytest.mark.parametrize("source", [noise_models.V1, noise_models.V3], ids=lambda folder: folder.name)
 def test_weights_that_are_not_numbers_end_with_an_error(

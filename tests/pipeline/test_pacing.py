@@ -28,6 +28,7 @@ stages = st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10), st.floats(0.01, 
 chunks = st.lists(st.builds(PredictedChunk, st.floats(0, 20), st.floats(0.01, 5)), max_size=20)
 
 
+@pytest.mark.slow
 @given(st.floats(0, 10), st.floats(0.01, 5), chunks)
 def test_the_predicted_start_leaves_no_gap(now: float, ready: float, coming: list[PredictedChunk]) -> None:
     start = earliest_gapless_start(now, ready, coming)
@@ -48,6 +49,7 @@ def test_a_slow_machine_delays_the_start() -> None:
     assert start == pytest.approx(50 * 1.04 - 1 - 18)
 
 
+@pytest.mark.slow
 @given(st.floats(0, 10), st.floats(0.01, 5), stages)
 def test_spare_time_is_the_longest_that_does_not_delay_the_start(
     now: float, ready: float, costs: list[tuple[float, float, float]]

@@ -53,6 +53,7 @@ def test_precisions_are_compared_on_sentences_after_bundled_clips(
     assert "same most likely token in 98% of 128 steps" in reason
 
 
+@pytest.mark.slow
 def test_a_stored_report_is_used_unless_its_format_differs(
     compared: list[Sequence[SpeechTokenRequest]], tmp_path: Path
 ) -> None:

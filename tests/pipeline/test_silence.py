@@ -91,6 +91,7 @@ def test_no_more_audio_is_held_back_than_needed(dbfs: float, most_seconds: float
 SOUND = np.concatenate([noise(0.37, -65.0), noise(0.05, -42.0), noise(0.8, -22.0)])
 
 
+@pytest.mark.slow
 @given(cuts=st.lists(st.integers(0, len(SOUND)), max_size=12))
 def test_the_result_does_not_depend_on_the_chunks(cuts: list[int]) -> None:
     pieces = np.split(SOUND, sorted(cuts))

@@ -34,6 +34,7 @@ def test_a_long_text_near_real_time_starts_as_early_as_possible(
     assert course.played_start == pytest.approx(course.gapless_start, rel=0.05, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_sentences", [1, 12])
 @pytest.mark.parametrize(("speech_lm_cost", "flow_cost"), PAIRS)
 def test_no_fixed_number_of_tokens_ahead_starts_much_earlier(
@@ -47,6 +48,7 @@ def test_no_fixed_number_of_tokens_ahead_starts_much_earlier(
     assert course.played_start <= 1.05 * best + 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("speech_lm_cost", "flow_cost"), SOME_PAIRS)
 def test_sentences_of_unequal_length_lose_nothing_and_start_about_right(
     speech_lm_cost: float, flow_cost: float, monkeypatch: pytest.MonkeyPatch
@@ -59,6 +61,7 @@ def test_sentences_of_unequal_length_lose_nothing_and_start_about_right(
     assert course.played_start == pytest.approx(best, rel=0.15, abs=1.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("speech_lm_cost", "flow_cost"), SOME_PAIRS)
 @pytest.mark.parametrize("predicted_tokens", [80, 180])
 def test_a_wrong_prediction_of_lengths_delays_no_chunk_that_play_waits_for(
@@ -70,6 +73,7 @@ def test_a_wrong_prediction_of_lengths_delays_no_chunk_that_play_waits_for(
     assert course.gapless_start <= 1.05 * best + 0.5
 
 
+@pytest.mark.slow
 def test_the_language_model_runs_ahead_where_that_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flow slower than real time: all lengths are known long before play can begin, however wrong the prediction."""
     machine = settled(0.5, 2.0, monkeypatch, [80] * 8)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.errors import (
@@ -78,6 +78,7 @@ def short(voice: VoiceReference, **changes: object) -> SynthesisRequest:
     return SynthesisRequest(**{"text": TEXT, "voice": voice, "seed": 7, "forced_tokens": 45} | changes)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "mode"),
     [
@@ -104,6 +105,7 @@ def test_every_way_of_asking_gives_sound_of_the_right_length(
     assert samples.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_without_a_transcript_the_voice_is_used_across_languages(
     synthesizer: Synthesizer, voice: VoiceReference
 ) -> None:
@@ -111,6 +113,7 @@ def test_without_a_transcript_the_voice_is_used_across_languages(
     assert report.mode is Mode.CROSS_LINGUAL
 
 
+@pytest.mark.slow
 def test_a_report_tells_what_it_cost_and_what_was_said(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     _, report = speak(synthesizer, short(voice, text="It costs 25 dollars."))
     assert 0.0 < report.first_audio_seconds <= report.total_seconds
@@ -137,6 +140,7 @@ def test_streamed_is_one_streaming_run_however_it_is_cut(synthesizer: Synthesize
         assert np.square(ours - other).mean() < 1e-5 * np.square(ours).mean()
 
 
+@pytest.mark.slow
 def test_the_second_request_equals_the_first(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     first, _ = speak(synthesizer, short(voice))
     speak(synthesizer, short(voice, seed=8, text="Something else in between."))
@@ -167,7 +171,7 @@ def test_two_interleaved_requests_do_not_mix(synthesizer: Synthesizer, voice: Vo
 
 
 @pytest.mark.slow
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5)
 @given(after_chunks=st.integers(0, 3))
 def test_cancelled_anywhere_the_next_request_is_whole(
     synthesizer: Synthesizer, voice: VoiceReference, after_chunks: int
@@ -222,6 +226,7 @@ def test_typed_text_without_words_is_nothing_to_speak(synthesizer: Synthesizer, 
         run(synthesizer.stream(short(voice, text=""), pieces=iter(["... ", "--"]), control=RequestControl()))
 
 
+@pytest.mark.slow
 def test_a_recording_is_spoken_in_another_voice(
     synthesizer: Synthesizer, voice: VoiceReference, reference: Path
 ) -> None:
@@ -233,6 +238,7 @@ def test_a_recording_is_spoken_in_another_voice(
     assert sum(len(chunk.samples) for chunk in chunks) == report.num_speech_tokens * 960
 
 
+@pytest.mark.slow
 def test_when_play_may_begin_is_told_with_the_first_chunk(synthesizer: Synthesizer, voice: VoiceReference) -> None:
     estimates: list[float] = []
     _, report = run(synthesizer.stream(short(voice), control=RequestControl(on_estimate=estimates.append)))
@@ -301,6 +307,7 @@ def test_wrong_wishes_are_sentences(synthesizer: Synthesizer, voice: VoiceRefere
             speak(synthesizer, short(voice, speed=speed))
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_written_costs_only_time(
     reference: Path, tmp_path: Path, voice: VoiceReference, monkeypatch: pytest.MonkeyPatch
 ) -> None:

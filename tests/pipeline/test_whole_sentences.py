@@ -69,6 +69,7 @@ def test_each_sentence_is_one_chunk(whole: Synthesizer, voice: VoiceReference) -
     assert "approximation" not in " ".join(whole.description.notes)
 
 
+@pytest.mark.slow
 def test_the_first_sentence_is_ready_before_the_others_are_spoken(whole: Synthesizer, voice: VoiceReference) -> None:
     """The wait is that of one sentence, however long the text is."""
     request = SynthesisRequest("\n".join(SENTENCES * 10), voice, forced_tokens=60)
@@ -106,6 +107,7 @@ def test_equal_requests_sound_equal_and_seeds_differ(whole: Synthesizer, voice: 
     assert not np.array_equal(samples(1), samples(2))
 
 
+@pytest.mark.slow
 def test_estimates_of_whole_sentences_use_the_cost_of_the_whole(whole: Synthesizer, voice: VoiceReference) -> None:
     """The predicted work of a sentence twice as long is more than twice as much, because attention is over all frames."""
     model, flow = whole._decoder.cost_model, whole.checkpoint.flow

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from project_samples import changes, parameters
 
@@ -39,7 +39,6 @@ def take_of(line_id: str, number: int) -> Take:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.data())
 def test_a_change_and_its_inverse_restore_the_script(data: st.DataObject) -> None:
     script = Script()
@@ -52,7 +51,6 @@ def test_a_change_and_its_inverse_restore_the_script(data: st.DataObject) -> Non
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.data())
 def test_undoing_all_changes_restores_the_first_script(data: st.DataObject) -> None:
     script, inverses, states = Script(), [], []
@@ -67,7 +65,6 @@ def test_undoing_all_changes_restores_the_first_script(data: st.DataObject) -> N
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.data())
 def test_cached_indexes_match_the_script(data: st.DataObject) -> None:
     script = Script()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from full_records import FULL_CHECK, full
 from project_samples import RATE, insert, parameters, sound, speak
 
 from studio.pipeline.request import LengthVerdict, Mode, SentenceEvidence, SynthesisReport
@@ -24,7 +25,20 @@ from studio.take_checks.requests import Strictness
 GOOD = TakeCheck(Verdict.GOOD, similarity=0.9, words=(WordTime("Hello", 0.1, 0.4, 0, 5),))
 BAD = TakeCheck(Verdict.BAD, (Problem(ProblemKind.MISSING_WORDS, 0.2, 0.4, "Hello", 0.9, 0, 5),))
 EVIDENCE = (
-    SentenceEvidence("Hello.", 0.0, 0.5, (1, 2, 3), ("Hel", "lo."), text_position=(0.1, 0.9), text_coverage=(1.0, 0.4)),
+    full(
+        SentenceEvidence(
+            "Hello.",
+            0.1,
+            0.5,
+            (1, 2, 3),
+            ("Hel", "lo."),
+            stopped_by_limit=True,
+            num_second_draws=2,
+            text_position=(0.1, 0.9),
+            text_coverage=(1.0, 0.4),
+            token_seconds=0.04,
+        )
+    ),
 )
 
 
@@ -40,13 +54,26 @@ def record(project: Project, line_id: str, evidence: tuple[SentenceEvidence, ...
 def test_checks_and_evidence_are_in_the_saved_file(project: Project, drafts: Path, tmp_path: Path) -> None:
     (line_id,) = insert(project, "Hello.")
     take = record(project, line_id)
-    project.apply(SetTakeChecks({take.id: BAD}))
+    project.apply(SetTakeChecks({take.id: FULL_CHECK}))
     project.save(tmp_path / "a.timbre")
     with Project.open(tmp_path / "a.timbre", drafts) as opened:
-        assert opened.take(take.id).check == BAD
+        assert opened.take(take.id).check == FULL_CHECK
         assert opened.evidence_of(take.id) == EVIDENCE
         assert not opened.is_modified
         assert opened.notice is None
+
+
+def test_evidence_without_the_length_of_a_token_gets_it_from_the_sentence(
+    project: Project, drafts: Path, tmp_path: Path
+) -> None:
+    (line_id,) = insert(project, "Hello.")
+    take = record(project, line_id)
+    project.save(tmp_path / "a.timbre")
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.timbre")) as connection, connection:
+        connection.execute("UPDATE evidence SET sentences = json_remove(sentences, '$[0].token_seconds')")
+    with Project.open(tmp_path / "a.timbre", drafts) as opened:
+        (sentence,) = opened.evidence_of(take.id)
+        assert sentence.token_seconds == pytest.approx(0.4 / 3)
 
 
 def test_a_saved_file_has_no_evidence_of_removed_takes(project: Project, drafts: Path, tmp_path: Path) -> None:
@@ -160,6 +187,7 @@ def test_the_choices_of_a_project_are_saved(project: Project, drafts: Path, tmp_
         assert opened.script.details.checks == chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_each_verdict_is_stored(project: Project, drafts: Path, tmp_path: Path, verdict: Verdict) -> None:
     (line_id,) = insert(project, "Hello.")

@@ -95,7 +95,7 @@ def test_a_book_that_unpacks_to_gigabytes_is_refused() -> None:
         read_epub(output.getvalue(), "a.epub")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 3_000), st.binary(min_size=1, max_size=20))
 def test_a_damaged_epub_gives_text_or_a_message(at: int, noise: bytes) -> None:
     content = epub({"one.xhtml": "<h1>One</h1><p>Text.</p>"}, contents='<a href="one.xhtml">One</a>')

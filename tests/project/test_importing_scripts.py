@@ -314,6 +314,7 @@ def test_a_damaged_workbook_is_an_error() -> None:
             sheets_of(content, "a.xlsx")
 
 
+@pytest.mark.slow
 def test_a_table_without_end_is_refused() -> None:
     with pytest.raises(UnreadableScript, match="too large"):
         read_csv("text\n" + "x\n" * (MOST_ROWS + 1), "a.csv")
@@ -469,6 +470,7 @@ def test_a_zip_bomb_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         paragraphs_of_word(docx("<w:p>" + " " * 1_000_000 + "</w:p>"), "a.docx")
 
 
+@pytest.mark.slow
 @given(st.sampled_from(SCRIPT_SUFFIXES), st.binary(max_size=200))
 def test_any_bytes_are_a_script_or_an_error(suffix: str, content: bytes) -> None:
     import tempfile

@@ -39,7 +39,7 @@ def reopened(project: Project, path: Path, drafts: Path) -> Project:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_saved_file_contains_the_changed_script(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder, Project.create(Path(folder)) as project:
@@ -57,6 +57,7 @@ def test_a_saved_file_contains_the_changed_script(data: st.DataObject) -> None:
             assert project._storage.read() == project.script
 
 
+@pytest.mark.slow
 def test_the_audio_of_a_take_is_stored_exactly(project: Project, drafts: Path, tmp_path: Path) -> None:
     (line_id,) = insert(project, "Hello.")
     take = speak(project, line_id, 1.0, seed=3)
@@ -137,6 +138,7 @@ def test_changes_during_a_save_are_not_in_the_file(
     assert not project.is_modified
 
 
+@pytest.mark.slow
 def test_a_file_changed_by_another_program_is_not_overwritten(project: Project, drafts: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.timbre"
     insert(project, "Mine.")
@@ -365,7 +367,7 @@ def test_invalid_content_is_an_error(project: Project, drafts: Path, tmp_path: P
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data())
 def test_files_with_random_damage_open_or_are_errors(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -472,6 +474,7 @@ def test_later_changes_do_not_change_an_earlier_script(project: Project) -> None
     assert project.line(line_id) == replace(before.line(line_id), text="Goodbye.")
 
 
+@pytest.mark.slow
 def test_long_scripts_are_edited_quickly(project: Project) -> None:
     """In a script of ten thousand lines, a keystroke in any line takes milliseconds."""
     import time
@@ -491,6 +494,7 @@ def test_long_scripts_are_edited_quickly(project: Project) -> None:
     assert states == {LineState.DRAFT}
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_file_is_an_independent_project(project: Project, drafts: Path, tmp_path: Path) -> None:
     insert(project, "Hello.")
     project.save(tmp_path / "a.timbre")

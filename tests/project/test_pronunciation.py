@@ -87,6 +87,7 @@ def test_every_syllable_with_a_token_can_be_typed_with_a_number() -> None:
     assert phone_tokens("zhuan3 lü4 xiong1 gua4 ang2") == "[zh][uǎn][l][ǜ][x][iōng][g][uà][áng]"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_any_input_is_parsed_or_an_error(typed: str) -> None:
     try:

@@ -90,6 +90,7 @@ def kill_after(process: subprocess.Popen[str], num_lines: int) -> int:
     return last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_lines", [0, 3, 40])
 def test_a_killed_program_loses_nothing_of_an_unsaved_project(drafts: Path, num_lines: int) -> None:
     with editing_process(drafts) as process:
@@ -113,6 +114,7 @@ def test_a_killed_program_loses_nothing_of_an_unsaved_project(drafts: Path, num_
         assert project.line("spoken").chosen_take == complete.id
 
 
+@pytest.mark.slow
 def test_a_killed_program_loses_nothing_of_a_saved_project(drafts: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.timbre"
     with Project.create(drafts) as project:
@@ -133,6 +135,7 @@ def test_a_killed_program_loses_nothing_of_a_saved_project(drafts: Path, tmp_pat
         assert len(again.lines) >= last + 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_saves", [1, 2, 4, 8])
 def test_a_program_killed_while_saving_leaves_an_intact_file(drafts: Path, tmp_path: Path, num_saves: int) -> None:
     with editing_process(drafts, "saves") as process:

@@ -8,11 +8,11 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from project_samples import insert
+from waiting import wait_until
 
 from studio.project import storage
 from studio.project.project import Project
@@ -20,13 +20,6 @@ from studio.project.storage import Checkpoints
 
 # Contains two numbers that change when SQLite starts the write-ahead log again.
 _LOG_HEADER_BYTES = 32
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def log_of(project: Project) -> Path:
@@ -55,6 +48,7 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_edit_is_synced_in_the_background(project: Project, synced: list[tuple[int, str]]) -> None:
     for text in ("One.", "Two."):
         synced.clear()
@@ -63,6 +57,7 @@ def test_each_edit_is_synced_in_the_background(project: Project, synced: list[tu
         wait_until(lambda log=log: (log, "checkpoints") in synced)
 
 
+@pytest.mark.slow
 def test_an_edit_after_a_sync_does_not_wait_for_the_disk(project: Project, synced: list[tuple[int, str]]) -> None:
     """SQLite would wait if it started the write-ahead log again."""
     headers = set()
@@ -75,6 +70,7 @@ def test_an_edit_after_a_sync_does_not_wait_for_the_disk(project: Project, synce
     assert len(headers) == 1
 
 
+@pytest.mark.slow
 def test_a_long_log_is_copied_to_the_database_file(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

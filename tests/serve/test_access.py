@@ -91,6 +91,7 @@ def test_an_unusable_token_is_refused(token_file: Path, token: str) -> None:
         read_token(token_file)
 
 
+@pytest.mark.slow
 def test_no_token_and_a_wrong_token_are_refused(guarded: RunningService, token_file: Path) -> None:
     token = read_token(token_file)
     assert not speaks(guarded)
@@ -112,6 +113,7 @@ def test_other_computers_are_not_served_without_a_token(tmp_path: Path) -> None:
         assert access_rules(Address(host=host)).token is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[evil]:1"])
 def test_an_unknown_host_name_is_refused(service: RunningService, host: str) -> None:
     answer = httpx2.get(f"{service.url}/v1/models", headers={"Host": host})
@@ -130,6 +132,7 @@ def test_web_pages_are_refused(service: RunningService, origin: str) -> None:
     assert "access-control-allow-origin" not in answer.headers
 
 
+@pytest.mark.slow
 def test_a_permitted_web_page_is_served(serve: Serve) -> None:
     page = "https://page.example"
     with serve(Address(port=0, allowed_origins=(page,))) as running:
@@ -189,6 +192,7 @@ def test_an_undeclared_giant_is_broken_off(service: RunningService, monkeypatch:
     assert speaks(service)
 
 
+@pytest.mark.slow
 def test_a_slow_upload_is_ended(service: RunningService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "_PAUSE_SECONDS", 0.3)
     head = b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -198,6 +202,7 @@ def test_a_slow_upload_is_ended(service: RunningService, monkeypatch: pytest.Mon
     assert speaks(service)
 
 
+@pytest.mark.slow
 def test_a_path_as_the_name_of_a_voice_finds_nothing(service: RunningService) -> None:
     for name in ("../../etc/passwd", "/etc/passwd", "..%2f..%2fetc%2fpasswd", "C:\\voices\\a.wav"):
         answer = httpx2.post(f"{service.url}/v1/audio/speech", json={**SPEECH, "voice": name})
@@ -206,6 +211,7 @@ def test_a_path_as_the_name_of_a_voice_finds_nothing(service: RunningService) ->
     assert speaks(service)
 
 
+@pytest.mark.slow
 def test_a_pickle_as_a_voice_is_not_read(service: RunningService, tmp_path: Path) -> None:
     mark = tmp_path / "executed"
 

@@ -6,8 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import httpx2
 import noise_models
 import psutil
 import pytest
+from waiting import wait_until
 
 from studio.serve import http_protocol
 
@@ -57,13 +57,6 @@ def descriptors(number: int) -> Iterator[int]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "the condition was not reached"
-        time.sleep(0.1)
-
-
 def answers(url: str) -> bool:
     try:
         return httpx2.get(f"{url}/healthz", timeout=5).status_code == 200
@@ -85,7 +78,7 @@ def attack(url: str, process: psutil.Process, number: int) -> int:
                     connection.sendall(b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX: ")  # and never more
             if position % 100 == 0:
                 most = max(most, process.num_fds())
-        wait_until(lambda: answers(url))
+        wait_until(lambda: answers(url), 120.0)
     finally:
         for connection in connections:
             connection.close()
@@ -106,5 +99,5 @@ def test_ten_thousand_connections_leave_the_service_as_it_was(served: tuple[str,
     answer = httpx2.post(f"{url}/v1/audio/speech", json=speech, timeout=120)
     assert answer.status_code == 200
     assert answer.content
-    wait_until(lambda: process.num_fds() <= before + 2)
+    wait_until(lambda: process.num_fds() <= before + 2, 120.0)
     assert process.memory_info().rss - memory < 16 << 20

@@ -39,6 +39,7 @@ def test_whole_speech_is_the_samples_of_the_worker(client: OpenAI) -> None:
     assert answer.response.headers["content-type"] == "audio/wav"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", ["mp3", "opus", "aac", "flac", "wav", "pcm"])
 def test_every_format_has_its_media_type_and_audio(client: OpenAI, format_name: str) -> None:
     if format_name == "aac":
@@ -108,6 +109,7 @@ def test_models_are_listed(client: OpenAI, service: RunningService) -> None:
     assert [model.id for model in client.models.list()] == [service.service.model_name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "kind", "code"),
     [

@@ -9,7 +9,6 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,6 +21,7 @@ import soundfile
 from fake_model import CHUNK_SAMPLES
 from running_service import RunningService, Serve
 from thread_worker import ThreadWorker
+from waiting import wait_until
 from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.timeout(300)
@@ -41,13 +41,7 @@ def expected_pcm(num_words: int) -> bytes:
     return file.getvalue()
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "the condition was not reached"
-        time.sleep(0.01)
-
-
+@pytest.mark.slow
 def test_a_voice_is_added_used_and_removed(service: RunningService) -> None:
     url = f"{service.url}/v1/audio/voices"
     fields = {"name": "Nora Ñ", "consent": "Nora, for this test", "transcript": "What she says."}
@@ -101,6 +95,7 @@ def test_styles_and_states_are_described(service: RunningService) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "bad-request")
 
 
+@pytest.mark.slow
 def test_metrics_count_without_texts_and_names(service: RunningService) -> None:
     speak(service, "secret one two", voice="Ada")
     speak(service, "nothing", voice="Ada")
@@ -133,6 +128,7 @@ def test_a_full_queue_answers_429_with_the_time_to_return(serve: Serve) -> None:
         assert all(each.result().content == expected_pcm(20) for each in speaking)
 
 
+@pytest.mark.slow
 def test_as_many_lines_are_spoken_at_once_as_the_engine_takes(serve: Serve) -> None:
     """Engines are replaced while the model is in use; the next requests notice."""
     with serve() as running, ThreadPoolExecutor(3) as pool:
@@ -147,6 +143,7 @@ def test_as_many_lines_are_spoken_at_once_as_the_engine_takes(serve: Serve) -> N
         assert all(each.result().content == expected_pcm(10) for each in speaking)
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_cancels_its_request(serve: Serve) -> None:
     with serve() as running:
         with httpx2.stream(
@@ -158,6 +155,7 @@ def test_a_client_that_leaves_cancels_its_request(serve: Serve) -> None:
         assert "timbre_cancelled_total 1.0" in httpx2.get(f"{running.url}/metrics").text
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_the_queue_never_reaches_the_worker(serve: Serve) -> None:
     with serve() as running:
         with httpx2.stream(
@@ -188,12 +186,12 @@ def test_no_line_is_lost_when_the_worker_is_killed(serve: Serve) -> None:
     """The worker is killed in the middle of 20 lines; each is the same as if it had not been."""
     slowest = 0.0
     with serve(start_worker=running_service.fake_process) as running, ThreadPoolExecutor(1) as pool:
-        for _ in range(20):
+        for seed in range(20):
             speaking = pool.submit(speak, running, "rest " * 10)
             heard = running.service.metrics
             before = heard.restarted_requests._value.get()
             wait_until(lambda: running.service.queue.num_running == 1 and bool(running.client._running))
-            time.sleep(random.Random(_).uniform(0.0, 0.8))
+            time.sleep(random.Random(seed).uniform(0.0, 0.8))
             running.kill_worker()
             assert speaking.result().content == expected_pcm(10)
             assert heard.restarted_requests._value.get() <= before + 1
@@ -204,6 +202,7 @@ def test_no_line_is_lost_when_the_worker_is_killed(serve: Serve) -> None:
     assert slowest < 30, "a new worker starts in time"
 
 
+@pytest.mark.slow
 def test_a_line_that_always_ends_the_worker_fails_alone(serve: Serve) -> None:
     with serve(start_worker=running_service.fake_process) as running:
         answer = speak(running, "exit")
@@ -313,6 +312,7 @@ def test_a_live_client_that_leaves_ends_its_request(service: RunningService) -> 
     assert speak(service, "one").content == expected_pcm(1)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_service_runs_after_it(serve: Serve) -> None:
     others = set(threading.enumerate())
     with serve() as running:

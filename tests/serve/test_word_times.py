@@ -72,12 +72,14 @@ def test_words_are_determined_only_on_request(checked: RunningService, checks: F
     assert checks.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [{}, {"stream_format": "json", "timestamp_granularities": ["phoneme"]}])
 def test_words_in_a_form_without_place_for_them_are_refused(checked: RunningService, values: dict[str, object]) -> None:
     answer = ask(checked, **values)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad-request")
 
 
+@pytest.mark.slow
 def test_speech_that_cannot_be_aligned_has_no_words(serve: Serve) -> None:
     checks = FakeChecks(result=lambda _: TakeCheck(Verdict.NOT_CHECKED, error_code="checker-died"))
     with serve(open_checks=checks) as running:

@@ -61,6 +61,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_encoding_and_parsing_round_trips(value: object) -> None:
     assert parse_json(json.dumps(value)) == value

@@ -36,6 +36,7 @@ def test_an_invalid_log_level_is_logged_once_and_the_default_is_used(tmp_path: P
     assert "a detail" not in log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("level", "shows_details", "shows_facts"), [("debug", True, True), ("WARNING", False, False), ("", False, True)]
 )

@@ -109,6 +109,7 @@ def test_a_hung_process_is_stopped_each_time(tmp_path: Path, monkeypatch: pytest
         client.join(WAIT_SECONDS)
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_start_is_reported_each_time(
     client: CheckClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_process_that_cannot_start_is_reported_each_time(
     assert checked(client, "fine").verdict is Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_a_cancelled_request_is_not_checked(client: CheckClient) -> None:
     first, second = client.submit(request("one")), client.submit(request("always killed"))
     assert second.cancel()
@@ -131,6 +133,7 @@ def test_a_cancelled_request_is_not_checked(client: CheckClient) -> None:
     assert checked(client, "next").verdict is Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_a_long_running_check_stops_when_it_is_cancelled(client: CheckClient) -> None:
     running = client.submit(request("sleep", seconds=100))
     deadline = time.monotonic() + WAIT_SECONDS
@@ -140,6 +143,7 @@ def test_a_long_running_check_stops_when_it_is_cancelled(client: CheckClient) ->
     assert checked(client, "next").verdict is Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_closing_cancels_what_waits_and_ends_the_process(client: CheckClient) -> None:
     checked(client, "warm")
     pid = client.pid
@@ -153,6 +157,7 @@ def test_closing_cancels_what_waits_and_ends_the_process(client: CheckClient) ->
     assert client.submit(request("late")).cancelled()
 
 
+@pytest.mark.slow
 def test_an_idle_process_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMBRE_LOGS", str(tmp_path))
     client = CheckClient(open_process, idle_release_seconds=0.1)
@@ -168,6 +173,7 @@ def test_an_idle_process_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         client.join(WAIT_SECONDS)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="niceness")
 def test_the_process_has_low_priority_and_no_network(client: CheckClient) -> None:
     assert checked(client, "priority").error_code == ""
@@ -175,6 +181,7 @@ def test_the_process_has_low_priority_and_no_network(client: CheckClient) -> Non
         assert checked(client, f"network {server.getsockname()[1]}").error_code == "internal-error"
 
 
+@pytest.mark.slow
 def test_a_transcript_that_fails_has_the_code_of_the_error(client: CheckClient) -> None:
     silence = np.zeros(8000, np.float32)
     for _ in range(2):
@@ -184,6 +191,7 @@ def test_a_transcript_that_fails_has_the_code_of_the_error(client: CheckClient) 
         assert client.transcribe(TranscriptRequest(silence, 16_000, "hello")).result(WAIT_SECONDS).text == "hello"
 
 
+@pytest.mark.slow
 def test_the_client_imports_neither_torch_nor_onnxruntime() -> None:
     script = (
         "import sys, studio.take_checks.client; print(sorted({'torch', 'onnxruntime', 'scipy'} & set(sys.modules)))"

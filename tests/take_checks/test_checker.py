@@ -27,6 +27,7 @@ def request(text: str, tokens: list[int], **changes: object) -> CheckRequest:
     return CheckRequest(spoken(tokens, SENSE_VOICE_HZ), 16_000, text, **changes)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_take_is_compared_with_its_text(sense_voice: AvailableRecognizer) -> None:
     check = checker(sense_voice).check(request("你好！", [5, 6]))
     assert check.error_code == ""
@@ -39,6 +40,7 @@ def test_a_take_is_compared_with_its_text(sense_voice: AvailableRecognizer) -> N
     assert wrong.verdict is not Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_a_missing_recogniser_is_reported_each_time(sense_voice: AvailableRecognizer) -> None:
     checks = checker(sense_voice)
     for _ in range(2):
@@ -47,6 +49,7 @@ def test_a_missing_recogniser_is_reported_each_time(sense_voice: AvailableRecogn
         assert checks.check(request("你好", [5, 6])).error_code == ""
 
 
+@pytest.mark.slow
 def test_a_damaged_recogniser_is_reported_each_time_and_can_be_repaired(sense_voice: AvailableRecognizer) -> None:
     assert sense_voice.folder is not None
     network = sense_voice.folder / "model.int8.onnx"
@@ -62,6 +65,7 @@ def test_a_damaged_recogniser_is_reported_each_time_and_can_be_repaired(sense_vo
     assert checks.check(request("你好", [5, 6])).error_code == ""
 
 
+@pytest.mark.slow
 def test_a_recogniser_without_memory_is_reported_each_time(
     sense_voice: AvailableRecognizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +87,7 @@ def test_without_a_recogniser_for_the_language_the_evidence_decides(sense_voice:
     assert checker(sense_voice).check(request("你好", [5, 6], recognizer="off")).verdict is not Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_a_failing_comparison_of_voices_leaves_the_verdict_on_the_words(
     sense_voice: AvailableRecognizer, tmp_path: Path
 ) -> None:
@@ -93,6 +98,7 @@ def test_a_failing_comparison_of_voices_leaves_the_verdict_on_the_words(
     assert check.verdict is plain.verdict
 
 
+@pytest.mark.slow
 def test_the_recogniser_stays_loaded_between_takes(sense_voice: AvailableRecognizer) -> None:
     checks = checker(sense_voice)
     checks.check(request("你好", [5, 6]))
@@ -101,6 +107,7 @@ def test_the_recogniser_stays_loaded_between_takes(sense_voice: AvailableRecogni
     assert checks.check(request("你好", [5, 6])).error_code == ""
 
 
+@pytest.mark.slow
 def test_samples_that_are_not_finite_do_no_harm(sense_voice: AvailableRecognizer) -> None:
     broken = np.full(16_000, np.nan, np.float32)
     assert checker(sense_voice).check(CheckRequest(broken, 16_000, "你好")).verdict is not Verdict.GOOD

@@ -38,6 +38,7 @@ def cut_evidence(evidence: SentenceEvidence, start: int, end: int) -> SentenceEv
     )
 
 
+@pytest.mark.slow
 def test_a_good_take_is_good_and_has_word_times(take: Take) -> None:
     check = check_take(take.request())
     assert check.verdict is Verdict.GOOD, check.problems
@@ -95,6 +96,7 @@ def test_a_cut_end_is_found_by_sound_and_attention(take: Take) -> None:
     assert ProblemKind.CUT_END in kinds(check_take(take.request(samples=take.samples[: end * 960], evidence=())))
 
 
+@pytest.mark.slow
 def test_a_dropped_word_is_found_with_its_place_in_text_and_sound(take: Take) -> None:
     samples, spoken = take.speak("The captain folded the map, and looked toward the shore.")
     check = check_take(take.request(samples=samples, evidence=(take.of_tokens(list(spoken.speech_tokens)),)))

@@ -72,6 +72,15 @@ def test_one_wrong_word_that_only_the_recogniser_hears_counts_if_the_check_is_st
     assert verdict_of(combined(*weighed((), (several,))), Strictness.NORMAL) is Verdict.DOUBTFUL
 
 
+@pytest.mark.parametrize("kind", [ProblemKind.WRONG_WORDS, ProblemKind.MISSING_WORDS])
+def test_a_word_heard_as_a_repetition_of_another_one_is_one_wrong_word(kind: ProblemKind) -> None:
+    replaced = Problem(kind, 1.67, 1.75, "silver", 0.98, 30, 36)
+    repeated = Problem(ProblemKind.REPEATED_WORDS, 1.75, 2.0, "the", 0.98, 26, 29)
+    assert weighed_confidence((), (repeated, replaced)) < 0.5
+    elsewhere = Problem(ProblemKind.REPEATED_WORDS, 0.2, 0.4, "the", 0.98, 0, 3)
+    assert weighed_confidence((), (elsewhere, replaced)) > 0.5
+
+
 @pytest.mark.parametrize(("kind", "confidence"), [(ProblemKind.MISSING_WORDS, 0.9), (ProblemKind.EXTRA_SPEECH, 0.98)])
 def test_a_short_word_that_only_the_recogniser_misses_or_hears_twice_is_found(
     kind: ProblemKind, confidence: float

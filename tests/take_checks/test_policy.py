@@ -6,6 +6,8 @@ import asyncio
 import random
 from dataclasses import replace
 
+import pytest
+
 from studio.take_checks.policy import (
     CheckMode,
     CheckPolicy,
@@ -83,6 +85,7 @@ def test_two_runs_make_the_same_takes() -> None:
     assert first.best == 0
 
 
+@pytest.mark.slow
 def test_at_most_one_of_200_lines_is_wrong_if_one_take_in_ten_is() -> None:
     """Each take is wrong with a probability of one in ten; the check finds 95 % of them, and doubts 5 % of good takes."""
     chance = random.Random(14)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.errors import NothingToSpeak, StyleNotSupported
@@ -30,7 +30,7 @@ texts = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=80),
 )
 Reading = tuple[PromptForm, TextTokenizer]
-_few = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_few = settings(max_examples=120)
 
 
 @pytest.fixture(params=["cosyvoice1", "cosyvoice3"])
@@ -40,6 +40,7 @@ def reading(request: pytest.FixtureRequest) -> Reading:
     return COSYVOICE3_TEXT, request.getfixturevalue("tokenizer3")
 
 
+@pytest.mark.slow
 @_few
 @given(text=texts, normalize=st.booleans())
 def test_any_text_becomes_sentences_or_a_known_error(text: str, normalize: bool, reading: Reading) -> None:
@@ -69,6 +70,7 @@ def test_tags_survive_in_order(bits: list[str], tokenizer3: TextTokenizer) -> No
     assert [token for token in spoken if token in special_ids] == expected
 
 
+@pytest.mark.slow
 @_few
 @given(bits=st.lists(st.sampled_from([*LANGUAGES, "你好", " hello ", "5", "。", ". ", "，"]), min_size=1, max_size=30))
 def test_languages_survive_in_order(bits: list[str]) -> None:
@@ -91,6 +93,7 @@ def test_incremental_splitter_returns_all_its_input(text: str, cuts: list[int]) 
     assert all(returned)
 
 
+@pytest.mark.slow
 @_few
 @given(text=texts)
 def test_pauses_are_never_spoken(text: str, reading: Reading) -> None:

@@ -56,7 +56,8 @@ def test_a_silent_recording_has_a_segment() -> None:
     assert best_segment(clip(silence(40.0))).seconds == 10.0
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.floats(0.1, 9.0), st.floats(0.0, 2.0)), min_size=1, max_size=6), st.sampled_from([0, 1e-3])
 )

@@ -125,7 +125,8 @@ def test_trailing_silence_excludes_the_kept_tail(noise: float) -> None:
     assert trailing_silence_seconds(waveform) == pytest.approx(0.8, abs=0.1)
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=40)
 @given(
     tail_seconds=st.floats(0.0, 1.5),
     noise=st.sampled_from([0.0, 1e-4, 1e-3, 1e-2]),

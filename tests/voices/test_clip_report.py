@@ -39,6 +39,7 @@ def test_the_reference_clips_are_not_poor(name: str) -> None:
     assert clip_report.quality is not Grade.POOR, [finding.sentence for finding in clip_report.findings]
 
 
+@pytest.mark.slow
 def test_length() -> None:
     assert about(Aspect.LENGTH, clip(babble(5.0))) == (Grade.GOOD, "5.0 seconds of speech: a good length.")
     grade, words = about(Aspect.LENGTH, clip(babble(1.5)))

@@ -59,6 +59,7 @@ def test_kaldi_fbank_equals_the_official_one(reference: Path, recorded: dict[str
     np.testing.assert_allclose(fbank, recorded["fbank"], rtol=0, atol=limit)
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_prompt_mel_equals_the_official_one(
     reference: Path, family: str, clip: str, recorded: dict[str, Array]
@@ -135,7 +136,7 @@ def test_filter_banks_of_two_models_are_not_shared() -> None:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(num_samples=st.integers(400, 9000), seed=st.integers(0, 1000), loudness=st.sampled_from([1e-3, 0.1, 0.9]))
 def test_fbank_of_any_sound_equals_a_second_kaldi(num_samples: int, seed: int, loudness: float) -> None:
     samples = (np.random.default_rng(seed).normal(0, loudness, num_samples)).astype(np.float32)
@@ -152,7 +153,7 @@ def test_fbank_of_any_sound_equals_a_second_kaldi(num_samples: int, seed: int, l
     np.testing.assert_allclose(np.exp(fbank), powers, rtol=FBANK_TOLERANCE, atol=2.0**-24 * powers.max() / 10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(num_samples=st.integers(721, 6000))
 def test_number_of_frames(num_samples: int) -> None:
     samples = np.random.default_rng(num_samples).normal(0, 0.1, num_samples).astype(np.float32)

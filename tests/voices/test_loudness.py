@@ -19,6 +19,7 @@ def seconds_until_over(samples: Samples, *, block: int = 1000) -> float | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 1e-4, 3e-3])
 @pytest.mark.parametrize("rms", [0.02, 0.2])
 @pytest.mark.parametrize("block", [137, 1000, 4800])

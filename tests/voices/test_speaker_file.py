@@ -40,6 +40,7 @@ def test_speakers_have_the_values_that_torch_reads() -> None:
         assert np.array_equal(values, wanted[name]["embedding"][0].numpy())
 
 
+@pytest.mark.slow
 def test_torch_is_not_imported() -> None:
     code = (
         "import sys, pathlib; from studio.voices.speaker_file import read_speakers;"
@@ -111,6 +112,7 @@ def test_a_storage_shorter_than_its_tensor_is_a_sentence(tmp_path: Path) -> None
         read_speakers(path)
 
 
+@pytest.mark.slow
 def test_compressed_numbers_are_refused(tmp_path: Path) -> None:
     """A hundred kilobytes could expand to a hundred megabytes for each speaker."""
     source, path = noise_models.V1 / "spk2info.pt", tmp_path / "spk2info.pt"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ import noise_models
 import numpy as np
 import pytest
 import torch
+from waiting import wait_until
 
 from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
@@ -184,13 +184,6 @@ def loudness(model: ModelHost, request: SynthesisRequest) -> list[float]:
     return [float(np.abs(chunk.samples).max(initial=0.0)) for chunk in model.stream(request, control=RequestControl())]
 
 
-def wait_for(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.slow
 def test_a_faster_engine_is_used_from_the_next_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
@@ -211,15 +204,17 @@ def test_a_faster_engine_is_used_from_the_next_line(
     assert in_use == {Stage.FLOW: "torch-float32", Stage.VOCODER: "mute"}
 
 
+@pytest.mark.slow
 def test_benchmarks_start_when_idle(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, manager = open_model(quiet_seconds=0.2)
     assert manager.has_improved.wait(30)
-    wait_for(lambda: Stage.VOCODER in model._stages._ready)
+    wait_until(lambda: Stage.VOCODER in model._stages._ready)
     assert set(loudness(model, request_of)) == {0.0}
 
 
+@pytest.mark.slow
 def test_nothing_is_measured_on_a_busy_machine(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,15 +227,16 @@ def test_nothing_is_measured_on_a_busy_machine(
         return is_busy.is_set()
 
     model, manager = open_model(quiet_seconds=0.0, is_busy=look)
-    wait_for(lambda: len(looks) > 2)
+    wait_until(lambda: len(looks) > 2)
     model.watch_engines(heard.append)
     assert not manager.has_improved.is_set()
     assert "Other programs keep this computer busy" in str(heard[-1].notes[-1])
     is_busy.clear()
     assert manager.has_improved.wait(30)
-    wait_for(lambda: not model.engines().notes)
+    wait_until(lambda: not model.engines().notes)
 
 
+@pytest.mark.slow
 def test_measurements_on_a_busy_machine_are_repeated_later(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,22 +245,24 @@ def test_measurements_on_a_busy_machine_are_repeated_later(
     manager.disturbed = {"mute"}
     model.manage_engines(EngineAction.IMPROVE, ())
     model._quiet_seconds = 0.0
-    wait_for(lambda: len(manager.again) == 3)
+    wait_until(lambda: len(manager.again) == 3)
     assert manager.again == [{"mute"}] * 3
     assert not model._keys_to_repeat(), "not more often until the next start"
 
 
+@pytest.mark.slow
 def test_only_disturbed_measurements_are_repeated(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("studio.worker.model_host._REPEAT_SECONDS", 0.05)
     model, manager = open_model(quiet_seconds=600.0)
     model.manage_engines(EngineAction.IMPROVE, ())
-    wait_for(lambda: len(manager.again) == 1)
+    wait_until(lambda: len(manager.again) == 1)
     assert not model._should_improve
     assert manager.again == [set()]
 
 
+@pytest.mark.slow
 def test_benchmarks_start_at_once_on_request(open_model: Callable[..., tuple[ModelHost, FakeManager]]) -> None:
     model, manager = open_model(quiet_seconds=600.0)
     model.manage_engines(EngineAction.STEP_ASIDE, ())
@@ -274,6 +272,7 @@ def test_benchmarks_start_at_once_on_request(open_model: Callable[..., tuple[Mod
     assert manager.yields == [True, False]
 
 
+@pytest.mark.slow
 def test_trials_pause_during_a_request(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
@@ -285,6 +284,7 @@ def test_trials_pause_during_a_request(
     assert manager.asides == [True, False]
 
 
+@pytest.mark.slow
 def test_a_proven_engine_is_used_from_the_first_line(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
@@ -293,6 +293,7 @@ def test_a_proven_engine_is_used_from_the_first_line(
     assert not manager.has_improved.wait(0.3)
 
 
+@pytest.mark.slow
 def test_a_slow_engine_is_opened_in_the_background(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
@@ -300,11 +301,12 @@ def test_a_slow_engine_is_opened_in_the_background(
     assert min(loudness(model, request_of)) > 0
     assert model.description.engines["vocoder"] == "torch-float32"
     manager.may_open.set()
-    wait_for(lambda: Stage.VOCODER in model._stages._ready)
+    wait_until(lambda: Stage.VOCODER in model._stages._ready)
     assert set(loudness(model, request_of)) == {0.0}
     assert model.description.engines["vocoder"] == "mute"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knows", [False, True])
 def test_plain_torch_is_plain_torch(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest, knows: bool
@@ -314,6 +316,7 @@ def test_plain_torch_is_plain_torch(
     assert manager.opened == []
 
 
+@pytest.mark.slow
 def test_requested_options_are_not_replaced(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
 ) -> None:
@@ -322,15 +325,16 @@ def test_requested_options_are_not_replaced(
     assert model.description.engines["speech_lm"] == "torch-float32"
 
 
+@pytest.mark.slow
 def test_idle_memory_is_released_and_the_next_line_loads_the_model(
     open_model: Callable[..., tuple[ModelHost, FakeManager]], request_of: SynthesisRequest
 ) -> None:
     model, _ = open_model(replace(OPTIONS, engines="plain", idle_release_seconds=0.1))
     heard: list[EngineStatus] = []
     model.watch_engines(heard.append)
-    wait_for(lambda: model._synthesizer is None)
+    wait_until(lambda: model._synthesizer is None)
     assert {stage.in_use for stage in model.engines().stages} == {""}
-    wait_for(lambda: {stage.in_use for stage in heard[-1].stages} == {""})
+    wait_until(lambda: {stage.in_use for stage in heard[-1].stages} == {""})
     chunks = model.stream(request_of, control=RequestControl())
     assert np.abs(next(chunks).samples).max() > 0
     assert model._synthesizer is not None
@@ -357,7 +361,7 @@ def test_opened_weights_are_synchronized_before_a_line(
     model, manager = open_model()
     loudness(model, request_of)
     assert manager.has_improved.wait(60)
-    wait_for(lambda: bool(model._stages._ready))
+    wait_until(lambda: bool(model._stages._ready))
     loudness(model, request_of)
     assert order == ["finish cpu", "line"] * 2
 
@@ -382,7 +386,7 @@ def test_unused_gpu_memory_is_released(
     assert model._synthesizer is not None
     watched.append(weakref.ref(model._synthesizer.stages.vocoder))
     assert manager.has_improved.wait(60)
-    wait_for(lambda: bool(model._stages._ready))
+    wait_until(lambda: bool(model._stages._ready))
     loudness(model, request_of)
     assert gone_by_then == [[True]]
     watched.append(weakref.ref(model._synthesizer))
@@ -390,6 +394,7 @@ def test_unused_gpu_memory_is_released(
     assert gone_by_then == [[True], [True, True]]
 
 
+@pytest.mark.slow
 def test_benchmarks_are_started_and_cleared_on_request(
     open_model: Callable[..., tuple[ModelHost, FakeManager]],
 ) -> None:
@@ -400,5 +405,5 @@ def test_benchmarks_are_started_and_cleared_on_request(
     assert model.manage_engines(EngineAction.IMPROVE, ("a",)) == 0
     assert manager.has_improved.wait(30)
     assert manager.again == [{"a"}]
-    wait_for(lambda: len(heard) > 1)
+    wait_until(lambda: len(heard) > 1)
     assert model.manage_engines(EngineAction.CLEAR, ()) == 7

@@ -64,6 +64,7 @@ async def heard(client: WorkerClient, words: str, *, in_batch: bool = False) -> 
     return len([chunk async for chunk in client.synthesize(request, in_batch=in_batch)])
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced(logs: Path) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         speech = client.synthesize(SynthesisRequest("one wait", VOICE))
@@ -92,6 +93,7 @@ async def heard_in_the_end(client: WorkerClient) -> int:
         return await heard(client, "one two")
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_loading_fails_the_request() -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         loading = asyncio.create_task(client.load())
@@ -104,6 +106,7 @@ def test_a_worker_killed_while_loading_fails_the_request() -> None:
     run(work, folder="slow-load")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delay_seconds", [0.0, 0.05, 0.15, 0.3, 0.45, 0.6])
 def test_a_worker_killed_at_any_moment_fails_the_request_only(delay_seconds: float) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
@@ -119,6 +122,7 @@ def test_a_worker_killed_at_any_moment_fails_the_request_only(delay_seconds: flo
     run(work)
 
 
+@pytest.mark.slow
 def test_the_exit_status_of_a_worker_is_reported() -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         with pytest.raises(WorkerDied, match="exit status 3"):
@@ -127,6 +131,7 @@ def test_the_exit_status_of_a_worker_is_reported() -> None:
     run(work)
 
 
+@pytest.mark.slow
 def test_an_exit_in_a_line_of_a_batch_ends_the_worker() -> None:
     """Otherwise its client would wait forever."""
 
@@ -139,6 +144,7 @@ def test_an_exit_in_a_line_of_a_batch_ends_the_worker() -> None:
     run(work, folder="three-at-once")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_batch", [False, True])
 def test_a_worker_is_replaced_after_a_gpu_failure(in_batch: bool) -> None:
     """All further GPU work fails in that process, but succeeds in a new one."""
@@ -151,6 +157,7 @@ def test_a_worker_is_replaced_after_a_gpu_failure(in_batch: bool) -> None:
     assert len(run(work, folder="three-at-once")) == 2
 
 
+@pytest.mark.slow
 def test_output_of_libraries_goes_to_the_log_only(logs: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         with pytest.raises(InternalError):
@@ -164,6 +171,7 @@ def test_output_of_libraries_goes_to_the_log_only(logs: Path, capfd: pytest.Capt
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_old_logs_are_deleted_and_an_unwritable_log_is_no_error(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logs.mkdir()
     for number in range(20):
@@ -179,6 +187,7 @@ def test_old_logs_are_deleted_and_an_unwritable_log_is_no_error(logs: Path, monk
     run(work)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_terminal_does_not_reach_the_worker() -> None:
     async def work(client: WorkerClient, workers: Workers) -> None:
         speech = client.synthesize(SynthesisRequest("one wait", VOICE))
@@ -191,6 +200,7 @@ def test_ctrl_c_in_the_terminal_does_not_reach_the_worker() -> None:
     assert len(run(work)) == 1
 
 
+@pytest.mark.slow
 def test_a_stopped_process_does_not_hang_the_close(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.worker.client._CLOSE_GRACE_SECONDS", 0.5)
 

@@ -86,6 +86,7 @@ def pause_engines(request_id: int) -> protocol.EngineCommand:
     return protocol.EngineCommand(request_id, EngineAction.PAUSE)
 
 
+@pytest.mark.slow
 def test_a_model_is_loaded_and_described(caller: Caller) -> None:
     caller.say(protocol.Load(7, Path("fake"), EngineOptions(device="cpu", speech_lm_precision="int8")))
     match caller.hear():
@@ -96,6 +97,7 @@ def test_a_model_is_loaded_and_described(caller: Caller) -> None:
             pytest.fail(f"heard {other}")
 
 
+@pytest.mark.slow
 def test_audio_comes_in_order_before_the_report(loaded: Caller) -> None:
     loaded.say(synthesize(2, "one two three"))
     events = loaded.hear_until_end_of(2)
@@ -108,6 +110,7 @@ def test_audio_comes_in_order_before_the_report(loaded: Caller) -> None:
     assert progress == pytest.approx([0.1, 0.2, 0.3])
 
 
+@pytest.mark.slow
 def test_the_playback_estimate_counts_from_now(loaded: Caller) -> None:
     loaded.say(synthesize(2, "breathe one"))
     (estimate,) = (event for event in loaded.hear_until_end_of(2) if isinstance(event, protocol.PlaybackStartEstimate))
@@ -115,6 +118,7 @@ def test_the_playback_estimate_counts_from_now(loaded: Caller) -> None:
     assert 0.0 < estimate.seconds_from_now <= 0.24
 
 
+@pytest.mark.slow
 def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
     loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
     loaded.say(protocol.AppendText(2, "first "))
@@ -123,11 +127,13 @@ def test_text_may_arrive_in_pieces(loaded: Caller) -> None:
     assert loaded.hear_until_end_of(2)[-1].report.spoken_text == ("first second",)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_text_of_an_unknown_request_is_ignored(loaded: Caller) -> None:
     loaded.say(protocol.AppendText(99, "x"), protocol.EndText(99), protocol.Cancel(99), pause_engines(2))
     assert loaded.hear() == protocol.EnginesManaged(2, 0)
 
 
+@pytest.mark.slow
 def test_a_recording_is_converted(loaded: Caller) -> None:
     loaded.say(protocol.Convert(2, ConversionRequest(Path("source.wav"), VOICE)))
     events = loaded.hear_until_end_of(2)
@@ -135,6 +141,7 @@ def test_a_recording_is_converted(loaded: Caller) -> None:
     assert isinstance(events[-1], protocol.Finished)
 
 
+@pytest.mark.slow
 def test_a_voice_is_prepared_with_progress(loaded: Caller) -> None:
     loaded.say(protocol.PrepareVoice(2, VOICE))
     events = loaded.hear_until_end_of(2)
@@ -143,6 +150,7 @@ def test_a_voice_is_prepared_with_progress(loaded: Caller) -> None:
     assert events[-1].summary.warnings == ("a little quiet",)
 
 
+@pytest.mark.slow
 def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
     loaded.say(synthesize(2, "one wait never"))
     assert isinstance(loaded.hear(), protocol.AudioReady)
@@ -152,6 +160,7 @@ def test_cancel_ends_a_running_request_at_once(loaded: Caller) -> None:
     assert events[-1] == protocol.Cancelled(2)
 
 
+@pytest.mark.slow
 def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
     loaded.say(protocol.Synthesize(2, SynthesisRequest("", VOICE), text_arrives=True))
     loaded.say(protocol.AppendText(2, "one"))
@@ -160,6 +169,7 @@ def test_cancel_ends_a_request_that_waits_for_text(loaded: Caller) -> None:
     assert loaded.hear_until_end_of(2)[-1] == protocol.Cancelled(2)
 
 
+@pytest.mark.slow
 def test_a_waiting_request_is_cancelled_at_once(loaded: Caller) -> None:
     loaded.say(synthesize(2, "wait"), synthesize(3, "one"), protocol.Cancel(3))
     assert loaded.hear_until_end_of(3) == [protocol.Cancelled(3)]
@@ -167,6 +177,7 @@ def test_a_waiting_request_is_cancelled_at_once(loaded: Caller) -> None:
     assert loaded.hear_until_end_of(2) == [protocol.Cancelled(2)]
 
 
+@pytest.mark.slow
 def test_requests_run_one_at_a_time(loaded: Caller) -> None:
     loaded.say(synthesize(2, "a b"), synthesize(3, "c"))
     order = []
@@ -200,6 +211,7 @@ def test_errors_are_sent_as_records_and_the_next_request_works(
     assert isinstance(loaded.hear_until_end_of(3)[-1], protocol.Finished)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "code"), [("missing", "model-not-found"), ("no-torch", "incomplete-installation")])
 def test_a_model_that_cannot_be_opened_is_reported(caller: Caller, folder: str, code: str) -> None:
     caller.say(protocol.Load(1, Path(folder), EngineOptions()), synthesize(2, "one"))
@@ -210,12 +222,14 @@ def test_a_model_that_cannot_be_opened_is_reported(caller: Caller, folder: str, 
     assert str(second.error[1]) == "No model is loaded."
 
 
+@pytest.mark.slow
 def test_the_old_model_is_closed_before_the_new_one_opens(loaded: Caller) -> None:
     loaded.say(protocol.Load(2, Path("missing"), EngineOptions()))
     assert isinstance(loaded.hear(), protocol.Failed)
     assert [model.is_closed for model in loaded.opened] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_polite", [True, False])
 def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) -> None:
     loaded.say(synthesize(2, "one wait"))
@@ -229,6 +243,7 @@ def test_the_end_of_the_client_ends_the_server(loaded: Caller, is_polite: bool) 
     assert loaded.opened[0].is_closed
 
 
+@pytest.mark.slow
 def test_a_short_command_is_answered_while_a_request_runs(loaded: Caller) -> None:
     loaded.say(synthesize(2, "wait"), pause_engines(3))
     assert loaded.hear() == protocol.EnginesManaged(3, 0)
@@ -310,6 +325,7 @@ def ids_of_sound(caller: Caller, count: int) -> set[int]:
     return heard
 
 
+@pytest.mark.slow
 def test_lines_of_a_batch_run_concurrently(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 6)))
     assert ids_of_sound(three_at_once, 3) == {2, 3, 4}
@@ -318,6 +334,7 @@ def test_lines_of_a_batch_run_concurrently(three_at_once: Caller) -> None:
     assert ids_of_sound(three_at_once, 1) == {5}
 
 
+@pytest.mark.slow
 def test_a_line_reuses_an_idle_thread(three_at_once: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     speaking: list[threading.Thread] = []
     stream = FakeModel.stream
@@ -335,12 +352,14 @@ def test_a_line_reuses_an_idle_thread(three_at_once: Caller, monkeypatch: pytest
     assert len(set(speaking)) == 3
 
 
+@pytest.mark.slow
 def test_an_interactive_request_overtakes_a_batch(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)), synthesize(7, "one two"))
     assert isinstance(three_at_once.hear_until_end_of(7)[-1], protocol.Finished)
     assert len(three_at_once.opened[0].requests) <= 4, "it has passed two of the batch at least"
 
 
+@pytest.mark.slow
 def test_another_model_is_loaded_when_the_batch_has_ended(three_at_once: Caller) -> None:
     three_at_once.say(line_of_a_batch(2, "one wait"), protocol.Load(3, Path("fake"), EngineOptions()))
     assert ids_of_sound(three_at_once, 1) == {2}
@@ -352,6 +371,7 @@ def test_another_model_is_loaded_when_the_batch_has_ended(three_at_once: Caller)
     assert three_at_once.opened[0].is_closed
 
 
+@pytest.mark.slow
 def test_a_failure_affects_only_its_line(three_at_once: Caller) -> None:
     three_at_once.say(line_of_a_batch(2, "one bug"), line_of_a_batch(3, "one rest two"))
     ends: dict[int, Event] = {}
@@ -363,6 +383,7 @@ def test_a_failure_affects_only_its_line(three_at_once: Caller) -> None:
     assert isinstance(ends[3], protocol.Finished)
 
 
+@pytest.mark.slow
 def test_a_client_that_disconnects_ends_the_batch(three_at_once: Caller) -> None:
     three_at_once.say(*(line_of_a_batch(number, "one wait") for number in range(2, 7)))
     ids_of_sound(three_at_once, 3)
@@ -371,6 +392,7 @@ def test_a_client_that_disconnects_ends_the_batch(three_at_once: Caller) -> None
     assert three_at_once.opened[0].is_closed
 
 
+@pytest.mark.slow
 def test_a_model_without_concurrency_runs_a_batch_line_by_line(loaded: Caller) -> None:
     loaded.say(line_of_a_batch(2, "one wait"), line_of_a_batch(3, "one"), pause_engines(4))
     assert loaded.hear_until_end_of(4) == [protocol.EnginesManaged(4, 0)]

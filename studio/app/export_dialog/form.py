@@ -32,6 +32,9 @@ from studio.export.names import FIELDS
 from studio.export.standards import ACX
 from studio.setting_kinds import Setting
 
+# The default name pattern fits.
+_PATTERN_CHARACTERS = 26
+
 
 class ExportForm(QWidget):
     """Form with the options of an export. Emits ``changed`` on every edit."""
@@ -159,7 +162,9 @@ class ExportForm(QWidget):
         self._add(rows, declared.EXPORT_PLACEMENT)
         self._files_rows = rows
         pattern = QHBoxLayout()
-        pattern.addWidget(self._editors[declared.EXPORT_PATTERN].control, 1)
+        field = self._editors[declared.EXPORT_PATTERN].control
+        field.setMinimumWidth(_PATTERN_CHARACTERS * field.fontMetrics().averageCharWidth())
+        pattern.addWidget(field, 1)
         pattern.addWidget(self._fields_button())
         rows.addRow(self._label(declared.EXPORT_PATTERN), pattern)
         rows.addRow(self._joined_label, self.joined_name)

@@ -33,7 +33,7 @@ def open_export_dialog(
     The name and licence of the model are written into the metadata of the files. ``show_lines`` selects lines in the
     script.
     """
-    model_folder = session.model_folder()
+    model_folder = session.speaking_folder()
     dialog = ExportDialog(
         session.editor.project,
         session.settings,

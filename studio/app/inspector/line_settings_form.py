@@ -68,6 +68,7 @@ class LineSettingsForm(QWidget):
         self._seed.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{1,19}"), self))
         self._pause = NumberField(maximum=LONGEST_PAUSE_SECONDS, step=0.1, decimals=1)
         self._pause.setSuffix(" " + self.tr("s"))
+        self._allows_sampling = True
         self._speed_note = QLabel(wordWrap=True)
         self._speed_note.setProperty("role", "warn")
         self._speed_note.hide()
@@ -92,6 +93,7 @@ class LineSettingsForm(QWidget):
         self._lay_out()
         self._connect()
         self.show_lines(None, ())
+        self.allow_sampling(True)
 
     def set_voices(self, voices: Sequence[Voice]) -> None:
         self._voices = tuple(voices)
@@ -107,6 +109,20 @@ class LineSettingsForm(QWidget):
         self._style.clear()
         fill_style_box(self._style, self._styles)
         self._is_showing = False
+        self._refresh()
+
+    def allow_sampling(self, is_allowed: bool) -> None:
+        """Enable seed and sampling options, which servers of other programs do not have."""
+        self._allows_sampling = is_allowed
+        self._is_seed_fixed.setEnabled(is_allowed)
+        self._sampling.setEnabled(is_allowed)
+        why_not = self.tr("The server that speaks does not have this.")
+        self._sampling.setToolTip("" if is_allowed else why_not)
+        self._is_seed_fixed.setToolTip(
+            self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
+            if is_allowed
+            else why_not
+        )
         self._refresh()
 
     def leave(self, line_ids: Sequence[str]) -> None:
@@ -206,9 +222,6 @@ class LineSettingsForm(QWidget):
             form.addRow(label, control if len(controls) == 1 else _side_by_side(*controls))
         form.addRow(self._sampling)
         self._speak_again.setToolTip(self.tr("Make another reading. Changing the speed stretches the existing takes."))
-        self._is_seed_fixed.setToolTip(
-            self.tr("With a fixed seed, the same text always gives the same take. Otherwise each take is different.")
-        )
 
     def _connect(self) -> None:
         self._voice.activated.connect(
@@ -285,7 +298,7 @@ class LineSettingsForm(QWidget):
         state = Qt.CheckState.Unchecked if line.seed is None else Qt.CheckState.Checked
         self._is_seed_fixed.setTristate(is_mixed)
         self._is_seed_fixed.setCheckState(Qt.CheckState.PartiallyChecked if is_mixed else state)
-        self._seed.setEnabled(line.seed is not None and not is_mixed)
+        self._seed.setEnabled(self._allows_sampling and line.seed is not None and not is_mixed)
         self._seed.setPlaceholderText(self.tr("(mixed)") if self._is_mixed("seed") else "")
         wanted = None if self._is_mixed("seed") else line.seed
         is_being_typed = self._seed.hasFocus() and not is_other and self._typed_seed() == wanted

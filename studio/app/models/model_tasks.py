@@ -81,9 +81,10 @@ class ModelTasks(QObject):
     def resume_unfinished(self) -> None:
         """Continue downloads interrupted by the end of the program."""
         known = known_models()
-        for name in self._settings[UNFINISHED_DOWNLOADS]:
+        for entry in self._settings[UNFINISHED_DOWNLOADS]:
+            name, *variants = entry.split("\t")
             if name in known and self.task_of(name) is None:
-                self.install(name)
+                self.install(name, frozenset(variants))
 
     def install_from_other_source(self, name: str) -> None:
         """Resume the download of ``name`` from the source after the preferred one."""
@@ -187,9 +188,13 @@ class ModelTasks(QObject):
         """Store which downloads to continue at the next start."""
         if self._is_closed:
             return
-        names = [t.name for t in self._tasks if t.kind is ModelTaskKind.INSTALL and not t.stop.is_cancelled]
+        downloads = {
+            task.name: "\t".join((task.name, *sorted(task.variants)))
+            for task in self._tasks
+            if task.kind is ModelTaskKind.INSTALL and not task.stop.is_cancelled
+        }
         try:
-            self._settings[UNFINISHED_DOWNLOADS] = tuple(dict.fromkeys(names))[: UNFINISHED_DOWNLOADS.most]
+            self._settings[UNFINISHED_DOWNLOADS] = tuple(downloads.values())[: UNFINISHED_DOWNLOADS.most]
         except StudioError as error:  # the download does not depend on it
             _log.warning("%s", error)
 

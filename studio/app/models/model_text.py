@@ -116,7 +116,7 @@ def ability_text(known: KnownModel) -> str:
 
 
 def recommended_model(machine: MachineFacts, models: Collection[KnownModel]) -> Advice | None:
-    """Return the model for this computer that speaks the language of the interface, or any if none does."""
+    """Recommend a model for this computer, preferably one that supports the language of the interface."""
     code = QLocale().name().partition("_")[0]
     return recommend_model(machine, [model for model in models if code in model.languages] or models)
 

@@ -46,14 +46,20 @@ from studio.catalog.sources import source_title
 from studio.catalog.transfer import EXPORT_SUFFIX
 from studio.errors import StudioError, UnusableSetting
 from studio.health.log_file import note_shown
+from studio.remote.address import ServerAddress
 from studio.setting_kinds import Page
+from studio.settings import SERVER_URL
 
 
 class ModelsPage(QDialog):
-    """``model_chosen`` carries the name of the model to load. ``source_wanted`` requests the model settings."""
+    """``model_chosen`` carries the name of the model to load. ``source_wanted`` requests the model settings.
+
+    ``server_wanted`` requests the dialog for another computer.
+    """
 
     model_chosen = Signal(str)
     source_wanted = Signal()
+    server_wanted = Signal()
 
     def __init__(
         self, tasks: ModelTasks, speeds: ModelSpeeds, model_in_use: str, parent: QWidget | None = None
@@ -67,6 +73,7 @@ class ModelsPage(QDialog):
         self.cards: dict[str, ModelCard] = {}
         self._source = ElidedLabel()
         self._change_source = QPushButton(self.tr("Source and folder…"))
+        self.server = QPushButton(self.tr("Another computer…"))
         self._import = QPushButton(self.tr("Import"))
         self._import.setMenu(self._import_menu())
         self._message = QLabel(wordWrap=True)
@@ -95,7 +102,7 @@ class ModelsPage(QDialog):
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.addWidget(self._source, 1)
-        for button in (self._change_source, self._import):
+        for button in (self._change_source, self.server, self._import):
             button.setAutoDefault(False)
             head.addWidget(button)
         scroll = QScrollArea()
@@ -122,6 +129,7 @@ class ModelsPage(QDialog):
         self._tasks.failed.connect(self._show_error)
         self._tasks.checked.connect(self._show_check)
         self._change_source.clicked.connect(self.source_wanted)
+        self.server.clicked.connect(self.server_wanted)
         self._buttons.rejected.connect(self.reject)
         self._unsupported.toggled.connect(self._fold_unsupported)
 
@@ -131,7 +139,7 @@ class ModelsPage(QDialog):
         self._show_statuses()
 
     def use(self, name: str) -> None:
-        """Mark ``name`` as the model in use."""
+        """Mark ``name`` as the model in use; empty if another computer speaks."""
         self._model_in_use = name
         self._show_statuses()
 
@@ -320,6 +328,7 @@ class ModelsController(QObject):
         session.models.task_changed.connect(self._show_task)
         session.models.installed.connect(self._on_installed)
         session.models.failed.connect(self._on_failed)
+        session.bridge.engine_changed.connect(self._on_engine_changed)
         self._show_task()
 
     def begin(self) -> None:
@@ -331,12 +340,13 @@ class ModelsController(QObject):
     def open_page(self) -> None:
         """Open the page, or bring it to the front."""
         if self.page is None:
-            self.page = ModelsPage(self._session.models, self.speeds, self._session.model_folder().name, self._window)
+            self.page = ModelsPage(self._session.models, self.speeds, self._name_in_use, self._window)
             self.speeds.failed.connect(self._notices.show_error)
             self.page.model_chosen.connect(self._choose)
             self.page.source_wanted.connect(lambda: self._pages.open_settings_at(Page.MODELS))
+            self.page.server_wanted.connect(lambda: self._pages.open_server(self.page))
             self._session.bridge.run(self._advise(self.page))
-        self.page.use(self._session.model_folder().name)
+        self.page.use(self._name_in_use)
         self._session.models.refresh()
         self.page.show()
         self.page.raise_()
@@ -351,12 +361,20 @@ class ModelsController(QObject):
     def open_engine_menu(self, below: QWidget, *more: QAction) -> None:
         """Open the menu of installed models, followed by ``more``, above the widget ``below``."""
         menu = QMenu(self._window)
-        current = self._session.model_folder()
-        for name, folder in self._session.services.find_models().items():
+        session, server = self._session, self._session.server()
+        current = session.model_folder() if server is None else None
+        for name, folder in session.services.find_models().items():
             action = menu.addAction(name)
             action.setCheckable(True)
             action.setChecked(folder == current)
             action.triggered.connect(lambda _=False, chosen=name: self._choose(chosen))
+        menu.addSeparator()
+        if url := session.settings[SERVER_URL]:
+            action = menu.addAction(ServerAddress(url).host)
+            action.setCheckable(True)
+            action.setChecked(server is not None)
+            action.triggered.connect(session.use_last_server)
+        menu.addAction(self.tr("Another computer…"), self._pages.open_server)
         menu.addSeparator()
         menu.addAction(self.tr("Load model"), self._session.bridge.load)
         menu.addAction(self.tr("More models…"), self.open_page)
@@ -367,8 +385,15 @@ class ModelsController(QObject):
 
     def _choose(self, name: str) -> None:
         self.model_chosen.emit(name)
+
+    @property
+    def _name_in_use(self) -> str:
+        """Name of the installed model in use; empty if another computer runs the model."""
+        return self._session.model_folder().name if self._session.server() is None else ""
+
+    def _on_engine_changed(self) -> None:
         if self.page is not None:
-            self.page.use(self._session.model_folder().name)
+            self.page.use(self._name_in_use)
 
     def _show_task(self) -> None:
         current = self._session.models.current

@@ -52,6 +52,9 @@ class PlaybackStats:
     num_underruns: int = 0  # total of this session
     num_takes: int = 0  # total of this session
     level: float = 0.0
+    # Of ``first_audio_seconds``: the shares of the network and of the queue of another computer.
+    network_seconds: float | None = None
+    queue_seconds: float | None = None
 
 
 class AudioPlayer(QObject):

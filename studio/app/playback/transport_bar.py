@@ -148,13 +148,21 @@ class TransportBar(QWidget):
 
     def show_meters(self, stats: PlaybackStats) -> None:
         latency = self.tr("Latency {value}").format(value=_seconds(stats.first_audio_seconds))
+        if stats.network_seconds is not None:
+            latency += " · " + self.tr("network {value}").format(value=_seconds(stats.network_seconds))
         factor = self.tr("RTF {value}").format(value=_figure(stats.real_time_factor))
         dropouts = self.tr("Dropouts {count}").format(count=stats.num_underruns)
         self._figures.setText(f"{latency}\n{factor}" + (f" · {dropouts}" if stats.num_underruns else ""))
         buffered = self.tr("Buffered {value}").format(value=_seconds(stats.buffered_seconds))
-        self._figures.setAccessibleDescription(" · ".join((latency, factor, buffered, dropouts)))
+        shares = ""
+        if stats.network_seconds is not None:
+            shares = self.tr("Of the latency: network {network}, queue {queue}").format(
+                network=_seconds(stats.network_seconds), queue=_seconds(stats.queue_seconds)
+            )
+        self._figures.setAccessibleDescription(" · ".join(filter(None, (latency, shares, factor, buffered, dropouts))))
         self._figures.setToolTip(
-            f"{buffered} · {dropouts}\n\n"
+            "\n".join(filter(None, (f"{buffered} · {dropouts}", shares)))
+            + "\n\n"
             + self.tr(
                 "Latency: time from the request to the first audio.\n"
                 "RTF: computing time per second of speech; below 1 is faster than real time.\n"

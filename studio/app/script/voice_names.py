@@ -11,7 +11,7 @@ from studio.voices.voice import Voice, name_key
 
 
 class VoiceNames:
-    """Until ``use`` is called, no voice counts as missing."""
+    """The voices of the library. Until ``use`` is called, no voice counts as missing."""
 
     def __init__(self) -> None:
         self.voices: tuple[Voice, ...] = ()

@@ -21,7 +21,13 @@ from studio.system.installation import how_to_serve
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable
 
-    from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest
+    from studio.pipeline.request import (
+        ConversionRequest,
+        EngineDescription,
+        SynthesisRequest,
+        VoiceReference,
+        VoiceSummary,
+    )
     from studio.serve.service_thread import ServiceState, ServiceThread
     from studio.voices.library import VoiceLibrary
     from studio.worker.request_handle import Callbacks, RequestHandle
@@ -200,3 +206,11 @@ class _BridgeBackend:
     def convert(self, request: ConversionRequest, *, hooks: Callbacks | None = None) -> RequestHandle:
         assert hooks is not None
         return self._bridge.convert(request, hooks)
+
+    async def prepare_voice(
+        self, voice: VoiceReference, *, on_progress: Callable[[str, float], None] | None = None
+    ) -> VoiceSummary:
+        return await self._bridge.prepare_voice(voice, on_progress=on_progress)
+
+    async def spell_out(self, text: str) -> str:
+        return await self._bridge.spell_out(text)

@@ -71,6 +71,8 @@ class LiveStrip(QFrame):
         parts = [words.format(stage=name, seconds=seconds) for name, seconds in known]
         parts.append(_factor(report.real_time_factor))
         parts.append(self.tr("latency {seconds:.2f} s").format(seconds=report.first_audio_seconds))
+        if report.network_seconds is not None:
+            parts.append(self.tr("network {seconds:.2f} s").format(seconds=report.network_seconds))
         self.last_line.setText(self.tr("Last line: {figures}").format(figures=" · ".join(parts)))
 
     def show_memory(self, memory: MemoryFigures) -> None:

@@ -138,7 +138,11 @@ class QueuePanel(QWidget):
 
     def _state_text(self, job: SynthesisJob) -> str:
         if job.state is JobState.SPEAKING:
-            stages = {"load": self.tr("Loading the model"), "voice": self.tr("Preparing the voice")}
+            stages = {
+                "load": self.tr("Loading the model"),
+                "voice": self.tr("Preparing the voice"),
+                "connect": self.tr("Connecting again"),
+            }
             return stages.get(job.stage, self.tr("Speaking"))
         states = {
             JobState.WAITING: self.tr("Queued"),

@@ -66,7 +66,7 @@ class VoicesPanel(QWidget):
 
     @cached_property
     def voice_importer(self) -> VoiceImporter:
-        """Import of voices, created when it is first needed."""
+        """The importer of voices, created when it is first needed."""
         from studio.app.voices.voice_importer import (  # noqa: PLC0415 - after the first paint
             VoiceImporter,
             VoiceImportServices,

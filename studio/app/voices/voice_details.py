@@ -158,7 +158,7 @@ class DetailsForm(QWidget):
         else:
             words = self.tr(
                 "Cross-lingual mode: the voice is cloned from the audio alone. "
-                "Add a transcript for a closer likeness, now or later."
+                "Add a transcript at any time for a closer likeness."
             )
         self._mode_text.setText(words)
 

@@ -15,9 +15,9 @@ _NAME = Qt.ItemDataRole.UserRole
 
 
 def voice_item(voice: Voice, generation: str | None) -> QStandardItem:
-    """Return the entry of ``voice``, whose data is the name.
+    """Return the entry of ``voice``. Its data is the name of the voice.
 
-    If models of ``generation`` cannot use the voice, the entry is disabled and tells the reason.
+    If models of ``generation`` cannot use the voice, the entry is disabled and shows the reason.
     """
     is_usable = voice.works_with(generation)
     item = QStandardItem(voice.name if is_usable else f"{voice.name} · {why_unusable(voice)}")
@@ -27,7 +27,7 @@ def voice_item(voice: Voice, generation: str | None) -> QStandardItem:
 
 
 def fill_voice_box(box: QComboBox, voices: Iterable[Voice], generation: str | None) -> None:
-    """Replace the entries of ``box`` by all ``voices``."""
+    """Replace the entries of ``box`` with ``voices``."""
     box.clear()
     entries = box.model()
     assert isinstance(entries, QStandardItemModel)
@@ -36,6 +36,6 @@ def fill_voice_box(box: QComboBox, voices: Iterable[Voice], generation: str | No
 
 
 def row_of_voice(box: QComboBox, name: str) -> int:
-    """Return the row of a voice, ignoring case as the library does; -1 if there is none."""
+    """Return the row of the voice ``name``, or -1 if the list lacks it. Case is ignored, as in the library."""
     key = name_key(name)
     return next((row for row in range(box.count()) if name_key(box.itemData(row) or "") == key), -1)

@@ -53,7 +53,7 @@ class VoiceList(QListView):
     def __init__(
         self, voices: VoiceFilter, edits: VoiceEdits, importer: Callable[[], VoiceImporter], parent: QWidget
     ) -> None:
-        """``importer`` returns the import of voices, which is created when it is first needed."""
+        """``importer`` returns the importer of voices, which is created when it is first needed."""
         super().__init__(parent)
         self._edits = edits
         self._importer = importer

@@ -1,4 +1,4 @@
-"""Page of a tab widget whose content is created when it is first shown."""
+"""Widget whose content is created when it is first shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.app.widgets.focus import place_in_tab_order
 
 
 class DeferredPage(QWidget):
-    """``make`` returns the content. It is called once."""
+    """A placeholder for the widget that ``make`` returns. ``make`` is called once."""
 
     def __init__(self, make: Callable[[], QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -20,12 +20,12 @@ class DeferredPage(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
 
     def fill(self) -> None:
-        """Create the content, unless it exists."""
+        """Create the content if it does not exist yet."""
         make, self._make = self._make, None
         if make is not None:
             content = make()
             self._column.addWidget(content)
-            content.show()  # the layout would show it later
+            content.show()  # otherwise the layout shows it later
             place_in_tab_order(self, content)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

@@ -17,9 +17,9 @@ def holds_focus(widget: QWidget) -> bool:
 
 
 def place_in_tab_order(before: QWidget, added: QWidget) -> None:
-    """Let the Tab key go from ``before`` to the controls in ``added``.
+    """Place the controls in ``added`` directly after ``before`` in the tab order.
 
-    Qt places the controls that are added to a window at the end.
+    Qt places controls that are added to a window at the end.
     """
     group, following = [added], added.nextInFocusChain()
     while following is not None and added.isAncestorOf(following):

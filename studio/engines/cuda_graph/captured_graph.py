@@ -18,8 +18,8 @@ _RECORDING = threading.Lock()
 class CapturedGraph:
     """A computation in preallocated tensors. ``state`` are the tensors that it both reads and changes.
 
-    ``state`` is restored after warming up, so that recording may happen in the middle of an utterance, and also if
-    recording runs out of memory, since other lines continue to use it.
+    ``state`` is restored after warming up, so that recording may happen in the middle of an utterance. It is
+    also restored if recording runs out of memory, since other lines continue to use it.
     """
 
     def __init__(self, device: torch.device, state: Sequence[torch.Tensor] = ()) -> None:

@@ -9,6 +9,7 @@ thousand launches. A shorter block at the end of an utterance is padded, and the
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -40,7 +41,7 @@ _MASKED = -1e4
 
 def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
     """Return the size in bytes of keys and values for ``capacity`` frames; other tensors are small."""
-    return sum(2 * prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
+    return sum(prod(_state_shape(layout, attention, capacity)) * dtype.itemsize for attention in layout.attentions)
 
 
 class SolverMemory:
@@ -68,8 +69,9 @@ class SolverMemory:
             return torch.zeros(shape, dtype=kind, device=device)
 
         # Zeros, because masked values are multiplied by zero, which keeps a NaN.
-        self._keys = [zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions]
-        self._values = [torch.zeros_like(keys) for keys in self._keys]
+        self._states = [
+            zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions
+        ]
         self._tails = [zeros(*shape) for shape in layout.tail_shapes()]
         self._x, self._mean, self._prompt_mel, self._mel = (zeros(block, bins) for _ in range(4))
         self._speaker = zeros(bins)
@@ -78,21 +80,29 @@ class SolverMemory:
         estimator = model.network.estimator
         self._rotary = estimator.rotary_embed if isinstance(estimator, DiT) else None
         num_turned = 0 if self._rotary is None else len(self._rotary.inv_freq)
-        self._cosine, self._sine = (zeros(block, num_turned) for _ in range(2))
+        self._rotations = zeros(block, num_turned, kind=model.dtype.to_complex())
+        # Values of the prompt whose state is in this memory. Lines write behind it, so it stays for the next line.
+        self._prompt: weakref.ref[torch.Tensor] | None = None
         self._is_finite = torch.ones((), dtype=torch.bool, device=device)
         self._recorded = CapturedGraph(device, (*self._tails, self._is_finite))
         self._order = StreamOrder(device)
 
+    def has_prompt(self, blocks: Mapping[str, torch.Tensor] | None) -> bool:
+        """Return whether this memory contains the state of a prompt, ``blocks`` as in ``StageCache``."""
+        return blocks is not None and self._prompt is not None and self._prompt() is blocks["values"]
+
     @torch.inference_mode()
     def start_from(self, blocks: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
-        """Copy a prompt's state: ``blocks`` and ``tails`` as in ``StageCache``."""
+        """Copy a prompt's state, unless it is here: ``blocks`` and ``tails`` as in ``StageCache``."""
         with self._order.turn():
             self._clear_not_finite()
-            if blocks is not None:
+            if blocks is not None and not self.has_prompt(blocks):
+                self._prompt = weakref.ref(blocks["values"])
                 num_frames = blocks["values"].shape[-2]
                 for layer in range(len(self._layout.attentions)):
-                    self._keys[layer][..., :num_frames, :] = blocks["keys"][:, layer].transpose(-1, -2)
-                    self._values[layer][..., :num_frames, :] = blocks["values"][:, layer]
+                    keys, values = self._states[layer][..., :num_frames, :].unbind(1)
+                    keys.copy_(blocks["keys"][:, layer].transpose(-1, -2))
+                    values.copy_(blocks["values"][:, layer])
             self._copy_tails(tails)
 
     @torch.inference_mode()
@@ -100,7 +110,8 @@ class SolverMemory:
         """Copy the state of a line from ``other``, in which it no longer fits."""
         with other._order.turn(), self._order.turn():
             self._clear_not_finite()
-            for ours, theirs in zip((*self._keys, *self._values), (*other._keys, *other._values), strict=True):
+            self._prompt = other._prompt
+            for ours, theirs in zip(self._states, other._states, strict=True):
                 ours[..., :num_frames, :] = theirs[..., :num_frames, :]
             self._copy_tails(other._tails)
 
@@ -111,8 +122,9 @@ class SolverMemory:
     def _clear_not_finite(self) -> None:
         """Zero any non-finite values of an earlier line, because a mask does not hide them."""
         if not self._is_finite:
-            for tensor in (*self._keys, *self._values):
+            for tensor in self._states:
                 tensor.zero_()
+            self._prompt = None
             self._is_finite.fill_(True)
 
     def _copy_tails(self, tails: list[torch.Tensor]) -> None:
@@ -146,9 +158,7 @@ class SolverMemory:
         self._bias.fill_(_MASKED)
         self._bias[..., :stop] = 0.0
         if self._rotary is not None:
-            cosine, sine = self._rotary.cos_sin(start, block)
-            self._cosine.copy_(cosine)
-            self._sine.copy_(sine)
+            self._rotations.copy_(self._rotary.rotations(start, block))
 
     def _compute(self) -> None:
         model = self._model
@@ -159,7 +169,7 @@ class SolverMemory:
             context = _FixedContext(self, step)
             return model.network.estimator.velocity(x, conditions, model.modulations[step], context)
 
-        with nullcontext() if self._rotary is None else override_rotary(self._cosine, self._sine):
+        with nullcontext() if self._rotary is None else override_rotary(self._rotations):
             self._mel.copy_(solve(self._x, model.steps, model.config.solver.guidance_scale, velocity))
         self._is_finite.logical_and_(self._mel.isfinite().all())
 
@@ -179,20 +189,19 @@ class _FixedContext:
 
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         memory, layer = self.memory, attention.layer
-        keys, values = memory._keys[layer][self.step], memory._values[layer][self.step]
+        states = memory._states[layer][self.step]
         # Rotary positions come from ``override_rotary``.
-        own_keys, own_values = attention.keys_values(normed, 0)
-        keys.index_copy_(2, memory._positions, own_keys.to(keys.dtype))
-        values.index_copy_(2, memory._positions, own_values.to(values.dtype))
-        queries = attention.queries(normed, 0)
-        assert attention.score_bias(queries, 0, keys.shape[2]) is None, "estimators have no other kind of position"
-        attended = F.scaled_dot_product_attention(queries.to(keys.dtype), keys, values, attn_mask=memory._bias)
-        return attended.to(queries.dtype)
+        projected = attention.project(normed, 0)
+        own = projected.to(states.dtype)
+        states.index_copy_(3, memory._positions, own[1:])
+        assert attention.score_bias(own[0], 0, states.shape[3]) is None, "estimators have no other kind of position"
+        attended = F.scaled_dot_product_attention(own[0], states[0], states[1], attn_mask=memory._bias)
+        return attended.to(projected.dtype)
 
 
 def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:
-    """Return the shape of one layer's keys or values."""
-    return layout.num_steps, layout.num_rows, attention.num_heads, capacity, attention.head_size
+    """Return the shape of one layer's keys and values."""
+    return layout.num_steps, 2, layout.num_rows, attention.num_heads, capacity, attention.head_size
 
 
 # Buffer sizes in blocks of one second, prompt included. Attention reads the whole buffer, so a line gets the smallest.
@@ -214,14 +223,18 @@ class SolverBufferPool:
         # Re-entrant: garbage collection may return buffers while this thread borrows.
         self._lock = threading.RLock()
 
-    def borrow(self, num_frames: int) -> BorrowedBuffers | None:
-        """Return free buffers for ``num_frames``, or None if memory is too small."""
+    def borrow(self, num_frames: int, prompt: Mapping[str, torch.Tensor] | None = None) -> BorrowedBuffers | None:
+        """Return free buffers for ``num_frames``, or None if memory is too small.
+
+        Buffers that contain ``prompt`` are preferred.
+        """
         block = self._layout.block_frames
         capacity = next((block * blocks for blocks in _CAPACITIES_BLOCKS if block * blocks >= num_frames), None)
         if capacity is None:
             return None
         with self._lock:
             idle = self._idle[capacity]
+            idle.sort(key=lambda memory: memory.has_prompt(prompt))
             memory = idle.pop() if idle else self._allocate(capacity)
         return None if memory is None else BorrowedBuffers(self, memory)
 
@@ -293,12 +306,12 @@ class PooledCaches(FlowCaches):
         if self.buffers is None and self.has_begun:
             return super().make_room(num_tokens, model, budget)
         expected = needed if self.buffers is not None else max(needed, done + _EXPECTED_BLOCKS * block)
-        larger = self.pool.borrow(expected) or self.pool.borrow(needed)
+        blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None
+        larger = self.pool.borrow(expected, blocks) or self.pool.borrow(needed, blocks)
         if larger is None:
             # A line that has not started can run on plain PyTorch, whose memory grows with the line.
             return self.buffers is None and super().make_room(num_tokens, model, budget)
         if self.buffers is None:
-            blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None
             larger.memory.start_from(blocks, self.estimator.tails)
         else:
             larger.memory.continue_from(self.buffers.memory, done)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Generic
 
 import torch
 import torch.nn.functional as F
 
+from studio.engines.cuda_graph.attention_kernel import step_attention
 from studio.engines.device_sampling import draw_tokens
 from studio.model.config import QwenConfig, SamplingOptions
 from studio.model.speech_lm.cached_lm import CachedSpeechLM, CacheT
@@ -90,30 +92,42 @@ class QwenStep(StaticStep[KVCache]):
         super().__init__(layers, speech_table, capacity)
         self._decoder = plain.decoder
         self._head = plain.head
+        self._attention = step_attention(config, plain.decoder.turns)
 
     def cache(self, row: int) -> KVCache:
         return QwenRowCache(self._decoder.config, tuple(layer[row] for layer in self.layers))
 
     @torch.inference_mode()
     def logits(self, num_rows: int) -> torch.Tensor:
-        decoder, config = self._decoder, self._decoder.config
-        position = self.position[:num_rows]
-        turns = decoder.turns.index_select(0, position)
-        bias = torch.where(self.positions <= position[:, None], 0.0, float("-inf"))[:, None, None]
-        index = position.view(num_rows, 1, 1, 1).expand(-1, 2 * config.num_kv_heads, 1, config.head_size)
-        hidden = self.embed(num_rows)
-        num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
-        width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
-        for layer, all_states in zip(decoder.layers, self.layers, strict=True):
-            states = all_states[:num_rows]
+        decoder, config, position = self._decoder, self._decoder.config, self.position[:num_rows]
+        attend = self._torch_attention(position) if self._attention is None else self._attention
+        hidden, width = self.embed(num_rows), config.hidden_size
+        for layer, states in zip(decoder.layers, self.layers, strict=True):
             mixed = layer.query_key_value(F.rms_norm(hidden, (width,), layer.input_norm, config.rms_norm_eps))
-            pairs = mixed[:, : num_turned * size].view(num_rows, num_turned, half, 2)
-            torch.view_as_complex(pairs).mul_(turns)
-            states.scatter_(2, index, mixed[:, width:].view(num_rows, 2 * num_kv, 1, size))
-            hidden = hidden + layer.output(self._attend(mixed[:, :width], states, bias, config))
+            hidden = hidden + layer.output(attend(mixed, position, states[:num_rows]))
             gate, up = layer.gate_up(F.rms_norm(hidden, (width,), layer.mlp_norm, config.rms_norm_eps)).chunk(2, dim=1)
             hidden = hidden + layer.down(F.silu(gate).mul_(up))
         return self._head(F.rms_norm(hidden, (width,), decoder.final_norm, config.rms_norm_eps))
+
+    def _torch_attention(
+        self, position: torch.Tensor
+    ) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]:
+        """Return a function with the interface of ``StepAttention``, for one step."""
+        config, num_rows = self._decoder.config, len(position)
+        num_kv, size, width = config.num_kv_heads, config.head_size, config.hidden_size
+        num_turned = config.num_heads + num_kv
+        turns = self._decoder.turns.index_select(0, position)
+        bias = torch.where(self.positions <= position[:, None], 0.0, float("-inf"))[:, None, None]
+        index = position.view(num_rows, 1, 1, 1).expand(-1, 2 * num_kv, 1, size)
+
+        def attend(mixed: torch.Tensor, position: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+            del position  # in ``index``
+            pairs = mixed[:, : num_turned * size].view(num_rows, num_turned, size // 2, 2)
+            torch.view_as_complex(pairs).mul_(turns)
+            states.scatter_(2, index, mixed[:, width:].view(num_rows, 2 * num_kv, 1, size))
+            return self._attend(mixed[:, :width], states, bias, config)
+
+        return attend
 
     def _attend(
         self, queries: torch.Tensor, states: torch.Tensor, bias: torch.Tensor, config: QwenConfig

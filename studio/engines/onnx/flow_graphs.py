@@ -146,7 +146,7 @@ class StepGraph(nn.Module):
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         given = dict(zip(self._names, tensors, strict=True))
-        turns = override_rotary(*given["turns"].unbind(0)) if self._has_turns else nullcontext()
+        turns = override_rotary(given["turns"]) if self._has_turns else nullcontext()
         context = TracedContext("frames", given, given[bias_name("frames")])
         x, step = given["x"], given["step"]
         conditions = Conditions(*(cond_uncond(given[name]) for name in ("mean", "prompt_mel", "speaker")))

@@ -20,8 +20,8 @@ _BLANK_FRAMES = 1
 class GraphCaches:
     """The caches of one graph at one solver step.
 
-    A growing cache is a buffer with spare capacity: ``inputs`` is a view of its filled part, ``outputs`` of the frames
-    after it, so an update is already in place for the next call. Each tail has two buffers, which are swapped.
+    A growing cache is a buffer with spare capacity. ``inputs`` is a view of its filled part, and ``outputs`` is a view
+    of the frames after it, so the next call needs no copy. Each tail has two buffers, which are swapped.
     """
 
     def __init__(self, ports: Sequence[CachePort], cache_type: torch.dtype, device: torch.device) -> None:

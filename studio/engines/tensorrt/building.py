@@ -46,11 +46,12 @@ def build_plan(
     should_continue: Callable[[], bool],
     workspace_bytes: int,
     timing_cache: Path | None = None,
+    compute_capability: tuple[int, int] | None = None,
 ) -> bytes:
     """Return the plan of the ONNX file ``graph``, with the file's types.
 
     ``report`` receives the progress in 0..1 after every step; an exception that it raises ends the build and is raised
-    again here. ``should_continue`` is called before it and may block; if it returns False, the build is cancelled.
+    again here. ``compute_capability`` is that of the GPU, if known. ``should_continue`` is called before it and may block; if it returns False, the build is cancelled.
     Raises ``BuildCancelled``, ``DamagedModelFile``, ``UnsupportedPrecision`` (TensorRT cannot build the graph) and
     ``OutOfMemory``.
     """
@@ -64,6 +65,12 @@ def build_plan(
         raise _parse_error(parser, graph)
     config = builder.create_builder_config()
     config.set_memory_pool_limit(api.MemoryPoolType.WORKSPACE, workspace_bytes)
+    if library.is_rtx and compute_capability is not None:
+        # By default, plans are for all GPUs from Ampere on, so not for Turing.
+        own = getattr(api.ComputeCapability, "SM{}{}".format(*compute_capability), None)
+        if own is not None:
+            config.num_compute_capabilities = 1
+            config.set_compute_capability(own, 0)
     for profile in profiles:
         config.add_optimization_profile(_optimization_profile(builder, graph, profile))
     # TensorRT for RTX measures nothing while building; since 1.2 using its timing cache only logs a warning.

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts, why_not_quantized
 from studio.engines.stage import Stage
-from studio.engines.tensorrt.library import Library, find_library
+from studio.engines.tensorrt.library import TURING, Library, find_library
 from studio.errors import UnsupportedPrecision
 from studio.messages import Message, wording
 from studio.model.config import Precision
@@ -48,6 +48,9 @@ class TensorRTCandidate(EngineBackend):
         found = find_library(target.device.compute_capability)
         if isinstance(found, Message):
             return Unusable(found)
+        if found.is_rtx and self.stage is Stage.FLOW and target.device.compute_capability == TURING:
+            # It has no float32 multiplications for these GPUs, which the ends of the flow need in all precisions.
+            return Unusable(wording("TensorRT for RTX does not support this stage on compute capability {c}", c="7.5"))
         if self.precision is Precision.INT8 and (reason := why_not_quantized(self.stage, target)) is not None:
             return reason
         size = target.weight_bytes(self.stage)
@@ -81,6 +84,7 @@ class TensorRTCandidate(EngineBackend):
                     should_continue=job.should_continue,
                     workspace_bytes=min(job.memory_bytes // 2, _MOST_WORKSPACE_BYTES),
                     timing_cache=job.timing_cache,
+                    compute_capability=job.target.device.compute_capability,
                 )
                 plan_files.plan_path(job.workspace, graph).write_bytes(plan)
 

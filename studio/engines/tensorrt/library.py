@@ -18,6 +18,7 @@ from studio.messages import Message, wording
 _log = logging.getLogger(__name__)
 # Module, and whether it is TensorRT for RTX, which is first: it is small and builds plans in seconds.
 _PACKAGES = (("tensorrt_rtx_bindings", True), ("tensorrt", False))
+TURING = (7, 5)
 # The first version with the building and execution interfaces of version 11.
 _OLDEST = (10, 13)
 
@@ -59,7 +60,7 @@ def find_library(compute_capability: tuple[int, int] | None) -> Library | Messag
 
 def suits_rtx(compute_capability: tuple[int, int]) -> bool:
     """Return whether it is a desktop GPU since Turing; data-centre GPUs (8.0, 9.0, 10.x) are not supported."""
-    return compute_capability in {(7, 5), (8, 6), (8, 9)} or compute_capability[0] >= 12
+    return compute_capability in {TURING, (8, 6), (8, 9)} or compute_capability[0] >= 12
 
 
 def _load(module_name: str) -> ModuleType | Message:

@@ -224,4 +224,8 @@ def open_runtime_cache(library: Library, engine: Any, strategy: Any, path: Path)
         return None
     config = engine.create_runtime_config()
     config.set_execution_context_allocation_strategy(strategy)
+    specialization = getattr(library.api, "DynamicShapesKernelSpecializationStrategy", None)
+    if specialization is not None:
+        # By default, kernels are compiled in the background for every new size, and most blocks have a new one.
+        config.dynamic_shapes_kernel_specialization_strategy = specialization.NONE
     return RuntimeCache(config, path)

@@ -70,7 +70,7 @@ class MessageQueue:
                         self.commands.put(command)
         except (EOFError, OSError):
             pass
-        finally:  # also if a message cannot be read: an unreachable engine must not keep running
+        finally:  # even if a message cannot be read: an unreachable engine must not keep running
             self._when_abandoned()
 
 

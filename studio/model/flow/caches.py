@@ -26,7 +26,7 @@ from studio.model.device_kind import DeviceKind
 from studio.model.flow.layers import CausalConvolution, KeysValues, SelfAttention, number_layers
 from studio.model.torch_device import free_memory_bytes
 
-# The rest is for weights not yet read, the other stages, and other programs.
+# The rest of the memory is left for weights not yet read, the other stages, and other programs.
 _SHARE_OF_FREE_MEMORY = 0.5
 # Prompt and speech of a usual line, in speech tokens. Caches are planned for this size before lengths are known.
 USUAL_LINE_TOKENS = 500
@@ -321,6 +321,7 @@ def attend_segments(
     Only the scores are concatenated. The last keys belong to the frames of the queries, which begin on the grid.
     """
     rows, heads, frames, size = queries.shape
+    queries = queries.to(torch.promote_types(queries.dtype, torch.float32))
     scaled = (queries * size**-0.5).reshape(rows * heads, frames, size)
     scores = [torch.bmm(scaled, keys.flatten(0, 1).to(scaled.dtype).transpose(1, 2)) for keys, _ in segments]
     joined = scores[0] if len(scores) == 1 else torch.cat(scores, dim=2)

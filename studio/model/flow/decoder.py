@@ -169,7 +169,7 @@ class IncrementalFlowStream(ABC):
         self._spoken = []
 
     def _check_chunk_boundary(self, num_tokens: int, lookahead: Sequence[int]) -> None:
-        """Raise ``OffGridCut`` unless ``num_tokens`` of prompt and speech end on the grid or ``lookahead`` is empty.
+        """Raise ``OffGridCut`` if ``lookahead`` is not empty and prompt and speech do not end on the grid.
 
         Raise ``ValueError`` for a wrong number of look-ahead tokens.
         """

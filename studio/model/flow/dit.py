@@ -17,6 +17,7 @@ from studio.model.flow.layers import (
     Conditions,
     Context,
     KeysValues,
+    MixedPrecision,
     Modulation,
     ProjectedAttention,
     VelocityEstimator,
@@ -46,16 +47,17 @@ class EndModulation(NamedTuple):
     scale: torch.Tensor
 
 
-_ROTARY_OVERRIDE: ContextVar[tuple[torch.Tensor, torch.Tensor] | None] = ContextVar("rotary_override", default=None)
+_ROTARY_OVERRIDE: ContextVar[torch.Tensor | None] = ContextVar("rotary_override", default=None)
 
 
 @contextmanager
-def override_rotary(cosine: torch.Tensor, sine: torch.Tensor) -> Iterator[None]:
-    """Use the given rotations (frames, head_size / 2) in this context and thread, regardless of frame positions.
+def override_rotary(rotations: torch.Tensor) -> Iterator[None]:
+    """Use the given rotations in this context and thread, regardless of frame positions.
 
-    A traced or captured graph must not treat the rotations of its example frames as constants.
+    They are complex (frames, head_size / 2), or cosines and sines (2, frames, head_size / 2) for traced graphs, which
+    have no complex numbers. A traced or captured graph must not treat the rotations of its example frames as constants.
     """
-    token = _ROTARY_OVERRIDE.set((cosine, sine))
+    token = _ROTARY_OVERRIDE.set(rotations)
     try:
         yield
     finally:
@@ -72,7 +74,7 @@ class RotaryPositions(nn.Module):
         # Not with torch.arange: on the meta device, where models are built, it imports torch's compiler.
         rates = [10000.0 ** (-channel / head_size) for channel in range(0, head_size, 2)]
         self.register_buffer("inv_freq", torch.tensor(rates, dtype=torch.float32))
-        self._last_rotation: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
+        self._last_rotations: tuple[tuple[int, int, int], torch.Tensor] | None = None
 
     def forward(self, projected: torch.Tensor, start: int) -> torch.Tensor:
         """Rotate ``projected`` (rows, frames, channels) before the split into heads, so only the first head is rotated.
@@ -80,23 +82,38 @@ class RotaryPositions(nn.Module):
         This looks like an error in the official code, but the weights were trained with it (J1).
         """
         num_turned = 2 * self.inv_freq.shape[0]
-        cos, sin = _ROTARY_OVERRIDE.get() or self.cos_sin(start, projected.shape[1])
+        override = _ROTARY_OVERRIDE.get()
+        if override is None or override.is_complex():
+            self.rotate(projected[..., :num_turned], start)
+            return projected
+        cos, sin = override.unbind(0)
         even, odd = projected[..., 0:num_turned:2], projected[..., 1:num_turned:2]
         turned = torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
         return torch.cat([turned, projected[..., num_turned:]], dim=-1)
 
-    def cos_sin(self, start: int, num_frames: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return cosine and sine (frames, head_size / 2). The last result is cached for the other layers of a call.
+    def rotate(self, channels: torch.Tensor, start: int) -> None:
+        """Rotate ``channels`` (rows, frames, …, head_size) in place, 16-bit ones in float32."""
+        rotations = _ROTARY_OVERRIDE.get()
+        if rotations is None:
+            rotations = self.rotations(start, channels.shape[1])
+        wide = channels.to(torch.promote_types(channels.dtype, torch.float32))
+        pairs = torch.view_as_complex(torch.unflatten(wide, -1, (-1, 2)))
+        pairs.mul_(rotations.view(rotations.shape[0], *[1] * (channels.dim() - 3), rotations.shape[1]))
+        if wide is not channels:
+            channels.copy_(wide)
+
+    def rotations(self, start: int, num_frames: int) -> torch.Tensor:
+        """Return complex rotations (frames, head_size / 2). The last result is cached for the other layers of a call.
 
         It is not reused on another CUDA stream, where it might not have been computed yet.
         """
-        last, wanted = self._last_rotation, (start, num_frames, current_stream_id(self.inv_freq.device))
+        last, wanted = self._last_rotations, (start, num_frames, current_stream_id(self.inv_freq.device))
         if last is None or last[0] != wanted or last[1].device != self.inv_freq.device:
             with torch.inference_mode(mode=False), torch.no_grad():  # the cached result may be used in training later
                 frames = torch.arange(start, start + num_frames, device=self.inv_freq.device)
                 angles = frames[:, None].to(self.inv_freq.dtype) * self.inv_freq
-                self._last_rotation = last = (wanted, angles.cos(), angles.sin())
-        return last[1], last[2]
+                self._last_rotations = last = (wanted, torch.polar(torch.ones_like(angles), angles))
+        return last[1]
 
 
 class Attention(ProjectedAttention):
@@ -114,8 +131,12 @@ class Attention(ProjectedAttention):
         keys = self._rotary[0](self.to_k(normed), start)
         return self.split_heads(keys), self.split_heads(self.to_v(normed))
 
+    def rotated(self, projected: torch.Tensor, start: int) -> torch.Tensor:
+        self._rotary[0].rotate(projected[:, :, :2, 0], start)  # the first head of queries and keys
+        return projected
 
-class FeedForward(nn.Module):
+
+class FeedForward(MixedPrecision):
     def __init__(self, size: int, hidden_size: int) -> None:
         super().__init__()
         into, out_of = nn.Linear(size, hidden_size), nn.Linear(hidden_size, size)
@@ -140,9 +161,17 @@ class AdaptiveNorm(nn.Module):
         return projected[:, None].chunk(self.num_parts, dim=-1)
 
 
-def _modulated_norm(x: torch.Tensor, size: int, shift: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """Return the modulated layer norm of ``x``. ``size``, its last dimension, is fixed in traced graphs."""
-    return torch.addcmul(shift, F.layer_norm(x, (size,), eps=_LAYER_NORM_EPS), scale)
+def _modulated_norm(
+    x: torch.Tensor, size: int, shift: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """Return the modulated layer norm of ``x``, in ``dtype`` if given.
+
+    ``size``, the last dimension of ``x``, is fixed in traced graphs.
+    """
+    normed = F.layer_norm(x, (size,), eps=_LAYER_NORM_EPS)
+    if dtype is None:
+        return torch.addcmul(shift, normed, scale)
+    return torch.addcmul(shift, normed, scale, out=torch.empty_like(normed, dtype=dtype))
 
 
 class Block(nn.Module):
@@ -160,9 +189,9 @@ class Block(nn.Module):
 
     def forward(self, x: torch.Tensor, modulation: BlockModulation, context: Context) -> torch.Tensor:
         m = modulation
-        attended = self.attn(_modulated_norm(x, self.size, m.attention_shift, m.attention_scale), context)
-        x = torch.addcmul(x, m.attention_gate, attended)
-        normed = _modulated_norm(x, self.size, m.feed_forward_shift, m.feed_forward_scale)
+        normed = _modulated_norm(x, self.size, m.attention_shift, m.attention_scale, self.attn.input_dtype)
+        x = torch.addcmul(x, m.attention_gate, self.attn(normed, context))
+        normed = _modulated_norm(x, self.size, m.feed_forward_shift, m.feed_forward_scale, self.ff.input_dtype)
         return torch.addcmul(x, m.feed_forward_gate, self.ff(normed))
 
 
@@ -233,7 +262,8 @@ class DiT(VelocityEstimator):
         *of_blocks, of_end = modulation
         for block, of_block in zip(self._blocks(), of_blocks, strict=True):
             h = block(h, BlockModulation(*of_block), context)
-        v: torch.Tensor = self.proj_out(_modulated_norm(h, self.size, *of_end))
+        shift, scale = of_end
+        v: torch.Tensor = self.proj_out(_modulated_norm(h, self.size, shift, scale))
         return v
 
     def _blocks(self) -> list[Block]:

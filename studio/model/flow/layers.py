@@ -22,6 +22,16 @@ from torch import nn
 KeysValues = tuple[torch.Tensor, torch.Tensor]
 
 
+class MixedPrecision(nn.Module):
+    """Module whose linear layers may return 16-bit results, which it adds to, or returns for adding to, float32.
+
+    ``input_dtype`` is the type of its first weights if that is not the type of the other tensors. A caller that
+    returns its own result in this type saves a conversion. ``packing`` sets it.
+    """
+
+    input_dtype: torch.dtype | None = None
+
+
 class SelfAttention(nn.Module, ABC):
     """Projections of one attention layer. The context computes the attention itself."""
 
@@ -55,12 +65,19 @@ class SelfAttention(nn.Module, ABC):
         rows, frames, _ = projected.shape
         return projected.reshape(rows, frames, self.num_heads, self.head_size).transpose(1, 2)
 
+    def project(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        """Return queries, keys and values in one tensor (3, rows, heads, frames, head_size)."""
+        return torch.stack((self.queries(normed, start), *self.keys_values(normed, start)))
+
     def forward(self, normed: torch.Tensor, context: Context) -> torch.Tensor:
         return self.output(context.attend(self, normed).transpose(1, 2).flatten(2))
 
 
-class ProjectedAttention(SelfAttention):
+class ProjectedAttention(MixedPrecision, SelfAttention):
     """Attention of both estimators, without positions."""
+
+    # The three projections as one layer, if ``packing`` has merged them.
+    to_qkv: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __init__(self, input_size: int, num_heads: int, head_size: int, *, has_bias: bool) -> None:
         super().__init__(input_size, num_heads, head_size)
@@ -75,6 +92,16 @@ class ProjectedAttention(SelfAttention):
 
     def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:  # noqa: ARG002 - no positions
         return self.split_heads(self.to_k(normed)), self.split_heads(self.to_v(normed))
+
+    def project(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        if self.to_qkv is None:
+            return super().project(normed, start)
+        projected = torch.unflatten(self.to_qkv(normed), -1, (3, self.num_heads, self.head_size))
+        return self.rotated(projected, start).permute(2, 0, 3, 1, 4)
+
+    def rotated(self, projected: torch.Tensor, start: int) -> torch.Tensor:  # noqa: ARG002 - no positions
+        """Return queries, keys and values (rows, frames, 3, heads, head_size) with positions, in place if possible."""
+        return projected
 
     def output(self, heads: torch.Tensor) -> torch.Tensor:
         joined: torch.Tensor = self.to_out[0](heads)
@@ -109,7 +136,7 @@ class Convolution(nn.Conv1d):
     def valid(self, x: torch.Tensor) -> torch.Tensor:
         if self.product is not None:
             if self.kernel_size[0] > 1:
-                # Windows (rows, frames, channels, kernel) without a copy, then kernel-major like the matrix.
+                # View the windows (rows, frames, channels, kernel), then order each like the matrix.
                 x = x.unfold(1, self.kernel_size[0], 1).transpose(2, 3).flatten(2)
             return self.product(x)
         return F.conv1d(x.transpose(1, 2), self.weight, self.bias, groups=self.groups).transpose(1, 2)

@@ -5,8 +5,9 @@ oneDNN's layout. Reason: nearly all work is multiplications of about a hundred r
 quarter faster than torch with plain weights (107 against 85 GFLOP/s on one Zen 4 core). Alternative: torch.compile,
 which needs a C compiler that users do not have.
 
-In half precision, the weights and inputs of matrix multiplications are rounded; sums, norms, softmax and
-everything in between stay float32.
+In half precision, the weights and inputs of matrix multiplications are rounded; sums, norms, softmax and most of what is
+in between stay float32. On a GPU, where the number of kernels limits the speed, attention and feed-forward layers keep
+16-bit values between their multiplications, and queries, keys and values are one multiplication.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from torch import nn
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
-from studio.model.flow.layers import Convolution
+from studio.model.flow.layers import Convolution, MixedPrecision, ProjectedAttention
 from studio.model.onednn import OneDnnLinear, has_onednn
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
@@ -34,15 +35,17 @@ _WEIGHT_TYPES = {
 }
 
 
-class HalfProduct:
-    """``x @ weight.T + bias`` with ``F.linear``, in the type of ``weight``."""
+class GpuProduct:
+    """``x @ weight.T + bias`` with ``F.linear``, in the type of ``weight``. The output is float32, unless ``is_mixed``."""
 
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, *, is_mixed: bool = False) -> None:
         self._weight = weight
         self._bias = bias
+        self._is_mixed = is_mixed
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return F.linear(x.to(self._weight.dtype), self._weight, self._bias).float()
+        product = F.linear(x.to(self._weight.dtype), self._weight, self._bias)
+        return product if self._is_mixed else product.float()
 
 
 class PackedLinear(nn.Module):
@@ -59,14 +62,69 @@ class PackedLinear(nn.Module):
 def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], None] = lambda: None) -> None:
     """Replace the linear layers and convolutions in ``network`` in place. Raise ``UnsupportedPrecision``.
 
-    A network in float64, or in float32 on a GPU, does not change. ``after_layer`` is called after each layer
-    and may free the memory of the plain weights.
+    A network in float64 does not change, and in float32 on a GPU, only the projections of attention do. ``after_layer``
+    is called after each layer and may free the memory of the plain weights.
     """
     parameter = next(network.parameters())
-    make = _product_maker(parameter.device, parameter.dtype, precision)
-    if make is None:
+    if precision not in _WEIGHT_TYPES:
+        raise UnsupportedPrecision(
+            "The flow cannot run in {precision}.",
+            remedy="Choose float32 or bfloat16 for the flow.",
+            precision=precision.value,
+        )
+    if parameter.dtype is torch.float64:
         return
-    dtype = _WEIGHT_TYPES[precision]
+    if parameter.device.type != "cpu":
+        _pack_for_gpu(network, _WEIGHT_TYPES[precision], after_layer)
+    elif not _pack_for_cpu(network, precision, after_layer):
+        return
+    for parameter in network.parameters():
+        parameter.data = parameter.data.clone()  # small copies, so that the file need not stay mapped
+
+
+def _pack_for_cpu(network: nn.Module, precision: Precision, after_layer: Callable[[], None]) -> bool:
+    """Repack all layers; return False if torch's layout is the fastest."""
+    if precision is Precision.FLOAT16 or not has_onednn(precision):
+        if precision is Precision.FLOAT32:
+            return False
+        raise UnsupportedPrecision(
+            "This processor does not support multiplication in {precision}.",
+            remedy="Choose float32 for the flow.",
+            precision=precision.value,
+        )
+    _replace_layers(network, _WEIGHT_TYPES[precision], partial(OneDnnLinear, usual_rows=_USUAL_ROWS), after_layer)
+    return True
+
+
+def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[[], None]) -> None:
+    for module in list(network.modules()):
+        if isinstance(module, ProjectedAttention):
+            _merge_projections(module, dtype)
+            after_layer()
+        if isinstance(module, MixedPrecision) and dtype is not torch.float32:
+            module.input_dtype = dtype
+            _replace_layers(module, dtype, partial(GpuProduct, is_mixed=True), after_layer)
+    if dtype is not torch.float32:
+        _replace_layers(network, dtype, GpuProduct, after_layer)
+
+
+def _merge_projections(attention: ProjectedAttention, dtype: torch.dtype) -> None:
+    """Merge the weights of queries, keys and values. The separate layers become views of parts."""
+    layers = (attention.to_q, attention.to_k, attention.to_v)
+    weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
+    bias = None if layers[0].bias is None else torch.cat([layer.bias.detach() for layer in layers]).to(dtype)
+    attention.to_qkv = GpuProduct(weight, bias, is_mixed=True)
+    biases = (None,) * len(layers) if bias is None else bias.chunk(len(layers))
+    for name, own_weight, own_bias in zip(("to_q", "to_k", "to_v"), weight.chunk(len(layers)), biases, strict=True):
+        setattr(attention, name, PackedLinear(GpuProduct(own_weight, own_bias, is_mixed=True)))
+
+
+def _replace_layers(
+    network: nn.Module,
+    dtype: torch.dtype,
+    make: Callable[[torch.Tensor, torch.Tensor | None], Product],
+    after_layer: Callable[[], None],
+) -> None:
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, nn.Linear):
@@ -80,30 +138,3 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
             else:
                 continue
             after_layer()
-    for parameter in network.parameters():
-        parameter.data = parameter.data.clone()  # small copies, so that the file need not stay mapped
-
-
-def _product_maker(
-    device: torch.device, dtype: torch.dtype, precision: Precision
-) -> Callable[[torch.Tensor, torch.Tensor | None], Product] | None:
-    """Return a function that repacks a weight and a bias, or None if the network does not change."""
-    if precision not in _WEIGHT_TYPES:
-        raise UnsupportedPrecision(
-            "The flow cannot run in {precision}.",
-            remedy="Choose float32 or bfloat16 for the flow.",
-            precision=precision.value,
-        )
-    if dtype is torch.float64:
-        return None
-    if device.type != "cpu":
-        return None if precision is Precision.FLOAT32 else HalfProduct
-    if precision is not Precision.FLOAT16 and has_onednn(precision):
-        return partial(OneDnnLinear, usual_rows=_USUAL_ROWS)
-    if precision is Precision.FLOAT32:
-        return None
-    raise UnsupportedPrecision(
-        "This processor does not support multiplication in {precision}.",
-        remedy="Choose float32 for the flow.",
-        precision=precision.value,
-    )

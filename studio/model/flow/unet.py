@@ -18,6 +18,7 @@ from studio.model.flow.layers import (
     Conditions,
     Context,
     Convolution,
+    MixedPrecision,
     Modulation,
     ProjectedAttention,
     VelocityEstimator,
@@ -37,7 +38,7 @@ class GeluInput(nn.Module):
         return F.gelu(self.proj(x))
 
 
-class FeedForward(nn.Module):
+class FeedForward(MixedPrecision):
     def __init__(self, size: int) -> None:
         super().__init__()
         hidden_size = _FEED_FORWARD_RATIO * size

@@ -92,7 +92,7 @@ class WholeFlowModel:
         )
 
     def draw_noise(self, num_prompt_frames: int = 0, first_frame: int = 0) -> NoiseDraw:
-        """Return the noise of a call: of the prompt, and of the speech from ``first_frame``.
+        """Return a function that draws the noise of one call: for the prompt, then for the speech from ``first_frame`` on.
 
         A frame has the same noise in all utterances, as in later generations, so that takes can be repeated, and in all
         chunks, so that a stream differs less from the whole sentence.

@@ -110,10 +110,10 @@ def pack_layer(layer: DecoderLayer, config: QwenConfig, precision: Precision, de
                 attention_precision,
                 device,
             ),
-            output=pack(attention.o_proj.weight, None, attention_precision, device),
+            output=pack(attention.o_proj.weight, None, attention_precision, device, is_mixed=True),
             mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
-            gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device),
-            down=pack(mlp.down_proj.weight, None, precision, device),
+            gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device, is_mixed=True),
+            down=pack(mlp.down_proj.weight, None, precision, device, is_mixed=True),
         )
 
 

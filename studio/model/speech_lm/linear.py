@@ -1,4 +1,4 @@
-"""Matrix multiplications optimised for a single row, with float32 input and output.
+"""Matrix multiplications optimised for a single row, with float32 input and output unless noted.
 
 The choices follow measurements of all matrices of a 0.5B model for one token (Zen 4, torch 2.13, milliseconds
 with one / two threads):
@@ -33,14 +33,22 @@ from studio.model.cuda_kernel import load_compiler
 from studio.model.onednn import OneDnnLinear, has_onednn
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 
-# (rows, in) float32 -> (rows, out) float32, including the bias.
+# (rows, in) float32 -> (rows, out) float32, including the bias. "Mixed" ones may also take and return 16 bits.
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 
-def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, device: torch.device) -> Linear:
+def pack(
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    precision: Precision,
+    device: torch.device,
+    *,
+    is_mixed: bool = False,
+) -> Linear:
     """Return a multiplication by ``weight`` (out, in) float32 in the fastest form for ``precision`` and ``device``.
 
-    ``weight`` is copied, unless it is used as a plain float32 matrix and is already on ``device``.
+    ``weight`` is copied, unless it is used as a plain float32 matrix and is already on ``device``. ``is_mixed`` allows
+    16-bit output, which saves a kernel on a GPU.
     """
     if bias is not None:
         bias = bias.to(device, torch.float32, copy=True)
@@ -59,7 +67,7 @@ def pack(weight: torch.Tensor, bias: torch.Tensor | None, precision: Precision, 
     dtype = {Precision.FLOAT32: torch.float32, Precision.BFLOAT16: torch.bfloat16}[precision]
     if device.type == "cpu" and has_onednn(precision):
         return OneDnnLinear(weight.to(dtype), bias, usual_rows=1)
-    return PlainLinear(weight.to(device, dtype), bias)
+    return PlainLinear(weight.to(device, dtype), bias, is_mixed=is_mixed and device.type != "cpu")
 
 
 def describe(precision: Precision, device: torch.device) -> str:
@@ -106,13 +114,16 @@ def _check_gpu_support(precision: Precision) -> None:
 
 
 class PlainLinear:
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, *, is_mixed: bool = False) -> None:
         self._weight = weight
         self._bias = bias
+        self._is_mixed = is_mixed
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
-        product = F.linear(rows.to(self._weight.dtype), self._weight).float()
-        return product if self._bias is None else product.add_(self._bias)
+        product = F.linear(rows.to(self._weight.dtype), self._weight)
+        if self._bias is not None:
+            return product + self._bias  # float32, even if the product is not
+        return product if self._is_mixed else product.float()
 
 
 class HalfLinear:
@@ -128,10 +139,10 @@ class HalfLinear:
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         if rows.shape[0] == 1 or self._is_wide_fast:
             # Gated activations may exceed the range of float16, and an infinity would persist.
-            product = F.linear(rows.clamp(-self._LARGEST, self._LARGEST).half(), self._weight).float()
+            product = F.linear(rows.clamp(-self._LARGEST, self._LARGEST).half(), self._weight)
         else:
             product = F.linear(rows, self._weight.float())
-        return product if self._bias is None else product.add_(self._bias)
+        return product.float() if self._bias is None else product + self._bias
 
 
 class Int8Linear:

@@ -56,7 +56,7 @@ class InputEmbeddings:
 
 
 class Qwen2(nn.Module):
-    """Decoder layers and final norm. ``embed_tokens`` is the table of text tokens."""
+    """Decoder layers and final norm. ``embed_tokens`` is the embedding table of the text tokens."""
 
     def __init__(self, config: QwenConfig) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ from studio.model.speech_lm.sampling import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Relative error of the centred scores. float32 must agree with the plain forward pass to 1e-4. The other limits are
-# errors measured on random weights of full size (float16 0.0014, bfloat16 0.013, int8 0.040; up to 50 % more on
+# errors measured on full-size random weights (float16 0.0014, bfloat16 0.013, int8 0.040; up to 50 % more on
 # small ones) plus a margin.
 _ERROR_LIMITS = {
     Precision.FLOAT32: 1e-4,

@@ -99,7 +99,7 @@ class PackedRelativeLayer:
     contract: Linear
 
     def finish(self, hidden: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
-        """Return the output of the layer for its input and what its attention has mixed, both (tokens, size)."""
+        """Return the output of the layer for its input ``hidden`` and the result of its attention, (tokens, size) each."""
         hidden = hidden + self.output(attended)
         return hidden + self.contract(self.activation(self.expand(self.feed_forward_norm(hidden))))
 
@@ -228,7 +228,7 @@ class RelativeDecoder:
 
 
 def _aligned(bias: torch.Tensor) -> torch.Tensor:
-    """Return the bias (heads, rows, positions) by position from one by distance.
+    """Convert a bias indexed by distance to one indexed by position, (heads, rows, positions).
 
     Column m of ``bias`` belongs to the distance positions - 1 - m. Row i of the result begins rows - 1 - i columns
     further right. Positions after that of the row have arbitrary values.

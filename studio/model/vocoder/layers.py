@@ -97,11 +97,20 @@ class Snake(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.alpha = nn.Parameter(torch.ones(channels))
+        self._inverse: torch.Tensor | None = None
+
+    def precompute(self) -> None:
+        """Prepare for inference, after loading the weights and moving them to their device."""
+        with torch.no_grad():
+            self._inverse = self._invert()
+
+    def _invert(self) -> torch.Tensor:
+        return 1.0 / (self.alpha[:, None] + 1e-9)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        alpha = self.alpha[:, None]  # (channels, 1), broadcast to (batch, channels, columns)
-        sine = torch.sin(alpha * x)
-        return torch.addcmul(x, sine * sine, 1.0 / (alpha + 1e-9))
+        inverse = self._invert() if self.training or self._inverse is None else self._inverse
+        sine = torch.sin(self.alpha[:, None] * x)  # (channels, 1), broadcast to (batch, channels, columns)
+        return torch.addcmul(x, sine * sine, inverse)
 
 
 class ResidualBlock(nn.Module):

@@ -19,7 +19,15 @@ from torch import nn
 from torch.nn import functional as F
 
 from studio.model.config import VocoderConfig
-from studio.model.vocoder.layers import History, RepeatUpsample, ResidualBlock, Surround, causal_padding, same_padding
+from studio.model.vocoder.layers import (
+    History,
+    RepeatUpsample,
+    ResidualBlock,
+    Snake,
+    Surround,
+    causal_padding,
+    same_padding,
+)
 from studio.model.vocoder.source import (
     CausalF0Predictor,
     F0Predictor,
@@ -67,6 +75,12 @@ class HiFT(nn.Module, ABC):
                 for kernel_size in config.resblock_kernel_sizes
             )
         self.conv_post = nn.Conv1d(widths[-1], config.stft_size + 2, _CENTRED_KERNEL_SIZE)
+
+    def precompute(self) -> None:
+        """Compute what depends on the weights only, for inference."""
+        for module in self.modules():
+            if isinstance(module, Snake):
+                module.precompute()
 
     @abstractmethod
     def _pre_kernel_size(self) -> int: ...
@@ -166,6 +180,10 @@ class CausalHiFT(HiFT):
 
     def _make_upsampler(self, in_channels: int, out_channels: int, kernel_size: int, rate: int) -> nn.Module:
         return RepeatUpsample(in_channels, out_channels, kernel_size, rate)
+
+    def precompute(self) -> None:
+        super().precompute()
+        self.merge_taps()
 
     def merge_taps(self) -> None:
         """Prepare the up-sampling layers for inference."""

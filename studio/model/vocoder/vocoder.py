@@ -110,8 +110,8 @@ def load_vocoder(path: Path, config: VocoderConfig, precision: Precision, device
     network.to(device)
     if precision in _HALF_TYPES:
         _to_half(network, _HALF_TYPES[precision])
+    network.precompute()
     if isinstance(network, CausalHiFT):
-        network.merge_taps()
         return CausalVocoder(network)
     return NonCausalVocoder(network)
 

@@ -144,7 +144,7 @@ def import_script(path: Path, breaks: SplitMode = SplitMode.SENTENCE) -> Importe
 
     Each row of a table and each speech of a subtitle becomes a line; other text is split.
 
-    The suffix of ``path`` gives the format. Raise ``UnreadableScript``, also for a file without text.
+    The suffix of ``path`` gives the format. Raise ``UnreadableScript``, including for a file without text.
     """
     return read_file(path).script(ImportOptions(breaks))
 

@@ -1,9 +1,9 @@
 """The bundled recogniser for English: pocketsphinx with its own acoustic model and lexicon.
 
-Decision: two passes. The first aligns the text, word by word. Only if a part of the audio fits its words badly, a
-second, free alignment allows words to be skipped, repeated or replaced by any phones. The likelihood ratio of both
-determines the confidence of a difference. Reason: a good take needs the first
-pass only, and a voice that the acoustic model does not fit well is not full of faults.
+Decision: two passes. The first aligns the text, word by word. Where the audio fits its words badly, a second, free
+alignment of these words and a few beside them allows words to be skipped, repeated or replaced by any phones. The
+likelihood ratio of both determines the confidence of a difference. Reason: most of a good take needs the first pass only,
+and a voice that the acoustic model does not fit well is not full of faults.
 Decision: no language model. Reason: it would repair the errors that a check looks for.
 """
 
@@ -94,6 +94,8 @@ _LONGEST_SKIP, _LONGEST_REPEAT = 8, 12
 # Probability of a repeated word in the first pass.
 _REPEAT_WORD = 1e-4
 _LONGEST_WINDOW_WORDS = 60
+# The second pass includes this many words on both sides of a word that fits badly.
+_CONTEXT_WORDS = 2
 
 # A word or a silence is suspicious if its score falls short of the usual score of the take by this much in total.
 # Takes of the bundled voices have a median of -3 to -5.7 for each frame; aligned with another text, -7 to -11.
@@ -183,7 +185,8 @@ class PocketsphinxEnglish:
 
     @cached_property
     def _free(self) -> Any:
-        decoder = _open_decoder(**_GRAMMAR)
+        # Its channel estimate is that of the first pass, because its windows are too short for one.
+        decoder = _open_decoder(**_GRAMMAR, cmn="live")
         for number, phone in enumerate(_PHONES):
             decoder.add_word(f"[{phone}]", phone, number == len(_PHONES) - 1)
         return decoder
@@ -195,25 +198,29 @@ class PocketsphinxEnglish:
     def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:  # noqa: ARG002
         if not expected or not len(samples):
             return Hearing(())
+        samples = _at_usual_level(samples)
         whole = _Window(0, len(expected), 0, len(samples) * _FRAMES_PER_SECOND // SAMPLE_RATE + 1, ())
         repeating = self._aligned(samples, expected, whole, may_repeat=True)
         strict = self._aligned(samples, expected, whole) if _repeats(repeating) else repeating
         suspicious = _suspicious(repeating)
         path = _Path()
         for window in _windows(strict, whole):
-            other = [each for each in repeating if window.start <= each.start < window.stop]
-            if any(window.first <= index < window.end for index in suspicious):
-                free = self._freely_aligned(samples, expected, window)
-                if _is_understood(free):
-                    other = free
-                elif not _repeats(other):  # a repetition is heard in every voice
-                    raise unrecognized_voice()
-            _merge(window, other, path)
+            for part in _parts(window, suspicious):
+                other = [each for each in repeating if part.start <= each.start < part.stop]
+                if any(part.first <= index < part.end for index in suspicious):
+                    free = self._freely_aligned(samples, expected, part)
+                    if _is_understood(free) or (
+                        part != window and _is_understood(self._freely_aligned(samples, expected, window))
+                    ):
+                        other = free
+                    elif not _repeats(other):  # a repetition is heard in every voice
+                        raise unrecognized_voice()
+                _merge(part, other, path)
         return path.hearing(expected)
 
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         decoder = self._dictation
-        _decode(decoder, samples)
+        _decode(decoder, _at_usual_level(samples))
         return tuple(
             HeardUnit(_plain(each.word), each.start_frame * _FRAME_SECONDS, (each.end_frame + 1) * _FRAME_SECONDS,
                       max(0.0, min(1.0, each.prob)))
@@ -249,6 +256,7 @@ class PocketsphinxEnglish:
             free = length + 1 + state
             links += [(state, free, _FREE_SPEECH), (free, state, 1.0)]
             links += [(free, free, _FREE_PHONE, f"[{phone}]") for phone in _PHONES]
+        self._free.set_cmn(self._strict.get_cmn(False))
         return self._decoded(self._free, samples, window, links)
 
     def _decoded(self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]]) -> list[_Segment]:
@@ -306,14 +314,18 @@ def _open_decoder(**settings: object) -> Any:
             "The recogniser for English is not installed.",
             remedy="Install it with `pip install pocketsphinx`, or install another recogniser (`timbre models list`).",
         ) from error
-    # Every recording is recognised independently, without the channel estimate of the previous one.
-    return Decoder(samprate=float(SAMPLE_RATE), loglevel="FATAL", cmn="batch", **settings)
+    # By default, every recording is recognised independently, without the channel estimate of the previous one.
+    return Decoder(**{"samprate": float(SAMPLE_RATE), "loglevel": "FATAL", "cmn": "batch", **settings})
+
+
+def _at_usual_level(samples: Samples) -> Samples:
+    scaled: Samples = samples * np.float32(_PEAK / max(1e-6, float(np.abs(samples).max(initial=0.0))))
+    return scaled
 
 
 def _decode(decoder: Any, samples: Samples) -> None:
-    scaled = samples * np.float32(_PEAK / max(1e-6, float(np.abs(samples).max(initial=0.0))))
     decoder.start_utt()
-    decoder.process_raw(np.round(32_767.0 * scaled).astype(np.int16).tobytes(), full_utt=True)
+    decoder.process_raw(np.round(32_767.0 * samples).astype(np.int16).tobytes(), full_utt=True)
     decoder.end_utt()
 
 
@@ -394,6 +406,30 @@ def _windows(aligned: Sequence[_Segment], whole: _Window) -> list[_Window]:
     if held:
         windows.append(_Window(first, whole.end, held[0].start, whole.stop, tuple(held)))
     return windows
+
+
+def _parts(window: _Window, suspicious: set[int]) -> list[_Window]:
+    """Divide a window into parts with and without ``suspicious`` words, which include words beside these."""
+    doubtful = {
+        index
+        for middle in suspicious
+        for index in range(middle - _CONTEXT_WORDS, middle + _CONTEXT_WORDS + 1)
+        if window.first <= index < window.end
+    }
+    if not window.segments or not doubtful or len(doubtful) == window.end - window.first:
+        return [window]
+    parts: list[_Window] = []
+    held: list[_Segment] = []
+    first = index = window.first
+    for each in window.segments:
+        if each.index >= 0:
+            index = each.index
+            if index > first and (index in doubtful) != (index - 1 in doubtful):
+                parts.append(_Window(first, index, held[0].start, each.start, tuple(held)))
+                first, held = index, []
+        held.append(each)
+    parts.append(_Window(first, window.end, held[0].start, window.stop, tuple(held)))
+    return parts
 
 
 def _repeats(segments: Sequence[_Segment]) -> bool:

@@ -58,6 +58,7 @@ class Hearing:
 
 
 def unrecognized_voice() -> UnrecognizedVoice:
+    """Return the error of a recogniser that does not understand the voice of a recording."""
     return UnrecognizedVoice(
         "The speech recogniser does not understand this voice.",
         remedy="Install another recogniser. `timbre models list` shows the languages of each.",

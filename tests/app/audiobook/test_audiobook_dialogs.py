@@ -77,6 +77,7 @@ def speech(level: float) -> np.ndarray:
     return (level * voice * (0.55 + 0.45 * np.sin(8 * np.pi * times))).astype(np.float32)
 
 
+@pytest.mark.slow
 def test_failing_files_are_marked_and_corrected_with_one_click(qtbot: QtBot, tmp_path: Path) -> None:
     files = [tmp_path / "1.wav", tmp_path / "2.wav"]
     for path, level in zip(files, (0.1, 0.02), strict=True):

@@ -23,6 +23,7 @@ from studio.take_checks.requests import CheckRequest, Strictness
 MakeBench = Callable[..., Bench]
 
 
+@pytest.mark.slow
 def test_a_bad_take_is_spoken_again_and_the_good_one_is_chosen(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 1}))
     speak_all(bench)
@@ -35,12 +36,14 @@ def test_a_bad_take_is_spoken_again_and_the_good_one_is_chosen(make_bench: MakeB
     assert not bench.session.editor.undo_stack.canUndo(), "the program's choice is no step of the user"
 
 
+@pytest.mark.slow
 def test_seeds_follow_from_the_seed_of_the_line(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 9}))
     speak_all(bench)
     assert [take.seed for take in takes(bench, 1)] == [1, retry_seed(1, 1), retry_seed(1, 2)]
 
 
+@pytest.mark.slow
 def test_the_best_of_bad_takes_is_chosen_and_the_others_are_kept(make_bench: MakeBench) -> None:
     results = iter(
         [
@@ -61,6 +64,7 @@ def test_the_best_of_bad_takes_is_chosen_and_the_others_are_kept(make_bench: Mak
     assert bench.session.editor.saved_state("line0") is LineState.CHECK
 
 
+@pytest.mark.slow
 def test_the_settings_limit_further_takes(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[0]: 99, TEXTS[1]: 99, TEXTS[2]: 99}))
     bench.settings.change({TAKE_RETRIES: 1})
@@ -88,6 +92,7 @@ def test_a_project_has_its_own_choices(make_bench: MakeBench) -> None:
     assert (checks.requests[0].strictness, checks.requests[0].recognizer) == (Strictness.STRICT, "off")
 
 
+@pytest.mark.slow
 def test_several_takes_are_ranked_and_the_best_is_chosen(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[0]: 2}), TEXTS[:1])
     bench.session.speak(["line0"], num_takes=4, is_heard=False)
@@ -110,6 +115,7 @@ def test_the_choice_of_the_user_is_respected(make_bench: MakeBench) -> None:
     assert len(takes(bench)) == 2, "no further take"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [{"text": "other words"}, {"is_locked": True}])
 def test_an_edited_or_locked_line_is_not_spoken_again(make_bench: MakeBench, edit: dict[str, object]) -> None:
     checks = FakeChecks({TEXTS[0]: 9}, is_held=True)
@@ -161,6 +167,7 @@ def test_speech_does_not_wait_for_checks(make_bench: MakeBench) -> None:
     assert bench.session.checker.num_waiting == 3
 
 
+@pytest.mark.slow
 def test_takes_that_were_not_checked_before_a_crash_are_checked_later(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks(is_held=True))
     speak = bench.session.queue

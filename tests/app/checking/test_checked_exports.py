@@ -45,6 +45,7 @@ def table(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text("utf-8-sig").splitlines()))
 
 
+@pytest.mark.slow
 def test_an_export_waits_for_checks_if_asked_to(make_bench: MakeBench, tmp_path: Path) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 1}))
     bench.settings.change({EXPORT_WAITS_FOR_CHECKS: True})
@@ -56,6 +57,7 @@ def test_an_export_waits_for_checks_if_asked_to(make_bench: MakeBench, tmp_path:
     assert rows[1]["seed"] == str(retry_seed(1, 1)), "the second take"
 
 
+@pytest.mark.slow
 def test_the_dialog_offers_to_wait_for_checks(make_bench: MakeBench, tmp_path: Path) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 1}))
     dialog = open_dialog(bench, tmp_path / "target")
@@ -79,6 +81,7 @@ def test_the_dialog_does_not_offer_it_without_checks(make_bench: MakeBench, tmp_
     assert not dialog.form.editor(EXPORT_WAITS_FOR_CHECKS).control.isVisibleTo(dialog)
 
 
+@pytest.mark.slow
 def test_an_export_does_not_wait_otherwise(make_bench: MakeBench, tmp_path: Path) -> None:
     checks = FakeChecks({TEXTS[1]: 1}, is_held=True)
     bench = open_script(make_bench, checks)
@@ -88,6 +91,7 @@ def test_an_export_does_not_wait_otherwise(make_bench: MakeBench, tmp_path: Path
     assert "verdict" not in table(tmp_path / "target")[0]
 
 
+@pytest.mark.slow
 def test_a_waiting_export_can_be_cancelled(make_bench: MakeBench, tmp_path: Path) -> None:
     checks = FakeChecks(is_held=True)
     bench = open_script(make_bench, checks)
@@ -117,6 +121,7 @@ def test_the_preview_lists_the_lines_to_review(make_bench: MakeBench, tmp_path: 
     assert "problems" in str(finding.message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["html", "csv"])
 def test_the_report_lists_verdicts_and_reasons(make_bench: MakeBench, tmp_path: Path, suffix: str) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 99}), (*TEXTS, "five < six"))

@@ -46,6 +46,7 @@ def current(bench: Bench) -> str:
     return bench.window.script.current_line.text
 
 
+@pytest.mark.slow
 def test_keys_review_the_lines_with_problems(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench, FIVE[1], FIVE[3])
     press(bench, Qt.Key.Key_F7)
@@ -63,6 +64,7 @@ def test_keys_review_the_lines_with_problems(make_bench: MakeBench) -> None:
     assert bench.window.status.task_text == "No line needs review."
 
 
+@pytest.mark.slow
 def test_accepting_removes_the_other_automatic_takes_and_undo_restores_them(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench, TEXTS[0])
     assert len(takes(bench)) == 3
@@ -74,6 +76,7 @@ def test_accepting_removes_the_other_automatic_takes_and_undo_restores_them(make
     assert bench.session.editor.script == before
 
 
+@pytest.mark.slow
 def test_a_take_that_is_kept_survives_accepting_another(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench, TEXTS[0])
     bench.session.editor.apply(SetTakesKept({takes(bench)[2].id: True}))
@@ -81,6 +84,7 @@ def test_a_take_that_is_kept_survives_accepting_another(make_bench: MakeBench) -
     assert [take.number for take in takes(bench)] == [1, 3]
 
 
+@pytest.mark.slow
 def test_accepting_a_good_take_says_that_there_is_nothing_to_accept(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench)
     bench.trigger("play.accept")
@@ -88,6 +92,7 @@ def test_accepting_a_good_take_says_that_there_is_nothing_to_accept(make_bench: 
     assert not bench.session.editor.undo_stack.canUndo()
 
 
+@pytest.mark.slow
 def test_a_line_is_spoken_again_with_another_seed(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[1]: 1}))
     bench.settings.change({TAKE_CHECKS: "mark"})
@@ -101,6 +106,7 @@ def test_a_line_is_spoken_again_with_another_seed(make_bench: MakeBench) -> None
     assert second.check.verdict is Verdict.GOOD
 
 
+@pytest.mark.slow
 def test_only_lines_to_review_are_shown(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench, FIVE[1], FIVE[3])
     press(bench, Qt.Key.Key_F7, Qt.KeyboardModifier.ControlModifier)
@@ -113,6 +119,7 @@ def test_only_lines_to_review_are_shown(make_bench: MakeBench) -> None:
     assert view.hidden_rows.shown is None
 
 
+@pytest.mark.slow
 def test_rows_tell_the_verdict_in_words(make_bench: MakeBench) -> None:
     bench = open_marked(make_bench, TEXTS[1])
     model = bench.window.script.view.model()
@@ -131,6 +138,7 @@ def test_rows_tell_the_verdict_in_words(make_bench: MakeBench) -> None:
     assert model.index(1, Column.TEXT).data(PROBLEMS_ROLE) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_compact", [False, True])
 def test_rows_with_problems_are_painted(make_bench: MakeBench, is_compact: bool) -> None:
     bench = open_marked(make_bench, TEXTS[0])
@@ -147,6 +155,7 @@ def test_rows_with_problems_are_painted(make_bench: MakeBench, is_compact: bool)
     assert view.viewport().grab(place).toImage() != with_problem
 
 
+@pytest.mark.slow
 def test_the_best_take_can_be_chosen(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[0]: 1}))
     speak_all(bench)
@@ -169,6 +178,7 @@ def test_takes_are_checked_again_on_request(make_bench: MakeBench) -> None:
     assert len(takes(bench)) == 1
 
 
+@pytest.mark.slow
 def test_the_status_bar_tells_that_takes_are_checked(make_bench: MakeBench) -> None:
     checks = FakeChecks(is_held=True)
     bench = open_script(make_bench, checks)
@@ -205,6 +215,7 @@ def test_places_are_found_again_in_an_edited_text() -> None:
     assert LinePlaces("one", "two").range_of(-1, -1) is None
 
 
+@pytest.mark.slow
 def test_a_problem_elsewhere_in_the_take_is_no_mark_in_the_text(make_bench: MakeBench) -> None:
     def result(request: CheckRequest) -> TakeCheck:
         check = bad_check(request, kind=ProblemKind.NOISE)

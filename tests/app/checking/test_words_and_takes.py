@@ -39,6 +39,7 @@ def test_the_words_of_the_take_are_below_its_waveform(make_bench: MakeBench) -> 
     assert bar.height() == height
 
 
+@pytest.mark.slow
 def test_a_click_on_a_word_plays_from_it_and_marks_it_in_the_text(make_bench: MakeBench) -> None:
     bench = open_spoken(make_bench)
     bar, view = bench.window.transport_bar, bench.window.script.view
@@ -69,6 +70,7 @@ def test_problems_are_marked_in_the_waveform_until_they_are_accepted(make_bench:
     bench.until(lambda: bar.waveform.marks == () and bar.words.words)
 
 
+@pytest.mark.slow
 def test_the_takes_tab_ranks_the_takes_and_says_why(make_bench: MakeBench) -> None:
     bench = open_script(make_bench, FakeChecks({TEXTS[0]: 1}))
     speak_all(bench)

@@ -265,6 +265,7 @@ def test_a_failed_undo_is_reported_and_its_command_removed(
     assert editor.undo_stack.count() == 0
 
 
+@pytest.mark.slow
 def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session
@@ -282,6 +283,7 @@ def test_a_preview_uses_the_dictionary_entry(bench: Any) -> None:
     assert "no voice named Nobody" in str(failures[0])
 
 
+@pytest.mark.slow
 def test_a_preview_uses_the_voice_of_the_line(bench: Any) -> None:
     bench.add_voice("Anna")
     session = bench.session

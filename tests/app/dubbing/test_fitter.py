@@ -60,6 +60,7 @@ def texts(dialog: FitDialog, row: int) -> list[str]:
     return [item.text(column) for column in range(6)]
 
 
+@pytest.mark.slow
 def test_fit_all_lists_the_worst_first_and_marks_what_remains(dub: Bench) -> None:
     dialog = open_dialog(dub)
     assert dialog.summary.text() == "20 of 60 takes are longer than their slots."
@@ -80,6 +81,7 @@ def test_fit_all_lists_the_worst_first_and_marks_what_remains(dub: Bench) -> Non
     assert dub.session.editor.script == before
 
 
+@pytest.mark.slow
 def test_a_take_that_fits_exactly_has_no_negative_overrun(dub: Bench) -> None:
     assert dub.window is not None
     line = dub.lines[0]
@@ -91,6 +93,7 @@ def test_a_take_that_fits_exactly_has_no_negative_overrun(dub: Bench) -> None:
     assert "+0.00 s" in {texts(dialog, row)[4] for row in range(dialog.table.topLevelItemCount())}
 
 
+@pytest.mark.slow
 def test_wider_limits_leave_nothing_too_long(dub: Bench) -> None:
     dialog = open_dialog(dub)
     dialog.fastest.setFocus()
@@ -104,6 +107,7 @@ def test_wider_limits_leave_nothing_too_long(dub: Bench) -> None:
     assert open_dialog(dub).fastest.value() == 2.0
 
 
+@pytest.mark.slow
 def test_fit_to_slot_for_the_selected_lines(dub: Bench) -> None:
     assert dub.window is not None
     dub.window.script.view.select_lines(["cue3", "cue6"])
@@ -115,6 +119,7 @@ def test_fit_to_slot_for_the_selected_lines(dub: Bench) -> None:
     assert messages == ["2 lines fitted."]
 
 
+@pytest.mark.slow
 def test_lines_are_spoken_again_in_a_faster_style(dub: Bench) -> None:
     """The new takes and their stretches are one undo step, which restores style and take."""
     assert dub.window is not None
@@ -141,6 +146,7 @@ def test_lines_are_spoken_again_in_a_faster_style(dub: Bench) -> None:
     assert editor.script.lines == before.lines
 
 
+@pytest.mark.slow
 def test_cancelled_retakes_keep_their_take_and_stretch_it(dub: Bench) -> None:
     assert dub.window is not None
     editor = dub.session.editor

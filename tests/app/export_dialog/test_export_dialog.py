@@ -11,7 +11,7 @@ import soundfile
 from event_loop_monitor import LONGEST_STALL_SECONDS, EventLoopMonitor
 from export_bench import RATE, ExportBench, speak
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMessageBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
@@ -139,6 +139,15 @@ def test_files_of_other_programs_are_replaced_only_if_allowed(qtbot: QtBot, expo
     assert soundfile.info(target / "001 Anna The first line.wav").frames == RATE // 2
 
 
+def test_the_default_name_pattern_fits_into_its_field(qtbot: QtBot, dialog: ExportDialog) -> None:
+    dialog.resize(dialog.minimumSizeHint())
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    field = dialog.form.editor(declared.EXPORT_PATTERN).control
+    assert isinstance(field, QLineEdit)
+    assert field.fontMetrics().horizontalAdvance(field.text()) < field.width()
+
+
 def test_fields_are_inserted_at_the_cursor(dialog: ExportDialog) -> None:
     field = dialog.form.editor(declared.EXPORT_PATTERN).control
     field.setText("take ")  # type: ignore[attr-defined]
@@ -148,7 +157,7 @@ def test_fields_are_inserted_at_the_cursor(dialog: ExportDialog) -> None:
 
 
 def test_every_control_has_a_name(dialog: ExportDialog) -> None:
-    from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QListView
+    from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QListView
 
     for kind in (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QListView):
         for control in dialog.findChildren(kind):
@@ -231,6 +240,7 @@ def test_only_the_first_lines_of_a_long_script_are_previewed(
     assert "1503" in dialog.preview.label.text()
 
 
+@pytest.mark.slow
 def test_the_window_responds_during_an_export(qtbot: QtBot, project: Project, settings: Settings) -> None:
     """The export normalises the loudness of sixty lines."""
     lines = tuple(Line(f"beat{number}", f"Line {number}.", "Anna") for number in range(60))
@@ -469,6 +479,7 @@ def test_a_preset_sets_the_options(qtbot: QtBot, dialog: ExportDialog) -> None:
     assert "Podcast" in dialog.form.preset.currentText()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_can_be_exported(qtbot: QtBot, exporting: ExportBench, preset: ExportPreset) -> None:
     choose_preset(exporting.dialog, preset.title)
@@ -477,6 +488,7 @@ def test_every_preset_can_be_exported(qtbot: QtBot, exporting: ExportBench, pres
     assert task.state is ExportState.DONE, task.error
 
 
+@pytest.mark.slow
 def test_chapters_are_exported_to_their_own_files(qtbot: QtBot, exporting: ExportBench, project: Project) -> None:
     heading = Line("h", "The harbour", "Anna", heading=Heading.CHAPTER)
     project.apply(InsertLines(0, (heading,)))

@@ -70,6 +70,7 @@ def begin_export(bench: Any) -> ExportTask:
     return bench.session.exports.current
 
 
+@pytest.mark.slow
 def test_missing_lines_are_spoken_and_the_files_equal_their_takes(bench: Any) -> None:
     open_script(bench, "One two three.", "Four five.")
     task = begin_export(bench)
@@ -84,6 +85,7 @@ def test_missing_lines_are_spoken_and_the_files_equal_their_takes(bench: Any) ->
         np.testing.assert_array_equal(exported, project.samples_of(take.id))
 
 
+@pytest.mark.slow
 def test_the_script_is_edited_while_it_is_exported(held_bench: Any) -> None:
     bench = held_bench
     open_script(bench, "One held", "Two three.")
@@ -98,6 +100,7 @@ def test_the_script_is_edited_while_it_is_exported(held_bench: Any) -> None:
     assert not bench.parts.exports.chip.isVisible()
 
 
+@pytest.mark.slow
 def test_the_other_lines_are_exported_if_a_line_fails(bench: Any) -> None:
     open_script(bench, "One two three.", "memory")
     task = begin_export(bench)
@@ -115,6 +118,7 @@ def test_the_other_lines_are_exported_if_a_line_fails(bench: Any) -> None:
     assert files(bench) == ["001 Anna One two three.wav"]
 
 
+@pytest.mark.slow
 def test_an_unknown_voice_is_found_before_the_model_speaks(bench: Any) -> None:
     open_script(bench, "One two three.")
     bench.session.editor.push(EditLines({"0": {"voice": "Nobody"}}), "edit")
@@ -125,6 +129,7 @@ def test_an_unknown_voice_is_found_before_the_model_speaks(bench: Any) -> None:
     assert bench.session.queue.jobs == ()
 
 
+@pytest.mark.slow
 def test_clearing_the_queue_keeps_the_export(held_bench: Any) -> None:
     bench = held_bench
     open_script(bench, "One held", "Two three.")
@@ -140,6 +145,7 @@ def test_clearing_the_queue_keeps_the_export(held_bench: Any) -> None:
     assert len(files(bench)) == 2
 
 
+@pytest.mark.slow
 def test_closing_asks_whether_to_stop_the_export(held_bench: Any) -> None:
     bench = held_bench
     open_script(bench, "One held", "Two three.")

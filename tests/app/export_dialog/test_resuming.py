@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 import pytest
 from export_window_child import begin_export
+from setting_values import other_value
 from window_bench import Bench
 
 from studio import settings as declared
-from studio.app.export_dialog.export_records import ExportRecords, interrupted_exports
+from studio.app.export_dialog.export_options import REMEMBERED, FormChoices
+from studio.app.export_dialog.export_records import ExportRecords, discard_records, interrupted_exports
 from studio.app.export_dialog.export_task import ExportState, ExportTask
 from studio.app.notifications import NotificationBar
 from studio.project.changes import EditLines
@@ -82,6 +85,24 @@ def test_a_record_of_an_earlier_version_is_continued(interrupted: Bench, tmp_pat
     interrupted.until(lambda: list((tmp_path / "target").glob("*.wav")))
 
 
+def test_a_record_keeps_every_choice(interrupted: Bench, records: Path) -> None:
+    values = {setting: other_value(setting) for setting in REMEMBERED}
+    choices = FormChoices(values, "all", "1-3", replaces_files=True)
+    task = begin_export(interrupted)
+    interrupted.until(lambda: task.state is ExportState.DONE)
+    task.order = replace(task.order, choices=choices, replaceable=frozenset({PurePosixPath("one/a.wav")}))
+    discard_records(records.glob("*.json"))
+    path = write_record(records, task, process_ended=True)
+    (found,) = interrupted_exports(records)
+    order, project = task.order, task.order.project
+    assert found.record == path
+    assert (found.name, found.folder, found.project_path) == (order.name, order.folder, project.path)
+    assert found.line_ids == tuple(line.id for line in order.lines)
+    assert found.is_of(project)
+    assert found.choices == choices
+    assert found.replaceable == order.replaceable
+
+
 def test_a_declined_export_is_forgotten(interrupted: Bench, tmp_path: Path, records: Path) -> None:
     notices = notice(interrupted)
     (decline,) = notices._others
@@ -92,6 +113,7 @@ def test_a_declined_export_is_forgotten(interrupted: Bench, tmp_path: Path, reco
     assert notices.words == ""
 
 
+@pytest.mark.slow
 def test_a_saved_script_is_opened_for_it(interrupted: Bench, tmp_path: Path) -> None:
     interrupted.window.documents.new()
     interrupted.until(lambda: interrupted.session.editor.project.path is None)

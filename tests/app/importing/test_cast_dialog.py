@@ -65,6 +65,7 @@ def test_enter_accepts_the_suggested_voices_in_one_undo_step(cast: Bench, tmp_pa
     assert not cast.session.editor.script.details.cast
 
 
+@pytest.mark.slow
 def test_voices_and_styles_are_chosen_by_keys_and_kept_for_the_next_import(cast: Bench, tmp_path: Path) -> None:
     dialog = import_dialogue(cast, tmp_path)
     press(cast, Qt.Key.Key_Down)

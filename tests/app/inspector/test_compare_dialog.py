@@ -70,6 +70,7 @@ def test_takes_stay_hidden_until_one_is_chosen_and_undo_reverts_it(bench: Bench,
     assert bench.lines[0].chosen_take == before
 
 
+@pytest.mark.slow
 def test_keys_switch_play_and_close(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
     comparison = dialog._comparison
@@ -141,6 +142,7 @@ def test_a_locked_line_keeps_its_take(bench: Bench, window: MainWindow) -> None:
     leave(bench, dialog)
 
 
+@pytest.mark.slow
 def test_blind_mode_is_remembered(bench: Bench, window: MainWindow) -> None:
     dialog = open_dialog(bench, window)
     bench.loop.call_soon(dialog._blind.click)

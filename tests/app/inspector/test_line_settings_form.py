@@ -57,6 +57,7 @@ def make_lines(bench: Bench, window: MainWindow, *lines: Line) -> None:
 LINE = Line(id="", text="Words.", voice="Anna")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "name", "before", "keys", "value"), [
     ("_speed", "speed", 1.5, "1.25", 1.25),
     ("_speed", "speed", 1.0, "0.85", 0.85),
@@ -79,6 +80,7 @@ def test_a_typed_number_is_applied_to_the_line(
     assert getattr(form, field).value() == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "keys", "value"), [
     ("top_p", "0.95", 0.95),
     ("top_k", "50", 50),
@@ -102,6 +104,7 @@ def test_a_new_take_does_not_disturb_typing(bench: Bench, window: MainWindow, fo
     assert bench.lines[0].speed == 1.25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("action", "owner", "method"), [
     ("speak.line", "session", "speak"),
     ("file.save", "documents", "save_as"),
@@ -249,6 +252,7 @@ def test_voice_names_ignore_case(bench: Bench, window: MainWindow, form: LineSet
 # How a line sounds, and what it is called.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "name", "keys", "value"), [
     ("_volume", "gain_db", "-4.5", -4.5),
     ("_fade_in", "fade_in_seconds", "0.25", 0.25),

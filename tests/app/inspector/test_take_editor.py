@@ -124,6 +124,7 @@ def test_an_error_is_shown_and_the_take_stays(bench: Bench, dialog: TakeEditor, 
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_closing_the_dialog_cancels(bench: Bench, dialog: TakeEditor, take: Take) -> None:
     select(dialog, "Nobody told the gulls")
     dialog._say.click()

@@ -51,6 +51,7 @@ def play(bench: Bench, window: MainWindow, line: int, take: int) -> NowPlaying:
     return heard
 
 
+@pytest.mark.slow
 def test_another_line_shows_no_playback_cursor(bench: Bench, window: MainWindow) -> None:
     window.script.view.go_to(bench.lines[1].id)
     heard = play(bench, window, line=1, take=0)
@@ -67,6 +68,7 @@ def test_another_line_shows_no_playback_cursor(bench: Bench, window: MainWindow)
     bench.until(lambda: window.transport_bar.waveform.cursor_seconds is not None)
 
 
+@pytest.mark.slow
 def test_after_playback_the_chosen_take_is_shown(bench: Bench, window: MainWindow) -> None:
     first, second = bench.session.editor.project.takes_of(bench.lines[0].id)
     bench.session.editor.apply(ChooseTake(bench.lines[0].id, first.id))

@@ -90,6 +90,7 @@ def test_a_double_click_chooses_a_take_and_lets_it_play(bench: Bench, window: Ma
     assert bench.lines[0].chosen_take == takes[2].id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["enter", "mark", "menu"])
 def test_enter_mark_and_menu_choose_a_take(bench: Bench, window: MainWindow, takes: list[Take], way: str) -> None:
     shown = window.inspector.takes
@@ -111,6 +112,7 @@ def test_arrow_keys_only_select(bench: Bench, window: MainWindow, takes: list[Ta
     assert bench.lines[0].chosen_take == takes[2].id
 
 
+@pytest.mark.slow
 def test_space_plays_the_selected_take_and_stops_it(bench: Bench, window: MainWindow, takes: list[Take]) -> None:
     shown = window.inspector.takes
     press(bench, shown, Qt.Key.Key_Down)
@@ -120,6 +122,7 @@ def test_space_plays_the_selected_take_and_stops_it(bench: Bench, window: MainWi
     assert now_playing(bench) is None
 
 
+@pytest.mark.slow
 def test_a_locked_line_keeps_its_take(bench: Bench, window: MainWindow, takes: list[Take]) -> None:
     window.script.toggle_lock()
     steps = bench.session.editor.undo_stack.count()
@@ -200,6 +203,7 @@ def test_a_dragged_take_is_a_wav_file_named_after_its_line(
     assert soundfile.info(dragged[0]).frames == RATE
 
 
+@pytest.mark.slow
 def test_a_drag_ends_when_the_button_was_released_before_the_file_was_ready(
     bench: Bench, window: MainWindow, takes: list[Take], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +215,7 @@ def test_a_drag_ends_when_the_button_was_released_before_the_file_was_ready(
 # Texts.
 
 
+@pytest.mark.slow
 def test_a_take_of_an_older_text_is_marked(bench: Bench, window: MainWindow) -> None:
     project = bench.session.editor.project
     assert mark_texts(take_rows(project, bench.lines[0].id)[0]) == []

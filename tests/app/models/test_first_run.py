@@ -72,6 +72,7 @@ def test_the_panel_describes_the_computer_and_recommends_a_model(bench: Bench, h
     assert bench.window.script.isEnabled()
 
 
+@pytest.mark.slow
 def test_another_language_translates_the_advice(bench: Bench, qapp: QApplication) -> None:
     first_run = begin(bench)
     bench.settings[LANGUAGE] = "zh_CN"
@@ -100,6 +101,7 @@ def test_the_line_says_what_the_included_voice_can_do(
     assert button_texts(panel) == ["Download 3.09 GB", "Other models…", "Not now"]
 
 
+@pytest.mark.slow
 def test_a_download_continues_after_a_restart(bench: Bench, make_bench: Any, hub: HubServer) -> None:
     panel = begin(bench).panel
     hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
@@ -113,6 +115,7 @@ def test_a_download_continues_after_a_restart(bench: Bench, make_bench: Any, hub
     again.until(lambda: again.settings[UNFINISHED_DOWNLOADS] == ())
 
 
+@pytest.mark.slow
 def test_a_paused_download_does_not_continue_by_itself(bench: Bench, make_bench: Any, hub: HubServer) -> None:
     panel = begin(bench).panel
     hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
@@ -130,6 +133,7 @@ def test_not_now_ends_the_first_run(bench: Bench, make_bench: Any) -> None:
     assert bench.settings[FIRST_RUN_IS_OVER]
 
 
+@pytest.mark.slow
 def test_download_and_comparison_with_measured_numbers(bench: Bench, hub: HubServer) -> None:
     """The small model has no weights, so the bundled one is loaded in its place."""
     first_run = begin(bench)
@@ -157,6 +161,7 @@ def test_download_and_comparison_with_measured_numbers(bench: Bench, hub: HubSer
     assert session.settings[FIRST_RUN_IS_OVER]
 
 
+@pytest.mark.slow
 def test_a_paused_download_can_be_resumed_at_the_next_start(bench: Bench, make_bench: Any, hub: HubServer) -> None:
     panel = begin(bench).panel
     hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
@@ -173,6 +178,7 @@ def test_a_paused_download_can_be_resumed_at_the_next_start(bench: Bench, make_b
     again.until(lambda: panel.page.title == f"{NAME} is installed")
 
 
+@pytest.mark.slow
 def test_a_failed_download_is_reported_in_the_panel_and_can_be_retried(bench: Bench, hub: HubServer) -> None:
     panel = begin(bench).panel
     hub.faults["llm.pt"] = [Fault(403, at_hub=True)]
@@ -183,6 +189,7 @@ def test_a_failed_download_is_reported_in_the_panel_and_can_be_retried(bench: Be
     bench.until(lambda: panel.page.title == f"{NAME} is installed")
 
 
+@pytest.mark.slow
 def test_the_download_continues_from_the_other_source_by_itself(
     bench: Bench, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +204,7 @@ def test_the_download_continues_from_the_other_source_by_itself(
     assert bench.settings.is_default(MODEL_SOURCE)
 
 
+@pytest.mark.slow
 def test_an_unreachable_source_counts_down_and_the_user_need_not_wait(
     bench: Bench, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +244,7 @@ def test_the_comparison_lists_what_became_better_and_worse() -> None:
     assert compare(preview(0.1, 0.1, 12_000.0, noise=True), small) == (("makes_noise",), ())
 
 
+@pytest.mark.slow
 def test_cancelling_a_download_deletes_it_and_shows_the_advice(bench: Bench, hub: HubServer) -> None:
     panel = begin(bench).panel
     hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000)]
@@ -251,6 +260,7 @@ def install() -> None:
     Installation(small_model(small_files()), open_source(SourceKind.HUGGING_FACE)).run()
 
 
+@pytest.mark.slow
 def test_the_panel_stays_hidden_if_an_installed_model_is_in_use(bench: Bench, hub: HubServer) -> None:
     install()
     folder = installed_models()[NAME]
@@ -261,6 +271,7 @@ def test_the_panel_stays_hidden_if_an_installed_model_is_in_use(bench: Bench, hu
     assert bench.parts.models.panel.isHidden()
 
 
+@pytest.mark.slow
 def test_an_installed_model_that_was_never_loaded_is_offered_at_the_next_start(bench: Bench, hub: HubServer) -> None:
     install()
     panel = begin(bench).panel

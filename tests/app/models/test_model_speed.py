@@ -30,11 +30,13 @@ def cards(make_bench: Any, tmp_path: Path) -> tuple[Bench, dict[str, ModelCard]]
     return bench, {name: page.cards[name] for name in found}
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_before_a_measurement(cards: tuple[Bench, dict[str, ModelCard]]) -> None:
     _, of_name = cards
     assert {card.speed.text() for card in of_name.values()} == {"Speed on this computer: not measured yet"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [noise_models.V3, noise_models.V2])
 def test_a_click_measures_and_the_result_is_kept(cards: tuple[Bench, dict[str, ModelCard]], model: Any) -> None:
     bench, of_name = cards

@@ -97,6 +97,7 @@ def test_the_recommended_model_says_why(make_bench: Any, hub: HubServer, monkeyp
     assert models.page.cards["studio-mini"]._advice.isHidden()
 
 
+@pytest.mark.slow
 def test_models_that_are_not_supported_are_folded_away(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "GENERATIONS", (COSYVOICE2, COSYVOICE3))
     window = bench.open_window()
@@ -115,6 +116,7 @@ def test_models_that_are_not_supported_are_folded_away(bench: Bench, monkeypatch
     assert page.height() <= screen.height()
 
 
+@pytest.mark.slow
 def test_a_download_shows_its_progress_and_ends_with_an_installed_model(models: PageBench, hub: HubServer) -> None:
     hub.faults["llm.pt"] = [Fault(bytes_per_second=400_000)]
     models.click("Download")
@@ -165,6 +167,7 @@ def test_a_task_requested_while_the_statuses_are_read_waits(models: PageBench, h
     assert begun == [ModelTaskKind.INSTALL, ModelTaskKind.INSTALL]
 
 
+@pytest.mark.slow
 def test_pause_keeps_the_download_and_cancel_deletes_it(models: PageBench, hub: HubServer, tmp_path: Path) -> None:
     hub.faults["llm.pt"] = [Fault(bytes_per_second=100_000), Fault(bytes_per_second=100_000)]
     models.click("Download")
@@ -178,6 +181,7 @@ def test_pause_keeps_the_download_and_cancel_deletes_it(models: PageBench, hub: 
     assert not [path for path in (tmp_path / "timbre_data" / "models").rglob("*") if path.is_file()]
 
 
+@pytest.mark.slow
 def test_the_rl_tuned_language_model_is_optional(models: PageBench) -> None:
     models.card._variant.setChecked(True)
     models.install()
@@ -191,6 +195,7 @@ def test_the_rl_tuned_language_model_is_optional(models: PageBench) -> None:
     assert session.engine_options().variant == "rl"
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_found_and_repaired(models: PageBench, hub: HubServer) -> None:
     models.install()
     path = models.bench.session.models.status_of(NAME).folder / "flow.pt"  # type: ignore[union-attr,operator]
@@ -207,6 +212,7 @@ def test_a_damaged_file_is_found_and_repaired(models: PageBench, hub: HubServer)
     models.bench.until(lambda: "intact" in models.message)
 
 
+@pytest.mark.slow
 def test_an_error_is_shown_once_on_the_page_with_its_remedy(models: PageBench, hub: HubServer) -> None:
     hub.faults["llm.pt"] = 5 * [Fault(403, at_hub=True)]
     models.click("Download")
@@ -216,6 +222,7 @@ def test_an_error_is_shown_once_on_the_page_with_its_remedy(models: PageBench, h
     assert models.window.notices.words == ""  # the page shows it
 
 
+@pytest.mark.slow
 def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "my voice", small_files() | {"llm.pt": b"tuned"})
     models.bench.loop.call_soon(lambda: models.bench.session.models.import_from(folder))
@@ -231,6 +238,7 @@ def test_import_and_remove(models: PageBench, tmp_path: Path) -> None:
     models.bench.until(lambda: "my voice" not in models.page.cards)
 
 
+@pytest.mark.slow
 def test_export_and_import_by_archive(models: PageBench, tmp_path: Path) -> None:
     models.install()
     work = models.bench.session.models
@@ -241,6 +249,7 @@ def test_export_and_import_by_archive(models: PageBench, tmp_path: Path) -> None
     models.until(ModelState.INSTALLED)
 
 
+@pytest.mark.slow
 def test_the_use_button_chooses_the_model(models: PageBench) -> None:
     chosen: list[str] = []
     models.bench.parts.models.model_chosen.disconnect()
@@ -250,6 +259,7 @@ def test_the_use_button_chooses_the_model(models: PageBench) -> None:
     assert chosen == [NAME]
 
 
+@pytest.mark.slow
 def test_a_notice_offers_a_model_installed_while_the_page_is_closed(models: PageBench) -> None:
     models.page.close()
     models.bench.loop.call_soon(lambda: models.bench.session.models.install(NAME))
@@ -257,6 +267,7 @@ def test_a_notice_offers_a_model_installed_while_the_page_is_closed(models: Page
     assert models.window.notices.words == f"{NAME} is installed."
 
 
+@pytest.mark.slow
 def test_tasks_run_one_after_the_other(models: PageBench) -> None:
     work = models.bench.session.models
 

@@ -147,6 +147,7 @@ def test_a_clip_plays_on_the_selected_device(make_bench: Callable[..., Any]) -> 
     np.testing.assert_array_equal(headset.heard, SOUND[:2400])
 
 
+@pytest.mark.slow
 def test_a_clip_on_a_fallback_device_is_not_a_failure(make_bench: Callable[..., Any]) -> None:
     bench: Bench = make_bench()
     errors: list[StudioError] = []

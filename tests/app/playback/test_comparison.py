@@ -76,6 +76,7 @@ def test_a_failed_take_does_not_make_the_others_inaudible() -> None:
     assert matching_gains([-60.0, -20.0, -30.0]) == [0.0, -12.0, -2.0]
 
 
+@pytest.mark.slow
 def test_takes_play_one_at_a_time_at_equal_loudness(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = compare(takes, is_blind=False)
     bench.until(lambda: len(bench.card.heard) > 9_000)
@@ -95,6 +96,7 @@ def test_takes_play_one_at_a_time_at_equal_loudness(bench: Bench, takes: list[Ta
     assert max(loudnesses) - min(loudnesses) < 0.5  # type: ignore[type-var, operator]
 
 
+@pytest.mark.slow
 def test_switching_keeps_the_position(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = compare(takes, is_blind=False)
     listener = Listener(comparison)
@@ -111,6 +113,7 @@ def test_switching_keeps_the_position(bench: Bench, takes: list[Take], compare: 
     assert len(bench.card.heard) == num_heard
 
 
+@pytest.mark.slow
 def test_blind_mode_shuffles_the_takes(bench: Bench, takes: list[Take], compare: Any) -> None:
     comparison = compare(takes, is_blind=True, random=np.random.default_rng(3))
     ids = [entry.take.id for entry in comparison.entries]
@@ -126,6 +129,7 @@ def test_blind_mode_shuffles_the_takes(bench: Bench, takes: list[Take], compare:
     assert strength(bench.card.heard[-4_800:], hertz) > 0.03
 
 
+@pytest.mark.slow
 def test_switching_modes_waits_for_the_device(bench: Bench, takes: list[Take], compare: Any) -> None:
     """The simulated device can be opened once: closing it too late would silence the new stream."""
     comparison = compare(takes, is_blind=True)
@@ -150,6 +154,7 @@ def test_play_in_turn_plays_every_take(bench: Bench, compare: Any) -> None:
     assert all(comparison.was_played(index) for index in range(3))
 
 
+@pytest.mark.slow
 def test_takes_are_resampled_to_the_device_rate(make_bench: Callable[..., Any]) -> None:
     class Studio48(SoundCard):
         def open(self, sample_rate: int, fill: FillCallback, buffer_seconds: float = 0.15) -> SoundCard:

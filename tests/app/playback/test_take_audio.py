@@ -64,6 +64,7 @@ def test_the_shown_waveform_follows_the_edits(bench: Bench, window: MainWindow, 
     bench.until(lambda: window.transport_bar.sound is not None and window.transport_bar.sound.seconds == 20.0)
 
 
+@pytest.mark.slow
 def test_a_take_played_after_an_edit_has_the_edit(bench: Bench, window: MainWindow, take: Take) -> None:
     play(bench, take)
     bench.session.stop()

@@ -45,6 +45,7 @@ def button(window: MainWindow, name: str) -> QToolButton:
     return found
 
 
+@pytest.mark.slow
 def test_space_pauses_and_continues_at_the_same_place(bench: Bench, window: MainWindow) -> None:
     transport, bar = bench.session.transport, window.transport_bar
     press(window, Qt.Key.Key_Space)
@@ -135,6 +136,7 @@ def test_clicking_the_waveform_plays_from_there(bench: Bench, window: MainWindow
     bench.until(lambda: bench.session.transport.position_seconds > 0.9)
 
 
+@pytest.mark.slow
 def test_the_length_grows_with_a_take_that_is_not_played(bench: Bench, window: MainWindow) -> None:
     """Without a sound card, or while playback is paused, no position is reported."""
     audio = StreamingAudio(RATE)
@@ -146,6 +148,7 @@ def test_the_length_grows_with_a_take_that_is_not_played(bench: Bench, window: M
     bench.until(lambda: window.transport_bar._time.text() == "0:00.0 / 0:03.4", 5.0)
 
 
+@pytest.mark.slow
 def test_quiet_and_loud_takes_are_drawn_on_the_same_scale(qapp: QApplication, window: MainWindow) -> None:
     apply_theme(qapp, Appearance.LIGHT)
     waveform = window.transport_bar.waveform

@@ -50,6 +50,7 @@ def test_autosave_is_due_within_half_a_second() -> None:
     assert AUTOSAVE_MILLISECONDS <= 500
 
 
+@pytest.mark.slow
 def test_typed_text_survives_a_crash_while_the_field_is_open(bench: Bench, window: MainWindow, tmp_path: Path) -> None:
     field = write_on(window)
     type_and_wait(bench, field, "An unfinished sentence")
@@ -69,6 +70,7 @@ def test_continuous_typing_does_not_postpone_the_autosave(bench: Bench, window: 
     assert timer.remainingTime() < remaining
 
 
+@pytest.mark.slow
 def test_continuous_typing_is_one_undo_step(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     steps = bench.session.editor.undo_stack.count()
@@ -85,6 +87,7 @@ def test_continuous_typing_is_one_undo_step(bench: Bench, window: MainWindow) ->
     assert bench.texts == ["Before. One. Two. Three."]
 
 
+@pytest.mark.slow
 def test_undo_in_the_field_works_after_an_autosave(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     steps = bench.session.editor.undo_stack.count()
@@ -99,6 +102,7 @@ def test_undo_in_the_field_works_after_an_autosave(bench: Bench, window: MainWin
     bench.until(lambda: bench.texts == ["Before. More."])
 
 
+@pytest.mark.slow
 def test_undo_from_the_menu_reverts_autosaved_typing(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
@@ -110,6 +114,7 @@ def test_undo_from_the_menu_reverts_autosaved_typing(bench: Bench, window: MainW
     assert bench.texts == ["Before."]
 
 
+@pytest.mark.slow
 def test_escape_reverts_autosaved_text_and_redo_restores_it(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
@@ -122,6 +127,7 @@ def test_escape_reverts_autosaved_text_and_redo_restores_it(bench: Bench, window
     assert bench.texts == ["Before. More."]
 
 
+@pytest.mark.slow
 def test_escape_reverts_only_typed_text(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Before.", "Edit")
     field = write_on(window)
@@ -131,6 +137,7 @@ def test_escape_reverts_only_typed_text(bench: Bench, window: MainWindow) -> Non
     assert (bench.lines[0].text, bench.lines[0].speed) == ("Before.", 1.5)
 
 
+@pytest.mark.slow
 def test_autosave_keeps_cursor_and_selection(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "One three", "Edit")
     field = write_on(window)
@@ -146,6 +153,7 @@ def test_autosave_keeps_cursor_and_selection(bench: Bench, window: MainWindow) -
     assert field.textCursor().selectedText() == "three"
 
 
+@pytest.mark.slow
 def test_autosave_keeps_a_composition(bench: Bench, window: MainWindow) -> None:
     field = write_on(window)
     QTest.keyClicks(field, "Say ")
@@ -158,6 +166,7 @@ def test_autosave_keeps_a_composition(bench: Bench, window: MainWindow) -> None:
     bench.until(lambda: bench.texts == ["Say 你"])
 
 
+@pytest.mark.slow
 def test_a_failed_autosave_is_retried(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     project = bench.session.editor.project
     real: Callable[[Change], Change] = project.apply

@@ -121,6 +121,7 @@ def test_cells_of_a_spreadsheet_become_lines(
     assert [(line.character, line.text) for line in bench.lines[1:-2]] == expected
 
 
+@pytest.mark.slow
 def test_a_plain_text_is_split_into_lines(bench: Bench, window: MainWindow) -> None:
     put("The first paragraph is here.\n\nThe second paragraph is here.")
     press(window, Qt.Key.Key_V)

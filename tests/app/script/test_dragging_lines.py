@@ -110,6 +110,7 @@ def test_the_drag_label_is_small(window: MainWindow) -> None:
     assert pixmap.deviceIndependentSize().height() < 40
 
 
+@pytest.mark.slow
 def test_a_drop_without_effect_makes_no_undo_step(bench: Bench, window: MainWindow) -> None:
     steps = bench.session.editor.undo_stack.count()
     for row, is_below in ((1, False), (1, True), (0, True), (2, False)):

@@ -104,6 +104,7 @@ def test_the_current_line_is_a_shown_one(bench: Bench, window: MainWindow, bar: 
     assert window.script.view.current_line_id == "b"
 
 
+@pytest.mark.slow
 def test_a_line_stays_while_it_is_edited(bench: Bench, window: MainWindow, bar: FilterBar) -> None:
     QTest.keyClicks(QApplication.focusWidget(), "gate")
     field = write_on(window)

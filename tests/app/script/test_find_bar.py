@@ -73,6 +73,7 @@ def test_a_change_of_the_script_updates_the_count(bench: Bench, window: MainWind
     assert count_texts(bar)[0] == "3 matches"
 
 
+@pytest.mark.slow
 def test_matches_are_highlighted_until_the_bar_is_closed(window: MainWindow, bar: FindBar) -> None:
     QTest.keyClicks(bar._find, "cat")
     assert LIGHT.found in colours_of_text(window, 1)
@@ -86,6 +87,7 @@ def test_matches_are_highlighted_until_the_bar_is_closed(window: MainWindow, bar
     assert not {LIGHT.found, LIGHT.warn} & (colours_of_text(window, 0) | colours_of_text(window, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["quiet harbour ", "安静的港口，"])
 @pytest.mark.parametrize("num_words", [0, 7, 30, 31, 32, 33, 34, 35, 36, 200])
 def test_a_long_line_shows_the_part_around_the_match(bench: Bench, words: str, num_words: int) -> None:

@@ -41,6 +41,7 @@ def test_the_field_grows_with_its_text_and_shrinks_again(bench: Bench, window: M
     assert field.height() == height_before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", [LONG.strip(), 6 * "今天天气很好，我们去公园散步吧。😀", 6 * "مرحبا بالعالم، كيف حالك اليوم؟ "]
 )

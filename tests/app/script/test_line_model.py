@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
@@ -82,7 +82,8 @@ def test_a_persistent_index_follows_its_line(table: Table) -> None:
     assert not kept.isValid()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=25)
 @given(steps=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=8))
 def test_any_sequence_of_changes_is_shown(table: Table, steps: list[tuple[int, int, int]]) -> None:
     for kind, one, other in steps:

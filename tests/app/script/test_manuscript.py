@@ -36,6 +36,7 @@ def add_lines(bench: Bench, *lines: Line) -> None:
     bench.live(0.05)
 
 
+@pytest.mark.slow
 def test_a_long_text_is_shown_in_full(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "Short.", "Edit")
     add_lines(bench, Line(id="long", text=LONG), Line(id="last", text="Short."))
@@ -59,6 +60,7 @@ def test_a_row_follows_its_text_and_its_width(bench: Bench, window: MainWindow) 
     assert heights(window)[0] < wide
 
 
+@pytest.mark.slow
 def test_thousands_of_lines_open_by_laying_out_the_visible_ones(bench: Bench, window: MainWindow) -> None:
     layouts = window.script.view.text_delegate.layouts
     before = layouts.num_laid_out
@@ -196,6 +198,7 @@ def test_the_compact_table_has_one_height_and_is_remembered(bench: Bench, window
     assert not bench.settings[SCRIPT_IS_COMPACT]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", [LineStyle(), LineStyle(instruct="as if it did not matter at all to anybody")])
 def test_every_kind_of_row_is_painted(bench: Bench, window: MainWindow, style: LineStyle) -> None:
     with_chapters(bench, window)

@@ -147,6 +147,7 @@ def test_keys_right_after_a_click_are_typed_in_the_field(window: MainWindow) -> 
     assert field.toPlainText() == "The ferry"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [Column.TEXT, Column.STATE])
 def test_a_composition_opens_the_field(window: MainWindow, column: Column) -> None:
     view = window.script.view
@@ -225,6 +226,7 @@ def tags_of(field: TextField) -> QListWidget:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
 def test_a_slash_opens_the_tag_list(bench: Bench, window: MainWindow, key: Qt.Key) -> None:
     field = write_on(window)
@@ -255,6 +257,7 @@ def test_escape_closes_only_the_tag_list(bench: Bench, window: MainWindow) -> No
     assert field.toPlainText() == "/"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["and/or", "1/2", "http://x"])
 def test_a_slash_within_a_word_opens_no_list(window: MainWindow, text: str) -> None:
     field = write_on(window)
@@ -313,6 +316,7 @@ def test_a_second_text_is_pasted_below_the_first(bench: Bench, window: MainWindo
     assert messages[-1] == "2 lines pasted and selected: voice, style and Ctrl+Enter apply to all"
 
 
+@pytest.mark.slow
 def test_several_lines_change_together(bench: Bench, window: MainWindow) -> None:
     window.script.paste_text("The first line here.\n\nThe second line here.\n\nThe third line here.")
     bench.add_voice("Anna")

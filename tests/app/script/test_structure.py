@@ -59,6 +59,7 @@ def test_notes_are_not_spoken(bench: Bench, window: MainWindow, monkeypatch: pyt
     assert all(line.is_spoken for line in bench.lines)
 
 
+@pytest.mark.slow
 def test_playback_skips_notes(bench: Bench, window: MainWindow) -> None:
     for row in range(3):
         bench.add_take(np.full(2400, 0.1, np.float32), line=row)

@@ -65,6 +65,7 @@ def in_thread(qtbot: QtBot, work: Callable[[], httpx2.Response]) -> httpx2.Respo
         return answer.result()
 
 
+@pytest.mark.slow
 def test_another_program_speaks_with_address_and_key(dialog: ServingDialog, free_port: int, qtbot: QtBot) -> None:
     before = listening_ports()
     assert free_port not in before
@@ -101,6 +102,7 @@ def test_an_error_of_the_service_is_shown_and_switches_it_off(
     assert dialog.problem.words == ""
 
 
+@pytest.mark.slow
 def test_closing_the_dialog_keeps_the_service_and_closing_the_session_ends_it(
     bench: Bench, dialog: ServingDialog, free_port: int, qtbot: QtBot
 ) -> None:
@@ -111,6 +113,7 @@ def test_closing_the_dialog_keeps_the_service_and_closing_the_session_ends_it(
     qtbot.waitUntil(lambda: free_port not in listening_ports())
 
 
+@pytest.mark.slow
 def test_the_key_is_kept_for_the_owner(bench: Bench, dialog: ServingDialog, qtbot: QtBot) -> None:
     switch_on(dialog, qtbot)
     first = dialog.key.text()
@@ -130,6 +133,7 @@ def test_starting_with_the_program_is_a_choice(bench: Bench, dialog: ServingDial
     assert bench.session.settings[SERVES_AT_START] is True
 
 
+@pytest.mark.slow
 def test_another_model_is_served_under_the_same_address(bench: Bench, dialog: ServingDialog, qtbot: QtBot) -> None:
     switch_on(dialog, qtbot)
     url, key = dialog.address.text(), dialog.key.text()

@@ -56,6 +56,7 @@ def state_cell(bench: Bench, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole
     return str(bench.window.script.view.model().index(0, Column.STATE).data(role))
 
 
+@pytest.mark.slow
 def test_a_chinese_line_is_not_spoken_and_says_so(bench: Bench) -> None:
     write_and_speak(bench, CHINESE)
     bench.until(lambda: bench.window.notices.words)
@@ -76,6 +77,7 @@ def test_the_download_is_one_click(bench: Bench, monkeypatch: pytest.MonkeyPatch
     assert bench.session.queue.jobs == ()
 
 
+@pytest.mark.slow
 def test_speak_anyway_speaks_this_line(bench: Bench) -> None:
     write_and_speak(bench, CHINESE)
     bench.until(lambda: bench.window.notices.words)

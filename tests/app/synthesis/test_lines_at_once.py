@@ -86,6 +86,7 @@ def take_lengths(bench: Bench, line: int) -> list[int]:
     return [len(project.samples_of(take.id)) // CHUNK_SAMPLES for take in project.takes_of(bench.lines[line].id)]
 
 
+@pytest.mark.slow
 def test_three_jobs_run_and_a_fourth_follows(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(running_texts(bench)) == 3)
@@ -111,6 +112,7 @@ def test_three_jobs_run_and_a_fourth_follows(bench: Bench) -> None:
     assert [take_lengths(bench, line) for line in (1, 2)] == [[2], [3]]
 
 
+@pytest.mark.slow
 def test_esc_twice_cancels_all_waiting_jobs(bench: Bench) -> None:
     assert bench.window
     bench.window.script.view.select_lines([line.id for line in bench.lines[:5]])
@@ -125,6 +127,7 @@ def test_esc_twice_cancels_all_waiting_jobs(bench: Bench) -> None:
     bench.until(lambda: not running_texts(bench))
 
 
+@pytest.mark.slow
 def test_an_urgent_job_starts_first_and_stopping_it_keeps_the_others(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(running_texts(bench)) == 3)
@@ -144,6 +147,7 @@ def test_an_urgent_job_starts_first_and_stopping_it_keeps_the_others(bench: Benc
     assert running_texts(bench) == list(WORDS[:3])
 
 
+@pytest.mark.slow
 def test_pausing_lets_running_jobs_finish(bench: Bench) -> None:
     bench.trigger("speak.stale")
     bench.until(lambda: len(running_texts(bench)) == 3)
@@ -220,6 +224,7 @@ def test_script_playback_continues_with_a_retried_line(restarting_bench: Bench) 
     assert heard == [ids[1], ids[1], *ids[2:5]]
 
 
+@pytest.mark.slow
 def test_an_urgent_job_is_played_when_retried(restarting_bench: Bench) -> None:
     session, heard = restarting_bench.session, []
     session.transport.started.connect(lambda sound: heard.append(sound.take_id))
@@ -235,6 +240,7 @@ def test_an_urgent_job_is_played_when_retried(restarting_bench: Bench) -> None:
     assert heard[-1] == session.editor.project.takes_of(restarting_bench.lines[1].id)[-1].id
 
 
+@pytest.mark.slow
 def test_stop_ends_the_played_job_after_the_worker_died(restarting_bench: Bench) -> None:
     session = restarting_bench.session
     session.speak([restarting_bench.lines[1].id, restarting_bench.lines[2].id], is_heard=False)
@@ -252,6 +258,7 @@ def test_stop_ends_the_played_job_after_the_worker_died(restarting_bench: Bench)
     assert take_lengths(restarting_bench, 0) == [1], "only the audio generated before is kept"
 
 
+@pytest.mark.slow
 def test_stop_keeps_a_job_whose_line_plays_another_take(bench: Bench) -> None:
     session, samples = bench.session, np.full(2_400, 0.1, np.float32)
     take = bench.add_take(samples, line=0)
@@ -304,6 +311,7 @@ class BlockingModel(FakeModel):
         super()._execute(word, control)
 
 
+@pytest.mark.slow
 def test_an_export_includes_a_line_that_is_deleted_while_it_is_spoken(
     make_bench: Callable[..., Bench], tmp_path: Path
 ) -> None:

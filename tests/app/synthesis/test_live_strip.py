@@ -43,6 +43,7 @@ def test_figures_of_a_spoken_line_and_memory_appear(bench: Bench, window: Any) -
     bench.until(lambda: strip.now.text() == "Idle · up to 1 line at once")
 
 
+@pytest.mark.slow
 def test_a_line_that_is_being_spoken_is_counted(bench: Bench, window: Any) -> None:
     bench.trigger("view.live")
     bench.session.editor.apply(EditLines({bench.lines[0].id: {"text": "one wait"}}))

@@ -45,6 +45,7 @@ def script_of(bench: Bench, num_lines: int) -> MainWindow:
     return bench.open_window()
 
 
+@pytest.mark.slow
 def test_a_long_script_is_not_scanned_for_each_line(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
     seconds = SynthesisQueue.remaining_seconds.fget
@@ -79,6 +80,7 @@ def test_retried_jobs_keep_their_order(bench: Bench) -> None:
     assert [panel._list.topLevelItem(row).text(2)[-1] for row in range(4)] == ["1", "0", "2", "3"]
 
 
+@pytest.mark.slow
 def test_the_running_job_is_scrolled_into_view(bench: Bench) -> None:
     window = script_of(bench, 30)
     window.resize(1200, 700)
@@ -98,6 +100,7 @@ def test_the_running_job_is_scrolled_into_view(bench: Bench) -> None:
     bench.until(lambda: not queue.running)
 
 
+@pytest.mark.slow
 def test_saved_audio_is_released(bench: Bench) -> None:
     script_of(bench, 2)
     queue = bench.session.queue

@@ -26,6 +26,7 @@ def is_over(bench: Bench) -> bool:
     return bench.session.queue.current is None and not bench.session.queue.waiting
 
 
+@pytest.mark.slow
 def test_a_chosen_file_becomes_a_line_with_a_played_take(bench: Bench, window: MainWindow) -> None:
     window.script.set_field("text", "A line of words.", "Edit")
     recording = clip_of_noise(bench.folder / "A speech.wav", 2.0)
@@ -75,6 +76,7 @@ def test_a_conversion_shows_progress_and_can_be_cancelled_and_retried(bench: Ben
     assert take.parameters.mode == Mode.CONVERSION.value
 
 
+@pytest.mark.slow
 def test_a_cancelled_conversion_keeps_its_audio_and_the_next_job_runs(bench: Bench, window: MainWindow) -> None:
     bench.loop.call_soon(bench.parts.recordings.speak, clip_of_noise(bench.folder / "This will wait.wav"))
     bench.until(lambda: bench.card.heard.size > 2_400)

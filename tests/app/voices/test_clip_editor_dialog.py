@@ -54,6 +54,7 @@ def test_the_best_segment_is_suggested_and_assessed(
     assert not dialog._problem.isVisible()
 
 
+@pytest.mark.slow
 def test_changing_the_selection_updates_the_report(
     open_dialog: Callable[..., ClipEditorDialog], recording: Waveform, qtbot: QtBot
 ) -> None:
@@ -111,6 +112,7 @@ def test_the_details_of_the_new_voice(open_dialog: Callable[..., ClipEditorDialo
     assert not dialog._create.isEnabled()
 
 
+@pytest.mark.slow
 def test_play_plays_the_selection(
     open_dialog: Callable[..., ClipEditorDialog],
     recording: Waveform,

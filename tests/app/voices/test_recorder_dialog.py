@@ -81,6 +81,7 @@ def test_a_recording_stops_after_silence(
     np.testing.assert_array_equal(dialog.recording.samples[RATE // 2 : 4 * RATE], speech(4.0)[: round(3.5 * RATE)])
 
 
+@pytest.mark.slow
 def test_a_recording_can_be_stopped_and_repeated(
     open_dialog: Callable[[OpenInput], RecorderDialog], microphone: Microphone, qtbot: QtBot
 ) -> None:
@@ -173,6 +174,7 @@ def test_another_microphone_can_be_chosen(
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_the_recording_can_be_played(
     open_dialog: Callable[[OpenInput], RecorderDialog],
     microphone: Microphone,

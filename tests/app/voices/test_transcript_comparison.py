@@ -79,6 +79,7 @@ def marked(dialog: ClipEditorDialog) -> list[str]:
     return [mark.cursor.selectedText() for mark in dialog._form.transcript.extraSelections()]
 
 
+@pytest.mark.slow
 def test_a_proposal_is_inserted_by_one_click_only(
     open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_proposal_is_inserted_by_one_click_only(
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_words_that_differ_are_named_and_marked(open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot) -> None:
     dialog = open_dialog(TYPED)
     wait_for(qtbot, dialog, "The recording differs")
@@ -113,6 +115,7 @@ def test_words_that_differ_are_named_and_marked(open_dialog: Callable[[str], Cli
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_another_selection_is_compared_again(
     open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
 ) -> None:
@@ -147,6 +150,7 @@ def test_without_a_result_one_sentence_says_why(
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_another_language_is_compared_again(
     open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
 ) -> None:
@@ -159,6 +163,7 @@ def test_another_language_is_compared_again(
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_closing_the_dialog_cancels(
     open_dialog: Callable[[str], ClipEditorDialog], qtbot: QtBot, checks: FakeChecks
 ) -> None:
@@ -174,6 +179,7 @@ def test_closing_the_dialog_cancels(
     assert futures[0].cancelled()
 
 
+@pytest.mark.slow
 def test_details_of_a_voice_are_compared_with_its_clip(make_bench: Callable[..., Bench], checks: FakeChecks) -> None:
     bench = make_bench(checks=checks)
     bench.library.add(clip_of_noise(bench.folder / "Anna.wav"), "Anna", TYPED)

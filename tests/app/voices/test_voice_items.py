@@ -54,6 +54,7 @@ def test_a_line_whose_speaker_needs_another_model_shows_the_reason(bench: Bench,
     assert "works only with another model" in window.inspector.form._mode.text()
 
 
+@pytest.mark.slow
 def test_the_table_lets_choose_a_speaker_only_with_its_model(bench: Bench, window: MainWindow) -> None:
     view = window.script.view
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
@@ -40,6 +41,7 @@ def names(bench: Bench) -> list[str]:
     return [voice.name for voice in bench.library.voices()]
 
 
+@pytest.mark.slow
 def test_a_dropped_recording_becomes_the_voice_of_a_line(bench: Bench) -> None:
     window = bench.open_window()
     recording = clip_of_noise(bench.folder / "narrator.wav")

@@ -34,6 +34,7 @@ def test_clipping_shows_a_warning(meter: LevelMeter) -> None:
     assert not meter.grab().isNull()
 
 
+@pytest.mark.slow
 def test_the_timer_stops_in_silence(meter: LevelMeter, qtbot: QtBot) -> None:
     meter.set_level(-58.0)
     assert meter._timer.isActive()

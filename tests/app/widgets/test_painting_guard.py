@@ -74,6 +74,7 @@ def test_the_painter_of_a_failed_paint_event_is_destroyed(qtbot: QtBot, caplog: 
     assert any("BrokenWidget.paintEvent" in record.getMessage() for record in caplog.records)
 
 
+@pytest.mark.slow
 def test_every_class_that_qt_calls_while_painting_is_guarded() -> None:
     unguarded = []
     for path in Path(studio.app.__file__).parent.rglob("*.py"):

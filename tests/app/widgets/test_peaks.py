@@ -31,7 +31,8 @@ def test_each_column_spans_its_samples(num_samples: int, num_columns: int) -> No
         assert outline.highs.max() == samples.max()
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 40_000), min_size=1, max_size=12))
 def test_appended_audio_has_the_same_peaks(lengths: list[int]) -> None:
     samples = noise(sum(lengths) + 1)

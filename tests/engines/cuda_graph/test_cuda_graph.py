@@ -47,6 +47,7 @@ def samplers(options: SamplingOptions) -> list[TokenSampler]:
     return [GreedySampler(), RepetitionAwareSampler(options, seed=4), ForcedSampler((1, 2, 3), end_id=10**6)]
 
 
+@pytest.mark.slow
 def test_scores_equal_the_plain_decoder(reference: Path, every_family: str) -> None:
     """Two lines at different positions, teacher-forced over forty tokens, within the limit of specification E7."""
     lm = plain_lm(reference, every_family)
@@ -68,6 +69,7 @@ def test_scores_equal_the_plain_decoder(reference: Path, every_family: str) -> N
             step.position[row] += 1
 
 
+@pytest.mark.slow
 def test_tokens_equal_plain_pytorch_with_every_sampler(reference: Path, every_family: str) -> None:
     plain, graph = plain_lm(reference, every_family), graph_lm(reference, every_family)
     for ours, theirs in zip(samplers(graph.sampling), samplers(plain.sampling), strict=True):
@@ -76,6 +78,7 @@ def test_tokens_equal_plain_pytorch_with_every_sampler(reference: Path, every_fa
         assert len(made) >= 3
 
 
+@pytest.mark.slow
 def test_a_line_of_a_voice_without_a_clip_equals_plain_pytorch(reference: Path) -> None:
     """CosyVoice-300M receives the speaker as well, and no prompt."""
     plain, graph = plain_lm(reference, "cosyvoice1"), graph_lm(reference, "cosyvoice1")
@@ -85,6 +88,7 @@ def test_a_line_of_a_voice_without_a_clip_equals_plain_pytorch(reference: Path) 
         assert list(graph.generate(request, GreedySampler())) == list(plain.generate(request, GreedySampler()))
 
 
+@pytest.mark.slow
 def test_later_line_sees_nothing_of_the_first(reference: Path, every_family: str) -> None:
     """Memory is reused, so a longer line must not affect a later, shorter one."""
     graph = graph_lm(reference, every_family)
@@ -94,6 +98,7 @@ def test_later_line_sees_nothing_of_the_first(reference: Path, every_family: str
     assert list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=7))) == once
 
 
+@pytest.mark.slow
 def test_concurrent_lines_have_separate_memory(reference: Path, every_family: str) -> None:
     graph = graph_lm(reference, every_family)
     alone = list(graph.generate(REQUEST, RepetitionAwareSampler(graph.sampling, seed=1)))
@@ -107,6 +112,7 @@ def test_concurrent_lines_have_separate_memory(reference: Path, every_family: st
     assert made == alone
 
 
+@pytest.mark.slow
 def test_concurrent_lines_equal_single_lines(reference: Path, every_family: str) -> None:
     """Six threads exceed the initial number of rows; lengths differ, and one line has another sampler."""
     plain, graph = plain_lm(reference, every_family), graph_lm(reference, every_family)
@@ -198,6 +204,7 @@ def test_too_long_request_is_rejected_before_computing(reference: Path) -> None:
         graph.generate(SpeechTokenRequest((1,), max_tokens=10**6), GreedySampler())
 
 
+@pytest.mark.slow
 def test_samples_equal_the_plain_sampler() -> None:
     """The tokens of one seed are equal, with repetitions and forbidden end ids."""
     options = SamplingOptions()
@@ -240,6 +247,7 @@ def test_8_bits_on_a_gpu_need_the_compiler(reference: Path, monkeypatch: pytest.
     assert "NVRTC" in str(found.reason)
 
 
+@pytest.mark.slow
 def test_8_bit_steps_equal_the_plain_decoder(
     reference: Path, every_family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,11 +17,14 @@ import numpy as np
 import pytest
 import torch
 from graph_cases import checkpoint_of
+from torch import nn
 
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, SolverMemory, load_graphed_flow
 from studio.model.config import Precision
-from studio.model.flow.decoder import StreamingFlow
-from studio.model.stages import FlowDecoder, FlowPrompt
+from studio.model.flow import packing
+from studio.model.flow.decoder import PromptState, StreamingFlow
+from studio.model.flow.layers import ProjectedAttention
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 
 NUM_PROMPT_TOKENS = 40
 
@@ -76,6 +80,28 @@ def test_streams_equal_plain_pytorch(reference: Path, family: str, cuts: tuple[i
     assert_equal(streamed(graphed_flow(reference, family), prompt(), tokens(71), cuts), wanted)
 
 
+@pytest.mark.parametrize(("precision", "limit"), [(Precision.FLOAT32, 1e-5), (Precision.FLOAT16, 1e-2)])
+def test_layers_for_a_gpu_compute_the_same(
+    reference: Path, family: str, precision: Precision, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Merged projections, and 16-bit values between multiplications."""
+
+    def pack_for_gpu(network: nn.Module, precision: Precision, after_layer: Callable[[], None]) -> bool:
+        packing._pack_for_gpu(network, packing._WEIGHT_TYPES[precision], after_layer)
+        return True
+
+    monkeypatch.setattr(packing, "_pack_for_cpu", pack_for_gpu)
+    checkpoint = checkpoint_of(reference, family)
+    graphed = load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, precision, "cpu")
+    attention = graphed._layouts.estimator.attentions[0]
+    assert isinstance(attention, ProjectedAttention)
+    assert attention.to_qkv is not None
+    wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), (10, 35))
+    found = streamed(graphed, prompt(), tokens(71), (10, 35))
+    assert (found - wanted).norm() <= limit * wanted.norm()
+
+
+@pytest.mark.slow
 def test_prompt_too_short_for_the_cache(reference: Path, family: str) -> None:
     voice = prompt(num_tokens=5)
     wanted = streamed(plain_flow(reference, family), voice, tokens(30), (20,))
@@ -92,6 +118,30 @@ def test_later_line_reuses_memory_without_traces_of_the_first(reference: Path, f
     assert graphed.budget.used_bytes == used, "memory of earlier lines is reused"
 
 
+def test_state_of_a_voice_is_copied_once(reference: Path, family: str) -> None:
+    """Later lines of the voice find it in their memory, and lines of another voice replace it."""
+    checkpoint = checkpoint_of(reference, family)
+    graphed = load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, Precision.FLOAT32, "cpu")
+
+    def first_chunk(state: FlowPromptState) -> torch.Tensor:
+        return graphed.open_stream(state).decode(tokens(10), tokens(3))
+
+    state, other = graphed.prepare_prompt(prompt()), graphed.prepare_prompt(prompt(3))
+    once, of_other = first_chunk(state), first_chunk(other)
+    assert torch.equal(first_chunk(state), once)
+    assert isinstance(state, PromptState)
+    assert state.caches is not None
+    kept = {name: tensor.clone() for name, tensor in state.caches.estimator.blocks[0].tensors.items()}
+    with torch.inference_mode():
+        for tensor in state.caches.estimator.blocks[0].tensors.values():
+            tensor.zero_()
+        assert torch.equal(first_chunk(state), once), "nothing was copied"
+        for name, tensor in state.caches.estimator.blocks[0].tensors.items():
+            tensor.copy_(kept[name])
+    assert torch.equal(first_chunk(other), of_other)
+    assert torch.equal(first_chunk(state), once)
+
+
 @pytest.mark.slow
 def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studio.engines.cuda_graph.flow._CAPACITIES_BLOCKS", (2, 3, 4, 6))
@@ -99,7 +149,7 @@ def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monke
     graphed = graphed_flow(reference, family)
     sizes: list[int] = []
     real = graphed._pool.borrow
-    monkeypatch.setattr(graphed._pool, "borrow", lambda frames: sizes.append(frames) or real(frames))
+    monkeypatch.setattr(graphed._pool, "borrow", lambda frames, *prompt: sizes.append(frames) or real(frames, *prompt))
     wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), (10, 35, 60))
     assert_equal(streamed(graphed, prompt(), tokens(71), (10, 35, 60)), wanted)
     assert len(sizes) >= 3
@@ -124,7 +174,7 @@ def test_line_without_memory_runs_on_plain_pytorch(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graphed = graphed_flow(reference, family)
-    monkeypatch.setattr(graphed._pool, "borrow", lambda frames: None)
+    monkeypatch.setattr(graphed._pool, "borrow", lambda frames, prompt: None)
     stream = graphed.open_stream(graphed.prepare_prompt(prompt()))
     assert isinstance(stream, StreamingFlow)
     spoken = tokens(71)

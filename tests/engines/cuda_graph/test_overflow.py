@@ -54,6 +54,7 @@ def drawn(scores: torch.Tensor) -> torch.Tensor:
     return torch.stack(tokens)
 
 
+@pytest.mark.slow
 def test_overflow_fails_only_its_line_and_the_row_is_reused(batch: ContinuousBatch) -> None:
     wanted = {seed: said(batch, join(batch, seed, request)) for seed, request in ((1, REQUEST), (2, SHORT))}
     good, spoilt = join(batch, 1), join(batch, 0)
@@ -71,6 +72,7 @@ def test_overflow_fails_only_its_line_and_the_row_is_reused(batch: ContinuousBat
     assert [said(batch, line) for line in again] == [wanted[1], wanted[2]]
 
 
+@pytest.mark.slow
 def test_overflow_in_the_prompt_is_raised_at_the_first_token(
     batch: ContinuousBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_no_weight_is_stored_twice(reference: Path, family: str, precision: Prec
     assert (flow_folder(reference, family, precision) / FLOW_STEP).stat().st_size < 0.85 * whole
 
 
+@pytest.mark.slow
 def test_mel_is_close_to_float32(reference: Path, family: str, precision: Precision, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(flow_folder(reference, family, precision), tmp_path / "flow"))
     onnx.save(with_products_in_float32(onnx.load(folder / FLOW_STEP)), folder / FLOW_STEP)
@@ -70,6 +71,7 @@ def test_mel_is_close_to_float32(reference: Path, family: str, precision: Precis
     assert 0 < error <= MEL_LIMITS[family, precision]
 
 
+@pytest.mark.slow
 def test_float16_runs_on_a_processor(reference: Path, family: str) -> None:
     config = flow_config(reference, family)
     decoder = graph_decoder(flow_folder(reference, family, Precision.FLOAT16))

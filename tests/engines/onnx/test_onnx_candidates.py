@@ -77,6 +77,7 @@ def test_display_names_contain_the_device() -> None:
     assert all(engine.lower().endswith(f"({name.split('-')[1]})") for (_, name), engine in words.items())
 
 
+@pytest.mark.slow
 def test_candidate_builds_and_opens(reference: Path, tmp_path: Path) -> None:
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), CPU)
     candidate = OrtCandidate(Stage.FLOW, Precision.FLOAT16)

@@ -57,6 +57,7 @@ def test_stream_equals_one_plain_run(reference: Path, family: str, num_prompt_to
         assert relative_error(mel, expected) <= LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_prompt_tokens", "num_tokens"), LENGTHS)
 def test_whole_utterance_equals_one_plain_run(
     reference: Path, family: str, num_prompt_tokens: int, num_tokens: int
@@ -67,6 +68,7 @@ def test_whole_utterance_equals_one_plain_run(
     assert relative_error(mel, plain_of(reference, family).mel(prompt, tokens, is_streaming=False)) <= LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_graphs_equal_the_official_implementation(reference: Path, family: str) -> None:
     golden, decoder = Golden(reference, family), decoder_of(reference, family)
@@ -75,6 +77,7 @@ def test_graphs_equal_the_official_implementation(reference: Path, family: str) 
     assert relative_error(mel, golden["stream_final/mel"][0]) <= LIMIT
 
 
+@pytest.mark.slow
 def test_concurrent_streams_do_not_change_the_prompt_state(reference: Path, family: str) -> None:
     config, decoder = flow_config(reference, family), decoder_of(reference, family)
     state = decoder.prepare_prompt(random_prompt(config, 53))
@@ -121,6 +124,7 @@ def test_mismatched_prompt_state_is_rejected(reference: Path, family: str) -> No
         decoder.restore_prompt(random_prompt(config, 90), stored)
 
 
+@pytest.mark.slow
 def test_mel_is_the_same_without_memory_for_caches(reference: Path, family: str) -> None:
     """With an empty budget all calls recompute, with a small one the second call."""
     config = flow_config(reference, family)

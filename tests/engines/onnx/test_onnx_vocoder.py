@@ -79,6 +79,7 @@ def test_empty_mel_yields_no_samples(reference: Path, family: str) -> None:
     assert graph.synthesize_whole(torch.zeros(80, 0), graph.noise(0)).shape == (0,)
 
 
+@pytest.mark.slow
 def test_16_bit_convolutions_are_close_to_float32(reference: Path, family: str, tmp_path: Path) -> None:
     """Snake and the last layer stay float32, so the error is at most a hundredth of full scale."""
     folder = Path(shutil.copytree(vocoder_folder(reference, family), tmp_path / "vocoder"))

@@ -67,6 +67,7 @@ def test_stream_equals_the_plain_stream(reference: Path) -> None:
     assert relative_error(*mels) <= LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 def test_graph_equals_the_official_implementation(reference: Path) -> None:
     golden, model = WholeGolden(reference), decoder_of(reference)._model

@@ -114,6 +114,7 @@ def test_non_finite_mel_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
         building._check_distortion(mels, [np.full((80, 4), np.nan, np.float32)], FEW, lambda done, total: None)
 
 
+@pytest.mark.slow
 def test_calibration_can_be_cancelled(write: Write, reference: Path, tmp_path: Path) -> None:
     def report(done: float, total: float) -> None:
         if done >= 1:

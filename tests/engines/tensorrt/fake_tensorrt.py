@@ -124,7 +124,11 @@ class Engine:
         return size.least, size.usual, size.most
 
     def create_execution_context(self, config: str | RuntimeConfig) -> Context:
-        assert isinstance(config, str) or (config.strategy, config.cache is not None) == ("on profile change", True)
+        assert isinstance(config, str) or (
+            config.strategy,
+            config.cache is not None,
+            config.dynamic_shapes_kernel_specialization_strategy,
+        ) == ("on profile change", True, "none")
         return Context(self)
 
     def create_runtime_config(self) -> RuntimeConfig:
@@ -136,6 +140,7 @@ class RuntimeConfig:
 
     strategy: str | None = None
     cache: RuntimeCache | None = None
+    dynamic_shapes_kernel_specialization_strategy = "lazy"
 
     def set_execution_context_allocation_strategy(self, strategy: str) -> None:
         self.strategy = strategy
@@ -188,6 +193,7 @@ def fake_library(
         DataType=DataType,
         TensorIOMode=TensorIOMode,
         ExecutionContextAllocationStrategy=SimpleNamespace(ON_PROFILE_CHANGE="on profile change"),
+        DynamicShapesKernelSpecializationStrategy=SimpleNamespace(NONE="none"),
     )
     return Library(api, "fake_tensorrt", "11.0", is_rtx=is_rtx)
 

@@ -18,7 +18,7 @@ import torch
 from build_jobs import RecordingJob
 from graph_cases import CPU, checkpoint_of, flow_folder, vocoder_folder
 
-from studio.engines.candidate import BuildCancelled, EngineTarget, Unusable
+from studio.engines.candidate import Available, BuildCancelled, EngineTarget, Unusable
 from studio.engines.onnx import files
 from studio.engines.onnx.graph import FlowShapes, VocoderShapes
 from studio.engines.quantized.building import Effort, write_quantized_flow, write_quantized_vocoder
@@ -62,6 +62,7 @@ def build(
     profiles: Sequence[Profile] | None = None,
     report: Callable[[float], None] = lambda share: None,
     should_continue: Callable[[], bool] = lambda: True,
+    compute_capability: tuple[int, int] | None = None,
 ) -> bytes:
     profiles = profiles or flow_profiles(FlowShapes.read(flow_folder(reference, "cosyvoice3")))
     return build_plan(
@@ -71,6 +72,7 @@ def build(
         report=report,
         should_continue=should_continue,
         workspace_bytes=WORKSPACE_BYTES,
+        compute_capability=compute_capability,
     )
 
 
@@ -163,6 +165,7 @@ def test_timing_cache_is_used_if_it_matches(tmp_path: Path, stored: bytes | None
     assert path.read_bytes() == b"measured"
 
 
+@pytest.mark.slow
 @real
 @pytest.mark.parametrize("damage", ["empty", "cut", "foreign"])
 def test_damaged_plan_is_rejected(reference: Path, damage: str) -> None:
@@ -231,11 +234,13 @@ def test_plans_of_the_first_generation_are_built(
 
 @real
 @pytest.mark.slow
-def test_plan_of_the_vocoder_is_built(reference: Path) -> None:
+@pytest.mark.parametrize("compute_capability", [None, (7, 5), (8, 6), (8, 9), (12, 0)])
+def test_plan_of_the_vocoder_is_built(reference: Path, compute_capability: tuple[int, int] | None) -> None:
+    """For the GPU of each generation, and for all."""
     folder = vocoder_folder(reference, "cosyvoice3")
     config = checkpoint_of(reference, "cosyvoice3").vocoder
     profiles = vocoder_profiles(VocoderShapes.read(folder), config.look_right_frames)
-    assert build(folder / files.VOCODER_DECODER, reference, profiles=profiles)
+    assert build(folder / files.VOCODER_DECODER, reference, profiles=profiles, compute_capability=compute_capability)
 
 
 @real
@@ -257,6 +262,25 @@ def test_8_bit_plans_are_built(
     plans = sorted(path.name for path in job.workspace.glob("*.plan"))
     assert plans == (["flow-encoder.plan", "flow-step.plan"] if stage is Stage.FLOW else ["vocoder-decoder.plan"])
     assert "num_clips=100" in candidate.key_facts(job.target)["calibration"]
+
+
+@real
+@pytest.mark.slow
+def test_flow_cannot_be_built_for_turing(reference: Path) -> None:
+    """The reason why ``probe`` refuses it. If a newer library builds it, the refusal can be removed."""
+    with pytest.raises(UnsupportedPrecision):
+        build(small_graph(reference), reference, compute_capability=(7, 5))
+
+
+@real
+def test_turing_gets_the_vocoder_only(reference: Path) -> None:
+    gpu = replace(CPU, kind=DeviceKind.CUDA, name="an older GPU", compute_capability=(7, 5))
+    target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), gpu)
+    found = {(c.stage, c.precision): c.probe(target) for c in CANDIDATES}
+    assert isinstance(found[Stage.VOCODER, Precision.FLOAT16], Available)
+    flow = found[Stage.FLOW, Precision.FLOAT16]
+    assert isinstance(flow, Unusable)
+    assert "7.5" in str(flow.reason)
 
 
 def test_missing_gpu_is_the_reason(reference: Path) -> None:

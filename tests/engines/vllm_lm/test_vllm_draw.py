@@ -33,6 +33,7 @@ class PlainLine:
         return self.sampler(scores, self.generated, forbid=forbid)
 
 
+@pytest.mark.slow
 def test_samples_equal_the_plain_sampler_in_any_row() -> None:
     """Lines swap rows, leave and return, and repetitions occur."""
     generator = torch.Generator().manual_seed(0)

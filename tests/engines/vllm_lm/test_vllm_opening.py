@@ -47,6 +47,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
     return opening
 
 
+@pytest.mark.slow
 def test_process_ends_with_the_language_model(opened: Callable[[str, str], VllmSpeechLM], family: str) -> None:
     lm = opened(family, "counts")
     assert lm.engine == "vLLM 0.0, float32"
@@ -57,6 +58,7 @@ def test_process_ends_with_the_language_model(opened: Callable[[str, str], VllmS
     assert not psutil.pid_exists(pid)
 
 
+@pytest.mark.slow
 def test_line_is_finished_if_the_process_dies(opened: Callable[[str, str], VllmSpeechLM]) -> None:
     lm = opened("cosyvoice3", "dies")
     plain = plain_lm("cosyvoice3")
@@ -66,6 +68,7 @@ def test_line_is_finished_if_the_process_dies(opened: Callable[[str, str], VllmS
     assert lm.engine == plain.engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("behaviour", "kind"), [("refuses", EngineDied), ("starves", OutOfMemory)])
 def test_process_that_does_not_start_is_an_error(
     opened: Callable[[str, str], VllmSpeechLM], behaviour: str, kind: type[Exception]

@@ -45,6 +45,7 @@ def spoken(process: EngineProcess, max_tokens: int = 8) -> Iterator[int]:
     )
 
 
+@pytest.mark.slow
 def test_consecutive_and_concurrent_lines(start: Start) -> None:
     process = start("counts")
     assert process.wait_until_ready(SERVE).version == "0.0"
@@ -54,6 +55,7 @@ def test_consecutive_and_concurrent_lines(start: Start) -> None:
     assert [*second, *first] == [1, 2, 3, 2, 3, 4, 5, 6, 7]
 
 
+@pytest.mark.slow
 def test_tokens_can_be_sampled_by_the_caller(start: Start) -> None:
     process = start("asks")
     process.wait_until_ready(SERVE)
@@ -68,6 +70,7 @@ def test_tokens_can_be_sampled_by_the_caller(start: Start) -> None:
     assert shown == [0.0, 1.0, 2.0, 3.0]
 
 
+@pytest.mark.slow
 def test_sampling_error_is_raised_to_the_caller(start: Start) -> None:
     process = start("asks")
     process.wait_until_ready(SERVE)
@@ -93,6 +96,7 @@ def test_failed_start_is_reported(start: Start, behaviour: str, kind: type[Excep
         start(behaviour).wait_until_ready(SERVE)
 
 
+@pytest.mark.slow
 def test_process_that_never_becomes_ready_is_killed(start: Start) -> None:
     process = start("sleeps", seconds=1.0)
     with pytest.raises(EngineDied, match="did not start within 1 s and was stopped"):
@@ -105,6 +109,7 @@ def test_missing_program_is_reported(tmp_path: Path) -> None:
         EngineProcess([str(tmp_path / "python")], environment_with_studio({}))
 
 
+@pytest.mark.slow
 def test_death_during_a_line_is_reported_and_permanent(start: Start) -> None:
     process = start("dies")
     process.wait_until_ready(SERVE)
@@ -118,6 +123,7 @@ def test_death_during_a_line_is_reported_and_permanent(start: Start) -> None:
         next(spoken(process))
 
 
+@pytest.mark.slow
 def test_unresponsive_process_is_killed(start: Start) -> None:
     process = start("falls-silent", silence=1.0)
     process.wait_until_ready(SERVE)

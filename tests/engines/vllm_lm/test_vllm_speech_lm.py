@@ -121,6 +121,7 @@ def test_other_samplers_receive_the_scores(family: str) -> None:
         assert len(made) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dies_after", [0, 1, 17])
 def test_line_continues_on_pytorch_if_the_process_dies(family: str, dies_after: int) -> None:
     plain = plain_lm(family)
@@ -141,6 +142,7 @@ def test_other_samplers_receive_the_error_of_the_process(family: str) -> None:
     assert opened == []
 
 
+@pytest.mark.slow
 def test_long_and_interleaved_requests_run_on_plain_pytorch(family: str) -> None:
     plain = plain_lm(family)
     lm, process, opened = speech_lm(family, max_positions=50)
@@ -169,6 +171,7 @@ def test_process_gets_no_request_before_the_first_token() -> None:
     assert process.num_lines == 1
 
 
+@pytest.mark.slow
 def test_process_is_closed_with_its_last_user() -> None:
     lm, process, _ = speech_lm("cosyvoice3")
     line = lm.generate(REQUEST, GreedySampler())

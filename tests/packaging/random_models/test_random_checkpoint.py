@@ -70,6 +70,7 @@ def test_released_weights_have_the_size_of_the_released_files() -> None:
     assert num_weight_bytes(released_plan("cosyvoice3")) == 2_024_593_920 + 1_329_028_480 + 83_119_548
 
 
+@pytest.mark.slow
 def test_folder_opens_with_the_planned_settings(written: tuple[Path, CheckpointPlan]) -> None:
     folder, plan = written
     opened = open_checkpoint(folder)
@@ -82,6 +83,7 @@ def test_folder_opens_with_the_planned_settings(written: tuple[Path, CheckpointP
     )
 
 
+@pytest.mark.slow
 def test_files_hold_the_planned_tensors_and_sane_numbers(written: tuple[Path, CheckpointPlan]) -> None:
     folder, plan = written
     for name, shapes in shapes_of_files(plan).items():
@@ -102,6 +104,7 @@ def test_text_head_and_text_table_are_stored_once(written: tuple[Path, Checkpoin
     assert (folder / "llm.pt").stat().st_size < 1.2 * sum(values.nbytes for values in tensors.values())
 
 
+@pytest.mark.slow
 def test_same_seed_same_numbers_and_another_seed_others(tmp_path: Path, small_plan: SmallPlan) -> None:
     plan = small_plan("cosyvoice3")
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
@@ -111,6 +114,7 @@ def test_same_seed_same_numbers_and_another_seed_others(tmp_path: Path, small_pl
     assert not torch.equal(first["input_embedding.weight"], other["input_embedding.weight"])
 
 
+@pytest.mark.slow
 def test_complete_folder_is_left_alone_and_a_changed_one_written_anew(tmp_path: Path, small_plan: SmallPlan) -> None:
     plan = small_plan("cosyvoice2")
     write_random_checkpoint(tmp_path, "cosyvoice2", 1, plan=plan)

@@ -27,6 +27,7 @@ def checkpoint(
     return open_checkpoint(folder)
 
 
+@pytest.mark.slow
 def test_flow_hears_its_prompt_and_does_not_exaggerate(checkpoint: Checkpoint) -> None:
     flow = checkpoint.load_flow(Precision.FLOAT32, "cpu")
     num_tokens = checkpoint.flow.num_speech_tokens
@@ -52,6 +53,7 @@ def test_flow_hears_its_prompt_and_does_not_exaggerate(checkpoint: Checkpoint) -
     assert (other - mel).std() > 1e-2
 
 
+@pytest.mark.slow
 def test_vocoder_is_neither_silent_nor_clipped(checkpoint: Checkpoint) -> None:
     vocoder = checkpoint.load_vocoder(Precision.FLOAT32, "cpu")
     samples = vocoder.synthesize_whole(torch.from_numpy(random_mel(60)), vocoder.noise(0))
@@ -59,6 +61,7 @@ def test_vocoder_is_neither_silent_nor_clipped(checkpoint: Checkpoint) -> None:
     assert (samples.abs() >= 0.99).float().mean() < 0.05
 
 
+@pytest.mark.slow
 def test_speech_lm_survives_eight_bits(checkpoint: Checkpoint) -> None:
     speech_lm = checkpoint.load_speech_lm(Precision.INT8, "cpu")
     network = open_network(checkpoint.speech_lm_path(None), checkpoint.speech_lm)

@@ -85,6 +85,7 @@ def test_parakeet_aligns_the_expected_text(parakeet: ParakeetTdt) -> None:
     assert missing.aligned[2].from_seconds == pytest.approx(0.96, abs=0.09)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [write_sense_voice, write_parakeet])
 @pytest.mark.parametrize("damage", ["truncated", "not onnx", "vocabulary"])
 def test_a_damaged_recogniser_is_reported_each_time(tmp_path: Path, write: object, damage: str) -> None:

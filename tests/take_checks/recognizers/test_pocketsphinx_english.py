@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +54,7 @@ def worst(found: TextFindings) -> float:
     return max((problem.confidence for problem in found.problems), default=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOICES)
 def test_the_bundled_clips_contain_their_transcripts(name: str) -> None:
     samples, text = clip(name)
@@ -62,6 +65,7 @@ def test_the_bundled_clips_contain_their_transcripts(name: str) -> None:
     assert len(found.words) == len({(word.text_start, word.text_end) for word in found.words})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOICES)
 def test_a_removed_word_is_found_at_its_place(name: str) -> None:
     samples, text = clip(name)
@@ -76,6 +80,7 @@ def test_a_removed_word_is_found_at_its_place(name: str) -> None:
     assert problem.text_end >= word.text_start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOICES)
 def test_a_repeated_word_is_found(name: str) -> None:
     samples, text = clip(name)
@@ -87,6 +92,7 @@ def test_a_repeated_word_is_found(name: str) -> None:
     assert ProblemKind.REPEATED_WORDS in {problem.kind for problem in found.problems}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VOICES)
 def test_a_repeated_short_word_is_found(name: str) -> None:
     samples, text = clip(name)
@@ -99,6 +105,7 @@ def test_a_repeated_short_word_is_found(name: str) -> None:
     assert problem.confidence > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "place"), [("Linda", (1.93, 2.35)), ("Max", (0.58, 1.0))])
 def test_a_repeated_word_is_found_in_a_voice_that_it_does_not_understand(name: str, place: tuple[float, float]) -> None:
     samples, text = clip(name)
@@ -107,6 +114,7 @@ def test_a_repeated_word_is_found_in_a_voice_that_it_does_not_understand(name: s
     assert ProblemKind.REPEATED_WORDS in {problem.kind for problem in found.problems if problem.confidence > 0.75}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Linda", "Max"])
 def test_a_voice_of_espeak_that_it_does_not_understand_is_reported(name: str) -> None:
     samples, text = clip(name)
@@ -122,6 +130,7 @@ def test_no_transcript_is_proposed_for_a_voice_that_it_does_not_understand(name:
         Checker(lambda: (EMBEDDED,)).transcribe(TranscriptRequest(samples, SAMPLE_RATE, language="en"))
 
 
+@pytest.mark.slow
 def test_another_sentence_is_found() -> None:
     (samples, _), (_, text) = clip(VOICES[0]), clip(VOICES[1])
     found = checked(samples, text)
@@ -130,11 +139,35 @@ def test_another_sentence_is_found() -> None:
     assert found.word_error_rate > 0.5
 
 
+@pytest.mark.slow
+def test_only_words_near_a_fault_are_aligned_freely(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples, text = clip("Miles")
+    words = checked(samples, text).words
+    word = max(words[2:5], key=lambda each: each.to_seconds - each.from_seconds)
+    cut = np.concatenate(
+        [samples[: round(word.from_seconds * SAMPLE_RATE)], samples[round(word.to_seconds * SAMPLE_RATE) :]]
+    )
+    windows = []
+    free = PocketsphinxEnglish._freely_aligned
+
+    def recorded(self: PocketsphinxEnglish, samples: Samples, expected: Sequence[str], window: Any) -> Any:
+        windows.append((window.first, window.end))
+        return free(self, samples, expected, window)
+
+    monkeypatch.setattr(PocketsphinxEnglish, "_freely_aligned", recorded)
+    found = checked(cut, text)
+    assert max(found.problems, key=lambda each: each.confidence).text_start == word.text_start
+    ((first, end),) = windows
+    assert first <= words.index(word) < end
+    assert end - first <= len(words) // 2
+
+
 def test_silence_and_very_short_audio_miss_all_words() -> None:
     for samples in (np.zeros(SAMPLE_RATE, np.float32), np.zeros(10, np.float32), np.zeros(0, np.float32)):
         assert worst(checked(samples, "Nothing is spoken here.")) > 0.9
 
 
+@pytest.mark.slow
 def test_the_second_recording_is_heard_like_the_first() -> None:
     samples, text = clip(VOICES[0])
     first = checked(samples, text)
@@ -153,6 +186,7 @@ def test_words_that_the_lexicon_lacks_have_a_pronunciation() -> None:
     assert pronunciation("—", lexicon.get)
 
 
+@pytest.mark.slow
 def test_unusual_words_can_be_aligned() -> None:
     samples, _ = clip(VOICES[0])
     text = "Zyxwv (brk) 中文 ünïcödé it's o'clock <sil> [NOISE] aaa"

@@ -20,7 +20,7 @@ from training.corpus.utterance import SAMPLE_RATE, CorpusFailed, FloatArray
 from training.trainers.speech_lm_validation import edit_distance
 
 _RATE = 16_000
-# The level of speech that the recogniser was trained with, which makes its channel estimate reliable.
+# Peak level of the recogniser's training speech. Its channel estimate is reliable at this level.
 _PEAK = 0.7
 
 

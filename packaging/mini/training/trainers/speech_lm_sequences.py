@@ -2,10 +2,11 @@
 
     start | prompt text, text | task | prompt speech, speech | end
 
-Zero-shot: preamble, the prompt's words, the text; the prompt's speech. Cross-lingual: preamble, text. Instruct:
-preamble with the instruction, text. A text may have several sentences. At inference, prompt speech comes from a tokenizer that
-makes errors, so part of it is corrupted here; predicted tokens never are. The colour of a prompt varies, but predicted
-tokens have the single colour of their style.
+In zero-shot mode, the preamble, the words of the prompt and the text come before the speech of the prompt. In
+cross-lingual and instruct mode there is no prompt: the preamble, which contains the instruction in instruct mode, comes
+before the text. A text may have several sentences. At inference, prompt speech comes from a tokenizer that makes
+errors, so part of it is corrupted here; predicted tokens never are. The colour of a prompt varies, but predicted tokens
+have the single colour of their style.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Speech synthesis on another computer: its address and token, and the choice between it and this computer."""

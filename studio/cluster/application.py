@@ -1,0 +1,217 @@
+"""The Ray Serve application: the ingress with the HTTP service, and the replicas with the workers.
+
+serve run studio.cluster.application:application model=studio-mini most_replicas=4 token_file=token
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray import serve
+from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.serve.exceptions import BackPressureError, RayServeException, ReplicaUnavailableError
+from starlette.types import ASGIApp
+
+from studio.catalog.built_in_speakers import open_voice_library
+from studio.cluster.backend import ClusterBackend
+from studio.cluster.metrics import merge_metrics, ray_metrics
+from studio.cluster.options import ClusterOptions, require_authentication
+from studio.cluster.replica import Replica
+from studio.cluster.sent_requests import SentFile, SentRequest
+from studio.errors import InternalError, StudioError, TooManyRequests, WorkerDied
+from studio.pipeline.request import EngineDescription, VoiceReference
+from studio.serve.application import create_application
+from studio.serve.service import ServiceOptions, SpeechService
+from studio.worker.client import WorkerClient
+from studio.worker.process import ENGINE, WorkerProcess
+from studio.worker.protocol import Event
+
+_log = logging.getLogger(__name__)
+
+INGRESS, REPLICA = "speech", "worker"
+# The resource that Ray gives to the head node only.
+_HEAD_NODE = "node:__internal_head__"
+_SHUTDOWN_SECONDS = 30
+_HEALTH_CHECK_SECONDS = 1
+_UPSCALE_SECONDS = 5
+# Calls that wait in Ray while replicas start. The queue of the service is before them.
+_WAITING_CALLS_PER_LINE = 2
+
+
+def application(options: ClusterOptions) -> Any:
+    """Return the application of Ray Serve. Raise ``CannotServe`` and ``ModelNotFound``."""
+    return build_application(options, ENGINE)
+
+
+def build_application(options: ClusterOptions, engine: str) -> Any:
+    """Return the application with another model than that of ``options``: see ``WorkerProcess``."""
+    require_authentication()
+    options.require_token()
+    options.model_folder()
+    # Paths of requests contain names of voices.
+    logging_config = {"enable_access_log": False}
+    replicas = serve.deployment(
+        SpeechReplica,
+        name=REPLICA,
+        ray_actor_options=options.resources,
+        max_ongoing_requests=options.lines,
+        max_queued_requests=_WAITING_CALLS_PER_LINE * options.num_lines,
+        autoscaling_config={
+            "min_replicas": options.fewest_replicas,
+            "max_replicas": options.most_replicas,
+            "target_ongoing_requests": options.lines,
+            "upscale_delay_s": _UPSCALE_SECONDS,
+        },
+        health_check_period_s=_HEALTH_CHECK_SECONDS,
+        graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
+        logging_config=logging_config,
+    )
+    ingress = serve.deployment(
+        serve.ingress()(SpeechIngress),
+        name=INGRESS,
+        # The loss of another node must not end the connections of clients.
+        ray_actor_options={"num_cpus": 0, "resources": {_HEAD_NODE: 0.001}},
+        # The queue of the service is the limit.
+        max_ongoing_requests=1_000_000,
+        health_check_period_s=_HEALTH_CHECK_SECONDS,
+        graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
+        logging_config=logging_config,
+    )
+    return ingress.bind(replicas.bind(options, engine), options)
+
+
+class SpeechReplica:
+    """A deployment of Ray Serve with one worker. ``engine`` names the function that opens its model there."""
+
+    async def __init__(self, options: ClusterOptions, engine: str) -> None:  # type: ignore[misc] # Ray awaits it
+        folder = options.model_folder()
+        client = WorkerClient(folder, options.engine, start_worker=lambda: WorkerProcess(engine))
+        self._replica = Replica(client)
+        self._clips: dict[str, SentFile] = {}
+        voice = open_voice_library().voices()[0]
+        self._description, num_voices = await self._replica.open(
+            VoiceReference(voice.clip, voice.transcript, voice.name)
+        )
+
+        async def load_voice(digest: str) -> Path:
+            return await self._replica.clip(self._clips[digest])
+
+        self._load_voice = serve.multiplexed(max_num_models_per_replica=num_voices)(load_voice)
+
+    async def describe(self) -> EngineDescription:
+        return self._description
+
+    async def speak(self, sent: SentRequest) -> AsyncIterator[Event]:
+        async for event in self._replica.stream(sent, self._voice):
+            yield event
+
+    async def prepare_voice(self, voice: VoiceReference, clip: SentFile) -> Event:
+        return await self._replica.prepare_voice(voice, clip, self._voice)
+
+    async def spell_out(self, text: str) -> Event:
+        return await self._replica.spell_out(text)
+
+    async def _voice(self, clip: SentFile) -> Path:
+        """Return the path of ``clip``, and tell Ray Serve that this replica has the voice."""
+        self._clips[clip.digest] = clip
+        try:
+            path: Path = await self._load_voice(clip.digest)
+        finally:
+            self._clips.pop(clip.digest, None)
+        return path
+
+    async def __del__(self) -> None:
+        await self._replica.close()
+
+
+class SpeechIngress:
+    """A deployment of Ray Serve with the HTTP service."""
+
+    def __init__(self, replicas: Any, options: ClusterOptions) -> None:
+        self._rules = options.access_rules()
+        backend = ClusterBackend(RayReplicas(replicas), num_lines=options.num_lines)
+        self._service = ClusterService(backend, ServiceOptions(options.model_folder(), options.voice, options.queue))
+        self._loading = asyncio.get_running_loop().create_task(self._service.load())
+
+    def __serve_build_asgi_app__(self) -> ASGIApp:
+        return create_application(self._service, self._rules)
+
+    def __del__(self) -> None:
+        self._service.close()
+
+
+class ClusterService(SpeechService):
+    """The service, whose metrics include those of Ray on all nodes."""
+
+    async def metrics_text(self) -> bytes:
+        return merge_metrics([await super().metrics_text(), *await ray_metrics(_metrics_urls())])
+
+
+def _metrics_urls() -> list[str]:
+    return [f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}" for node in ray.nodes() if node["Alive"]]
+
+
+class RayReplicas:
+    """Calls to the replicas through ``handle``, a ``DeploymentHandle``. Implements ``Replicas``."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self._lost: set[str] = set()
+
+    @property
+    def num_lost(self) -> int:
+        return len(self._lost)
+
+    async def describe(self) -> EngineDescription:
+        while True:
+            try:
+                description: EngineDescription = await self._handle.describe.remote()
+            except (RayError, ReplicaUnavailableError) as error:
+                _log.warning("a replica ended before it was described: %s", error)
+            else:
+                return description
+
+    def put(self, content: bytes) -> Awaitable[bytes]:
+        stored: Awaitable[bytes] = ray.put(content)
+        return stored
+
+    async def stream(self, sent: SentRequest) -> AsyncIterator[Event]:
+        handle = self._handle.options(stream=True, multiplexed_model_id=sent.clip.digest)
+        events = handle.speak.remote(sent)
+        try:
+            async for event in events:
+                yield event
+        except (RayError, RayServeException) as error:
+            raise self._as_studio_error(error) from error
+        finally:
+            events.cancel()
+
+    async def prepare_voice(self, voice: VoiceReference, clip: SentFile) -> Event:
+        return await self._call(self._handle.options(multiplexed_model_id=clip.digest).prepare_voice, voice, clip)
+
+    async def spell_out(self, text: str) -> Event:
+        return await self._call(self._handle.spell_out, text)
+
+    async def _call(self, method: Any, *arguments: object) -> Event:
+        try:
+            event: Event = await method.remote(*arguments)
+        except (RayError, RayServeException) as error:
+            raise self._as_studio_error(error) from error
+        return event
+
+    def _as_studio_error(self, error: Exception) -> StudioError:
+        """Return the error of the service for an error of Ray."""
+        if isinstance(error, BackPressureError):
+            return TooManyRequests("The cluster is busy.", remedy="Try again in a few seconds.")
+        if isinstance(error, RayTaskError):  # raised by the code of the replica, not by its loss
+            _log.error("a replica failed", exc_info=error)
+            return InternalError("The speech was not completed.", remedy="Try again.")
+        if isinstance(error, RayActorError):
+            self._lost.add(str(error.actor_id))
+        _log.warning("a replica was lost: %s", error)
+        return WorkerDied("A replica of the cluster was lost.", remedy="Try again.")

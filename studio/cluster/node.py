@@ -1,0 +1,156 @@
+"""The Ray node of this computer: a child process that is started, found again and ended. Does not import Ray."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from studio import paths
+from studio.cluster.options import require_authentication
+from studio.errors import CannotServe
+from studio.storage.atomic_file import atomic_path
+from studio.storage.json_input import read_json
+from studio.system.child_process import new_log_path
+
+DEFAULT_RAY_PORT = 6379
+_START_SECONDS = 180.0
+# A node that leaves the cluster lets its workers finish their lines for this long.
+_DRAIN_SECONDS = 30
+_STOP_SECONDS = _DRAIN_SECONDS + 15.0
+_POLL_SECONDS = 0.2
+# Ray notices the end of a node after three seconds, and of a computer that does not answer after nine. Its own values are
+# 15 and more, and lines wait for it before they are spoken again.
+LOSS_DETECTION = {
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "3000",
+    "RAY_health_check_failure_threshold": "3",
+}
+# What `ray start` prints once the node runs.
+_STARTED = "Ray runtime started."
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A Ray node of this computer.
+
+    Attributes:
+        pid, created: The process that ends all others of the node, and its start time.
+        address: Host and port of the head node, for other nodes.
+        url: URL of the service, empty on other nodes than the head.
+    """
+
+    pid: int
+    created: float
+    address: str
+    url: str = ""
+
+
+def start_node(
+    *, join: str | None, port: int = DEFAULT_RAY_PORT, cores: int | None = None, gpus: int | None = None
+) -> Node:
+    """Start a head node on ``port``, or one that belongs to the head node ``join``. Return when it runs.
+
+    ``cores`` and ``gpus`` are what Ray may use of this computer; by default all. Raise ``CannotServe``.
+    """
+    require_authentication()
+    if (running := running_node()) is not None:
+        raise CannotServe(
+            "A node of the cluster {address} runs on this computer already.",
+            remedy="End it with “timbre cluster stop”.",
+            address=running.address,
+        )
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats"]
+    if join is None:
+        command += ["--head", f"--port={port}", "--include-dashboard=false"]
+    else:
+        command += [f"--address={join}"]
+    command += [f"--num-cpus={cores}"] if cores is not None else []
+    command += [f"--num-gpus={gpus}"] if gpus is not None else []
+    log_path = new_log_path("cluster")
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - the arguments are numbers and the address of the head node
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=LOSS_DETECTION | os.environ | _environment(is_head=join is None),
+            start_new_session=True,
+        )
+    node = Node(process.pid, psutil.Process(process.pid).create_time(), join or f"127.0.0.1:{port}")
+    try:
+        _wait_until_started(process, log_path)
+    except BaseException:
+        _end(node, _STOP_SECONDS)
+        raise
+    remember(node)
+    return node
+
+
+def remember(node: Node) -> None:
+    """Store ``node``, so that other commands find it."""
+    path = _state_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as part:
+        part.write_text(json.dumps(asdict(node)), "utf-8")
+
+
+def running_node() -> Node | None:
+    """Return the node of this computer, or None if none runs."""
+    try:
+        values = read_json(_state_path())
+        node = Node(int(values["pid"]), float(values["created"]), str(values["address"]), str(values["url"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return node if _process(node) is not None else None
+
+
+def stop_node(node: Node, *, grace_seconds: float = _STOP_SECONDS) -> None:
+    """End all processes of ``node``, and kill those that still run after ``grace_seconds``."""
+    _end(node, grace_seconds)
+    _state_path().unlink(missing_ok=True)
+
+
+def _environment(*, is_head: bool) -> dict[str, str]:
+    drain_seconds = 0 if is_head else _DRAIN_SECONDS  # the service has ended before its head node
+    return {"RAY_USAGE_STATS_ENABLED": "0", "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": str(drain_seconds)}
+
+
+def _wait_until_started(process: subprocess.Popen[bytes], log_path: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while _STARTED not in log_path.read_text("utf-8", "replace"):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise CannotServe("Ray did not start on this computer.", remedy="The reason is in {path}.", path=log_path)
+        time.sleep(_POLL_SECONDS)
+
+
+def _process(node: Node) -> psutil.Process | None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(node.pid)
+        if process.create_time() == node.created and process.status() != psutil.STATUS_ZOMBIE:
+            return process
+    return None
+
+
+def _end(node: Node, grace_seconds: float) -> None:
+    process = _process(node)
+    if process is None:
+        return
+    family = [process, *process.children(recursive=True)]
+    process.terminate()  # `ray start --block` ends the others
+    _, alive = psutil.wait_procs(family, grace_seconds)
+    for each in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
+    psutil.wait_procs(alive, grace_seconds)
+
+
+def _state_path() -> Path:
+    return paths.data_folder() / "cluster.json"

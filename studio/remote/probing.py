@@ -1,0 +1,99 @@
+"""Test of the connection to another computer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+import httpx2
+
+from studio.errors import ServerRefused, StudioError
+from studio.pipeline.request import EngineDescription
+from studio.remote import wire
+from studio.remote.address import ServerAddress, descriptions_folder
+from studio.remote.connection import Connection
+from studio.remote.model_description import keep_description
+from studio.remote.openai_worker import MODELS_PATH, VOICES_PATH
+
+_HEALTH_PATH = "/healthz"
+_NUM_ROUND_TRIPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """A server that can be used. ``round_trip_seconds`` is the shortest time of an answer."""
+
+    address: ServerAddress
+    description: EngineDescription
+    round_trip_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class OtherServer:
+    """A server of another program with OpenAI's speech API, and what can be chosen there. Both may be empty."""
+
+    models: tuple[str, ...]
+    voices: tuple[str, ...]
+
+
+def probe(address: ServerAddress, token: str | None) -> ServerFacts:
+    """Connect with ``token`` and return the facts about the server. Blocks. Raise ``StudioError``."""
+    return asyncio.run(_probe(address, token))
+
+
+def probe_other(address: ServerAddress, token: str | None) -> OtherServer:
+    """Connect to a server with OpenAI's speech API. Blocks. Raise ``StudioError``."""
+    return asyncio.run(_probe_other(address, token))
+
+
+async def _probe_other(address: ServerAddress, token: str | None) -> OtherServer:
+    async with Connection(address, token) as connection:
+        try:
+            models = await connection.json("GET", MODELS_PATH)
+            try:
+                voices = await connection.json("GET", VOICES_PATH)
+            except StudioError:  # not part of OpenAI's API
+                voices = None
+        except httpx2.TransportError as error:
+            raise connection.unreachable(error) from error
+    if not isinstance(models, dict) or not isinstance(models.get("data"), list):
+        raise connection.unknown_answer()
+    return OtherServer(_names(models["data"]), _names(voices.get("voices") if isinstance(voices, dict) else voices))
+
+
+def _names(entries: object) -> tuple[str, ...]:
+    """Return the names in a list of names, or of objects with an id or a name."""
+    names = []
+    for entry in entries if isinstance(entries, list) else []:
+        name = entry.get("id", entry.get("name")) if isinstance(entry, dict) else entry
+        if isinstance(name, str) and name:
+            names.append(name)
+    return tuple(names)
+
+
+async def _probe(address: ServerAddress, token: str | None) -> ServerFacts:
+    async with Connection(address, token) as connection:
+        try:
+            answer = await connection.json("GET", wire.ENGINE_PATH)
+            description = await asyncio.to_thread(keep_description, answer, descriptions_folder(address.url))
+            round_trips = []
+            for _ in range(_NUM_ROUND_TRIPS):
+                began = time.perf_counter()
+                await connection.json("GET", _HEALTH_PATH)
+                round_trips.append(time.perf_counter() - began)
+        except httpx2.TransportError as error:
+            raise connection.unreachable(error) from error
+        except ValueError as error:
+            raise unfit(address, error) from error
+    return ServerFacts(address, description, min(round_trips))
+
+
+def unfit(address: ServerAddress, reason: ValueError) -> ServerRefused:
+    """Return the error for a server whose description cannot be read."""
+    return ServerRefused(
+        "{host} runs a version that does not fit this one ({reason}).",
+        remedy="Install the same version of Timbre Studio on both computers.",
+        host=address.host,
+        reason=reason,
+    )

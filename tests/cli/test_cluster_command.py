@@ -1,0 +1,53 @@
+"""`timbre cluster` from the command line: without its libraries, it ends with a sentence."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from terminal import Terminal
+
+# Ray uses deprecated options of Pydantic.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+without_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
+with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
+
+
+@without_ray
+@pytest.mark.parametrize("command", [("start",), ("start", "--join", "10.0.0.5:6379")])
+def test_missing_libraries_are_named(timbre: Terminal, command: tuple[str, ...]) -> None:
+    ran = timbre("cluster", *command)
+    assert ran.status == 70
+    assert "ray" in ran.err
+    assert "[cluster]" in ran.err
+
+
+@with_ray
+def test_ray_without_authentication_is_refused(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    ran = timbre("cluster", "start")
+    assert ran.status == 14
+    assert "RAY_AUTH_MODE=token" in ran.err
+
+
+@with_ray
+def test_a_cluster_for_other_computers_needs_a_token(timbre: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    ran = timbre("cluster", "start", "--host", "0.0.0.0")
+    assert ran.status == 14
+    assert "--token-file" in ran.err
+
+
+@with_ray
+def test_the_state_of_no_cluster_is_an_error(timbre: Terminal) -> None:
+    ran = timbre("cluster", "status")
+    assert ran.status == 14
+    assert "timbre cluster start" in ran.err
+    assert timbre("cluster", "stop").status == 0
+
+
+def test_the_help_names_the_steps(timbre: Terminal) -> None:
+    ran = timbre("cluster", "--help")
+    assert ran.status == 0
+    for step in ("RAY_AUTH_MODE=token", "timbre cluster start --join", "timbre cluster stop"):
+        assert step in ran.out

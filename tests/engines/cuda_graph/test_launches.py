@@ -1,0 +1,90 @@
+"""Numbers of kernels in the recorded computations of the released models, none of which may grow.
+
+In a recorded graph, most kernels take less time than their launch, so their number determines the speed.
+"""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from launches import META, LaunchCounter, meta_flow, meta_speech_lm, meta_vocoder
+
+from studio.engines.cuda_graph.flow import SolverMemory
+from studio.engines.cuda_graph.speech_lm import ContinuousBatch
+from studio.model.config import Precision
+
+_CAPACITY = 512
+_BLOCK_FRAMES = 50
+
+
+def test_counter_counts_kernels_and_copies_but_not_views() -> None:
+    with torch.inference_mode(), LaunchCounter() as counter:
+        x = torch.zeros(4, 6, device=META)
+        y = torch.nn.functional.linear(x.view(2, 2, 6), torch.empty(5, 6, device=META), torch.empty(5, device=META))
+        y[:, 0].add_(1).transpose(0, 1).contiguous()
+        x.copy_(torch.ones(4, 6))
+        torch.ones(3).mul_(2)
+    assert dict(counter.kernels) == {"zeros": 1, "addmm": 1, "add_": 1, "clone": 1}
+    assert dict(counter.host_copies) == {"copy_": 1}
+
+
+@pytest.mark.parametrize(
+    ("generation", "precision", "most"),
+    [
+        ("cosyvoice3", Precision.FLOAT16, 3_800),
+        ("cosyvoice3", Precision.FLOAT32, 3_300),
+        ("cosyvoice2", Precision.FLOAT16, 10_250),
+        ("cosyvoice2", Precision.FLOAT32, 8_200),
+    ],
+)
+def test_flow_block(generation: str, precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = meta_flow(generation, precision, monkeypatch)
+    memory = SolverMemory(flow._model, flow._layouts.estimator, 12 * _BLOCK_FRAMES, flow._cache_dtype)
+    with torch.inference_mode(), LaunchCounter() as counter:
+        memory._compute()
+    assert counter.num_launches <= most, counter.kernels
+    assert not counter.host_copies
+
+
+@pytest.mark.parametrize(
+    ("precision", "most", "most_in_prefill"),
+    [
+        (Precision.INT8, 320, 1_040),
+        (Precision.BFLOAT16, 415, 440),
+        (Precision.FLOAT16, 610, 640),
+        (Precision.FLOAT32, 340, 370),
+    ],
+)
+def test_token(precision: Precision, most: int, most_in_prefill: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    speech_lm = meta_speech_lm(precision, monkeypatch)
+    batch = ContinuousBatch(speech_lm, _CAPACITY)
+    for num_rows in (1, 2):
+        batch._make_memory(num_rows)
+        with torch.inference_mode(), LaunchCounter() as counter:
+            batch._compute(num_rows)
+        assert counter.num_launches <= most, counter.kernels
+        assert not counter.host_copies
+        # Of the scores, which sampling changes. A clone of keys and values would take longer than the step.
+        assert counter.kernels["clone"] <= 1
+    with torch.inference_mode(), LaunchCounter() as counter:
+        speech_lm.advance(
+            torch.empty(110, speech_lm.config.backbone.hidden_size, device=META), speech_lm.open_cache(512)
+        )
+    assert counter.num_launches <= most_in_prefill, counter.kernels
+
+
+@pytest.mark.parametrize(
+    ("generation", "precision", "most"),
+    [
+        ("cosyvoice3", Precision.FLOAT16, 800),
+        ("cosyvoice3", Precision.FLOAT32, 650),
+        ("cosyvoice2", Precision.FLOAT16, 730),
+        ("cosyvoice2", Precision.FLOAT32, 580),
+    ],
+)
+def test_vocoder_chunk(generation: str, precision: Precision, most: int) -> None:
+    vocoder = meta_vocoder(generation, precision)
+    stream = vocoder.open_stream(vocoder.noise(0))
+    with torch.inference_mode(), LaunchCounter() as counter:
+        stream.synthesize(torch.empty(80, _BLOCK_FRAMES, device=META), is_last=False)
+    assert counter.num_launches <= most, counter.kernels

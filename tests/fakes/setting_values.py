@@ -1,0 +1,23 @@
+"""Values of settings that differ from their defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from studio.setting_kinds import BoolSetting, Choice, IntSetting, Number, Setting, ShortcutsSetting, StringsSetting
+
+
+def other_value(setting: Setting[Any]) -> Any:
+    """Return an allowed value of ``setting`` that is not the default."""
+    match setting:
+        case BoolSetting():
+            return not setting.default
+        case IntSetting() | Number():
+            return setting.low if setting.default != setting.low else setting.high
+        case Choice():
+            return next(option.value for option in setting.options if option.value != setting.default)
+        case StringsSetting():
+            return ("a\tb", "安娜")
+        case ShortcutsSetting():
+            return {"play.toggle": ("F7", "Ctrl+P")}
+    return "安娜 {text}"

@@ -1,0 +1,131 @@
+"""Every field of a project and of the dictionaries is the same after writing and reading."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from full_records import FULL_CHECK, full
+from project_samples import RATE, parameters, sound
+
+from studio.model.config import SamplingOptions
+from studio.pipeline.request import LengthVerdict
+from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
+from studio.project.details import CastMember, ProjectDetails
+from studio.project.dictionary import (
+    DictionaryEntry,
+    PronunciationDictionary,
+    load_global_dictionary,
+    save_global_dictionary,
+)
+from studio.project.lines import Heading, Line, LineStyle, Slot
+from studio.project.project import Project
+from studio.project.takes import Take
+from studio.take_checks.policy import CheckMode, ProjectCheckPolicy
+from studio.take_checks.requests import Strictness
+
+# A style has a preset or an instruction, not both.
+STYLE_FIELDS = ("preset", "instruct")
+PRESET, INSTRUCTION = LineStyle(preset="emotion.happy"), LineStyle(instruct="speak with great joy")
+SAMPLING = full(SamplingOptions(top_p=0.5, top_k=7, window_tokens=9, repetition_ratio=0.25))
+DICTIONARY = PronunciationDictionary(
+    (full(DictionaryEntry("Ghent", alias="gent", pronunciation="G EH1 N T", is_case_sensitive=True)),)
+)
+DETAILS = full(
+    ProjectDetails(
+        title="The Harbour",
+        author="A. Writer",
+        narrator="N. Reader",
+        cover=b"\xff\xd8\xff",
+        cast={"mira": CastMember("Anna", PRESET), "tom": CastMember("Max", INSTRUCTION)},
+        columns=("ID", "Text"),
+        guide_track="/videos/harbour.mp4",
+        checks=ProjectCheckPolicy(CheckMode.RETRY, 3, Strictness.STRICT, "SenseVoiceSmall"),
+    ),
+    besides=STYLE_FIELDS,
+)
+TAKE = full(
+    Take(
+        id="take",
+        line_id="line",
+        number=2,
+        created=datetime(2026, 11, 23, 8, 30, tzinfo=UTC),
+        audio_seconds=1.0,
+        sample_rate=RATE,
+        parameters=parameters(
+            "fingerprint",
+            voice_key="voice",
+            spoken_text="Hello there.",
+            style=INSTRUCTION,
+            omitted_style="emotion.sad",
+            speed=1.25,
+            sampling=SAMPLING,
+            odd_length=LengthVerdict.TOO_LONG,
+            engine={"flow": "torch, float32"},
+            versions={"torch": "2.9"},
+        ),
+        is_kept=True,
+        is_complete=False,
+        first_audio_seconds=0.5,
+        real_time_factor=0.75,
+        num_underruns=3,
+        trim_start_seconds=0.1,
+        trim_end_seconds=0.2,
+        check=FULL_CHECK,
+        retry_of="first",
+    ),
+    besides=STYLE_FIELDS,
+)
+
+
+LINE = full(
+    Line(
+        id="line",
+        text="Hello.",
+        voice="Anna",
+        style=PRESET,
+        speed=1.5,
+        seed=2**63 - 1,
+        sampling=SAMPLING,
+        pause_after_seconds=2.0,
+        is_locked=True,
+        chosen_take="take",
+        file_name="scene/one",
+        character="Mira",
+        heading=Heading.SCENE,
+        is_spoken=False,
+        note="slower",
+        slot=Slot(1.25, 2.5),
+        gain_db=-3.0,
+        fade_in_seconds=0.1,
+        fade_out_seconds=0.5,
+        columns={"ID": "d0001", "备注": "慢"},
+    ),
+    besides=STYLE_FIELDS,
+)
+
+
+def test_a_saved_project_keeps_every_field(project: Project, drafts: Path, tmp_path: Path) -> None:
+    other = replace(LINE, id="other", style=INSTRUCTION, chosen_take=None)
+    project.apply(RenameProject("Harbour"))
+    project.apply(InsertLines(0, (replace(LINE, chosen_take=None), other)))
+    project.apply(EditDictionary(DICTIONARY))
+    project.apply(EditDetails(DETAILS))
+    recorder = project.begin_take("line", TAKE.parameters, RATE)
+    recorder.append(sound(TAKE.audio_seconds))
+    take = replace(TAKE, id=recorder.finish().id)
+    project.apply(AddTake(take))
+    project.save(tmp_path / "a.timbre")
+    with Project.open(tmp_path / "a.timbre", drafts) as opened:
+        assert opened.lines == (replace(LINE, chosen_take=take.id), other)
+        assert opened.take(take.id) == take
+        assert opened.script.dictionary == DICTIONARY
+        assert opened.script.details == DETAILS
+        assert opened.script.name == "Harbour"
+        assert opened.notice is None
+
+
+def test_the_dictionary_of_all_projects_keeps_every_field(tmp_path: Path) -> None:
+    save_global_dictionary(DICTIONARY, tmp_path / "words.json")
+    assert load_global_dictionary(tmp_path / "words.json") == DICTIONARY
