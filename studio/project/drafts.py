@@ -27,6 +27,8 @@ _DAMAGED_SUFFIX = ".damaged"
 _TIME_FORMAT = "%Y%m%d-%H%M%S"
 _PART_SUFFIX = ".part"
 _SHOWN_CHARACTERS = 80
+# A window that has just been started locks each draft while it reads it.
+LOCK_WAIT_SECONDS = 1.0
 # Suffixes of the database and of the files that SQLite creates beside it.
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
@@ -79,12 +81,12 @@ class WorkingCopy:
         return working_copy
 
     @classmethod
-    def adopt(cls, path: Path) -> WorkingCopy:
-        """Open a recoverable working copy. Raise ``ProjectInUse`` if another process has opened it."""
+    def adopt(cls, path: Path, *, wait_seconds: float = 0.0) -> WorkingCopy:
+        """Open a recoverable working copy. Raise ``ProjectInUse`` if it stays open elsewhere for ``wait_seconds``."""
         database.require_project(path)
         with database.translate_errors(path), contextlib.ExitStack() as undo:
             try:
-                lock = FileLock(_lock_path(path))
+                lock = FileLock(_lock_path(path), wait_seconds=wait_seconds)
             except BlockingIOError as error:
                 raise ProjectInUse(
                     "This draft is open in another window.", remedy="Continue in that window, or close it."
@@ -207,7 +209,7 @@ def _last_changed(path: Path) -> float | None:
 
 def _discard(path: Path, *others: Path) -> None:
     try:
-        lock = FileLock(_lock_path(path))
+        lock = FileLock(_lock_path(path), wait_seconds=LOCK_WAIT_SECONDS)
     except BlockingIOError:
         return
     except OSError:

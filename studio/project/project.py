@@ -22,7 +22,7 @@ from studio.project.changes import AddTake, Change
 from studio.project.check_records import evidence_from
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.draft_writer import DraftWriter, Unwritten
-from studio.project.drafts import Draft, WorkingCopy, created_at
+from studio.project.drafts import LOCK_WAIT_SECONDS, Draft, WorkingCopy, created_at
 from studio.project.fingerprint import VoiceKeys, fingerprint, voice_matches
 from studio.project.lines import Line, LineState, new_id
 from studio.project.recording import TakeRecorder
@@ -87,7 +87,8 @@ class Project:
 
         Raise ``ProjectInUse`` or ``UnreadableProject``.
         """
-        working_copy = WorkingCopy.adopt(draft.path if isinstance(draft, Draft) else draft)
+        path = draft.path if isinstance(draft, Draft) else draft
+        working_copy = WorkingCopy.adopt(path, wait_seconds=LOCK_WAIT_SECONDS)
         try:
             project = cls(working_copy, global_dictionary=global_dictionary)
             project._adopt_recordings()

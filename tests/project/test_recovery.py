@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from project_samples import RATE, parameters, sound
 
 from studio.errors import ProjectInUse, StudioError
 from studio.project.changes import AddTake, InsertLines, RemoveLines
-from studio.project.drafts import discard_draft, recoverable_drafts
+from studio.project.drafts import WorkingCopy, discard_draft, recoverable_drafts
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 
@@ -203,6 +204,17 @@ def test_a_draft_in_use_is_not_offered_adopted_or_discarded(drafts: Path) -> Non
         with pytest.raises(ProjectInUse, match="open in another window"):
             Project.recover(project.draft_path)
         project.apply(InsertLines(0, (Line(id="b"),)))
+
+
+def test_a_draft_that_another_window_only_looks_at_is_recovered(drafts: Path) -> None:
+    project = Project.create(drafts)
+    project.apply(InsertLines(0, (Line(id="a", text="Words."),)))
+    project.close(keeps_draft=True)
+    # A window that has just been started locks each draft while it reads it.
+    looked_at = WorkingCopy.adopt(project.draft_path)
+    threading.Timer(0.3, lambda: looked_at.close(keeps_draft=True)).start()
+    with Project.recover(project.draft_path) as recovered:
+        assert [line.text for line in recovered.lines] == ["Words."]
 
 
 def test_a_damaged_draft_does_not_affect_others(drafts: Path) -> None:
