@@ -12,7 +12,7 @@ import pytest
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_screen]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 
 
 def test_a_book_becomes_an_audiobook_with_chapters_within_the_limits_of_acx(traveller: Traveller) -> None:

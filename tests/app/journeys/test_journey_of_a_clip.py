@@ -8,7 +8,7 @@ import soundfile
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_screen]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 
 
 def test_a_dropped_clip_is_spoken_in_styles_and_exported(traveller: Traveller) -> None:

@@ -8,7 +8,7 @@ import soundfile
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_screen]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 LARGEST_OVERRUN_SECONDS = 0.1
 
 

@@ -12,7 +12,7 @@ import soundfile
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400), needs_screen]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(2400), needs_screen]
 
 
 def test_all_lines_are_exported_although_the_program_is_killed(traveller: Traveller) -> None:

@@ -7,7 +7,7 @@ from review_takes import LINES
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_screen]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 
 
 def test_two_spoilt_lines_of_ten_are_reviewed_with_keys_only(traveller: Traveller) -> None:

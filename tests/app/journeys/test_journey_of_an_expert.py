@@ -6,7 +6,7 @@ import pytest
 from traveller import Traveller, require_effort
 from virtual_screen import needs_screen
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), needs_screen]
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1), pytest.mark.timeout(1800), needs_screen]
 
 
 def test_the_tools_of_an_expert_work_by_keys_and_mouse(traveller: Traveller) -> None:
