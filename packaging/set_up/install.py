@@ -21,7 +21,7 @@ from set_up.machine import Machine, require_supported
 from set_up.onnx_build import FOR_PROCESSORS, onnx_build, with_build
 from set_up.pip import Pip
 from set_up.progress import Progress
-from set_up.torch_build import TorchSource, torch_sources
+from set_up.torch_build import TorchSource, limitation, torch_sources
 
 FOLDER_VARIABLE = "TIMBRE_ENVIRONMENT"
 
@@ -39,6 +39,8 @@ def wanted_stamp(checkout: Path, environment: Environment, machine: Machine, ext
     build = onnx_build(machine)
     runtime = "" if build == FOR_PROCESSORS else f"; {build}"
     driver = "none" if machine.driver is None else f"nvidia {machine.driver.major or 'of unknown version'}"
+    if machine.driver is not None and machine.driver.is_before_turing:
+        driver += " of GPUs before Turing"
     return Stamp(
         # Programs in an environment contain its absolute path, so a moved checkout needs a new one.
         foundation=f"{checkout} in {environment.folder}; Python {machine.python}; {machine.system} "
@@ -85,6 +87,8 @@ class Installer:
         if is_new:
             require_venv(self._machine, self._apt_get)
         self._progress.note(f"Setting up Timbre Studio in {environment.folder} (only once)")
+        if (limit := limitation(self._machine)) is not None:
+            self._progress.note(limit)
         environment.begin()
         if is_new:
             environment.clear()

@@ -54,5 +54,26 @@ def torch_sources(machine: Machine) -> tuple[TorchSource, ...]:
 
 
 def drives(driver: NvidiaDriver, cuda: int) -> bool:
-    """Return whether ``driver`` supports programs of that CUDA generation; an unknown version is assumed to be new."""
+    """Return whether programs of that CUDA generation run with ``driver``; an unknown version is assumed to be new."""
+    if cuda == CUDA_ON_PYPI and driver.is_before_turing:
+        return False
     return driver.major is None or driver.major >= _OLDEST_DRIVER_OF_CUDA[cuda]
+
+
+def limitation(machine: Machine) -> str | None:
+    """Return what the driver or the GPUs prevent, and what to do; None if nothing is."""
+    driver, wanted = machine.driver, _OLDEST_DRIVER_OF_CUDA[CUDA_ON_PYPI]
+    if driver is None or drives(driver, CUDA_ON_PYPI):
+        return None
+    if driver.is_before_turing:
+        return (
+            "The NVIDIA GPU is older than Turing: PyTorch for CUDA 12 is installed, without TensorRT and ONNX Runtime "
+            "for GPUs, which do not support it."
+        )
+    remedy = f"Update it to {wanted} or later and start again; this needs no other step."
+    if not drives(driver, min(_OLDEST_DRIVER_OF_CUDA)):
+        return f"The NVIDIA driver {driver.major} is too old for PyTorch, so the CPU is used. {remedy}"
+    return (
+        f"The NVIDIA driver {driver.major} does not run CUDA {CUDA_ON_PYPI}. PyTorch for CUDA 12 is installed, which does "
+        f"not support the RTX 50 series; TensorRT and ONNX Runtime for GPUs are left out. {remedy}"
+    )

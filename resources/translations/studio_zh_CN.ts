@@ -2914,10 +2914,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请输入另一台电脑上 `timbre serve` 的令牌。</translation>
     </message>
     <message>
-        <source>Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126, or choose cpu.</source>
-        <translation>请从 https://download.pytorch.org/whl/cu126 安装 CUDA 12.6 版 PyTorch，或选择 cpu。</translation>
-    </message>
-    <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
         <translation>请在两台电脑上安装相同版本的 Timbre Studio。</translation>
     </message>
@@ -2936,6 +2932,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>No cluster runs on this computer.</source>
         <translation>本机没有运行中的集群。</translation>
+    </message>
+    <message>
+        <source>No supported version of PyTorch has kernels for this GPU.</source>
+        <translation>受支持的 PyTorch 版本都没有适用于此 GPU 的内核。</translation>
     </message>
     <message>
         <source>Ray did not start on this computer.</source>
@@ -3040,6 +3040,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Try again in a few seconds.</source>
         <translation>请过几秒再试。</translation>
+    </message>
+    <message>
+        <source>Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0 from {index}.</source>
+        <translation>请将 NVIDIA 驱动更新到 580 或更高版本，然后从 {index} 安装 CUDA 13.0 版 PyTorch。</translation>
+    </message>
+    <message>
+        <source>Update the NVIDIA driver to 580 or later. {then}</source>
+        <translation>请将 NVIDIA 驱动更新到 580 或更高版本。{then}</translation>
     </message>
     <message>
         <source>Use a model of this computer.</source>
@@ -3346,6 +3354,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{all}，空闲 {free}</translation>
     </message>
     <message>
+        <source>{build} Or choose cpu.</source>
+        <translation>{build}也可以选择 cpu。</translation>
+    </message>
+    <message>
         <source>{count} of {total} lines need review.</source>
         <translation>共 {total} 行，其中 {count} 行待检查。</translation>
     </message>
@@ -3496,6 +3508,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{format} does not support {sample_rate} Hz.</source>
         <translation>{format} 不支持 {sample_rate} Hz。</translation>
+    </message>
+    <message>
+        <source>{gpu}; the installed PyTorch does not support {name}</source>
+        <translation>{gpu}；已安装的 PyTorch 不支持 {name}</translation>
+    </message>
+    <message>
+        <source>{gpu}; too old for TensorRT and ONNX Runtime on the GPU</source>
+        <translation>{gpu}；版本过旧，无法在 GPU 上使用 TensorRT 和 ONNX Runtime</translation>
     </message>
     <message>
         <source>{host} does not accept the token.</source>
@@ -4864,6 +4884,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>If it is damaged, reinstall the program.</source>
         <translation>如已损坏，请重新安装程序。</translation>
+    </message>
+    <message>
+        <source>Install PyTorch for CUDA 12.6 from {index}.</source>
+        <translation>请从 {index} 安装 CUDA 12.6 版 PyTorch。</translation>
+    </message>
+    <message>
+        <source>Install PyTorch for CUDA 13.0 from {index}.</source>
+        <translation>请从 {index} 安装 CUDA 13.0 版 PyTorch。</translation>
     </message>
     <message>
         <source>Install the model, or correct the name or folder. `timbre models list` lists models.</source>

@@ -1,4 +1,4 @@
-"""``python -m studio.engines.installed``: print library versions and the GPU as one JSON object.
+"""``python -m studio.engines.installed``: print library versions and the GPUs as one JSON object.
 
 Runs in a separate process, for callers that must not load these libraries.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 
 
 def main() -> int:
@@ -15,12 +16,14 @@ def main() -> int:
     os.dup2(2, 1)  # libraries print to standard output
     import torch  # noqa: PLC0415
 
+    from studio.engines.machine import gpus, unsupported_gpus  # noqa: PLC0415
     from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415
 
     facts = {
         "torch": torch.__version__,
         "onnxruntime": onnxruntime.__version__,
-        "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None,
+        "gpus": [asdict(gpu) | {"kind": gpu.kind.value} for gpu in gpus()],
+        "unsupported": [asdict(gpu) | {"kind": gpu.kind.value} for gpu in unsupported_gpus()],
     }
     os.write(answer, json.dumps(facts).encode())
     return 0

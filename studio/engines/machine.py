@@ -10,6 +10,7 @@ import subprocess
 import psutil
 import torch
 
+from studio.engines.gpu_support import fitting_build
 from studio.engines.stage import Device
 from studio.errors import UnusableSetting
 from studio.model.device_kind import DeviceKind
@@ -77,6 +78,11 @@ def _has_kernels(gpu: Device) -> bool:
     return False
 
 
+def unsupported_gpus() -> tuple[Device, ...]:
+    """Return the GPUs for which the installed torch has no kernels."""
+    return tuple(gpu for gpu in _all_gpus(None) if not _has_kernels(gpu))
+
+
 def device_named(name: str, *, num_threads: int | None = None) -> Device:
     """Return the device that ``name`` selects.
 
@@ -94,13 +100,14 @@ def device_named(name: str, *, num_threads: int | None = None) -> Device:
     for gpu in found:
         if name.casefold() in gpu.name.casefold():
             return gpu
-    for gpu in _all_gpus(num_threads):
+    for gpu in unsupported_gpus():
         if name in (gpu.kind.value, gpu.torch_name) or name.casefold() in gpu.name.casefold():
             raise UnusableSetting(
                 "The installed PyTorch {version} does not support {gpu}.",
-                remedy="Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126, or choose cpu.",
+                remedy="{build} Or choose cpu.",
                 version=torch.__version__,
                 gpu=gpu.name,
+                build=fitting_build(gpu),
             )
     raise UnusableSetting(
         "No GPU that PyTorch can use matches “{wish}”.",

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -25,11 +26,14 @@ from studio.audio.portaudio import device_names
 from studio.catalog.folders import bundled_folder, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
 from studio.catalog.machine import MachineFacts
+from studio.engines.gpu_support import TURING, fitting_build, has_cuda_13
+from studio.engines.stage import Device
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
 from studio.health.error_reference import code_meanings
 from studio.health.log_file import recent_errors
 from studio.messages import Message, listed, wording
+from studio.model.device_kind import DeviceKind
 from studio.model.generations import detect_generation
 from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
@@ -107,38 +111,52 @@ def _supported_pythons() -> list[tuple[int, int]] | None:
 
 def check_engines(machine: MachineFacts) -> Iterator[Check]:
     """Check PyTorch and ONNX Runtime, and whether PyTorch can use the GPU."""
-    answer = _probe_engines()
-    if isinstance(answer, Check):  # the libraries cannot be loaded
-        yield answer
-        yield _check_gpu(machine, sees_gpu=None)
+    found = _probe_engines()
+    if isinstance(found, Check):  # the libraries cannot be loaded
+        yield found
+        yield _check_gpu(machine, None)
         return
     yield Check(
         wording("engine"),
         Verdict.FINE,
-        wording(
-            "PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=answer["torch"], onnxruntime=answer["onnxruntime"]
-        ),
+        wording("PyTorch {torch}, ONNX Runtime {onnxruntime}", torch=found.torch, onnxruntime=found.onnxruntime),
     )
-    yield _check_gpu(machine, sees_gpu=bool(answer["gpu"]))
+    yield _check_gpu(machine, found)
 
 
-def _probe_engines() -> dict[str, str] | Check:
+@dataclass(frozen=True)
+class _Engines:
+    """Versions of the libraries, and the GPUs with and without kernels in the installed PyTorch."""
+
+    torch: str
+    onnxruntime: str
+    gpus: tuple[Device, ...]
+    unsupported: tuple[Device, ...]
+
+
+def _probe_engines() -> _Engines | Check:
     subject = wording("engine")
     try:
         asked = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, *_ENGINES_PROBE], capture_output=True, text=True, timeout=_ENGINE_SECONDS, check=False
         )
-        answer: dict[str, str] = parse_json(asked.stdout)
+        answer: dict[str, Any] = parse_json(asked.stdout)
+        gpus, unsupported = (tuple(_device(facts) for facts in answer[name]) for name in ("gpus", "unsupported"))
+        return _Engines(answer["torch"], answer["onnxruntime"], gpus, unsupported)
     except (OSError, subprocess.TimeoutExpired):
         return Check(subject, Verdict.BROKEN, wording("PyTorch does not start."), repair_hint())
     except ValueError:
         reason = (asked.stderr.strip().splitlines() or [f"status {asked.returncode}"])[-1]
         finding = wording("PyTorch or ONNX Runtime cannot be loaded ({reason}).", reason=reason)
         return Check(subject, Verdict.BROKEN, finding, repair_hint())
-    return answer
 
 
-def _check_gpu(machine: MachineFacts, *, sees_gpu: bool | None) -> Check:
+def _device(facts: dict[str, Any]) -> Device:
+    capability = tuple(facts["compute_capability"])
+    return Device(**(facts | {"kind": DeviceKind(facts["kind"]), "compute_capability": capability}))
+
+
+def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
     subject, gpu = wording("GPU"), machine.gpu
     if gpu is None:
         return Check(subject, Verdict.FINE, wording("no NVIDIA GPU; running on the CPU"))
@@ -148,12 +166,20 @@ def _check_gpu(machine: MachineFacts, *, sees_gpu: bool | None) -> Check:
         memory=in_gibibytes(gpu.memory_bytes),
         driver=gpu.driver,
     )
-    if sees_gpu is False:
+    if engines is None:
+        return Check(subject, Verdict.FINE, found)
+    if engines.unsupported and not engines.gpus:
+        first = engines.unsupported[0]
+        finding = wording("{gpu}; the installed PyTorch does not support {name}", gpu=found, name=first.name)
+        return Check(subject, Verdict.LIMITED, finding, fitting_build(first))
+    if not engines.gpus:
+        return Check(subject, Verdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), how_to_use_card())
+    if not has_cuda_13(gpu.driver) and (engines.gpus[0].compute_capability or TURING) >= TURING:
         return Check(
             subject,
             Verdict.LIMITED,
-            wording("{gpu}; not usable by PyTorch", gpu=found),
-            how_to_use_card(),
+            wording("{gpu}; too old for TensorRT and ONNX Runtime on the GPU", gpu=found),
+            wording("Update the NVIDIA driver to 580 or later. {then}", then=how_to_use_card()),
         )
     return Check(subject, Verdict.FINE, found)
 

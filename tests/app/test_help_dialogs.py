@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -128,7 +129,8 @@ def test_a_long_result_is_wrapped_in_a_narrow_dialog(bench: Bench) -> None:
 
 
 def test_the_help_menu_opens_the_dialog_with_real_checks(bench: Bench, monkeypatch: Any) -> None:
-    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')'))
+    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": []}
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
     window = bench.open_window()
     bench.trigger("help.doctor")
     (dialog,) = window.findChildren(DiagnosticsDialog)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ from terminal import Ran, Terminal
 from studio import paths
 from studio.catalog.installed import InstallRecord, RecordedFile, write_record
 from studio.catalog.machine import Gpu, MachineFacts
+from studio.engines.stage import Device
 from studio.health import checks
+from studio.model.device_kind import DeviceKind
 from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(120)
@@ -27,7 +31,8 @@ def check(ran: Ran, subject: str) -> dict[str, str]:
 @pytest.fixture
 def without_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the probe of the engines, because loading torch takes seconds."""
-    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", 'print(\'{"torch": "2", "onnxruntime": "1", "gpu": null}\')'))
+    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": []}
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
 
 
 @pytest.mark.slow
@@ -151,6 +156,55 @@ def test_a_gpu_that_pytorch_cannot_use_is_reported(timbre: Terminal, monkeypatch
     found = check(timbre("doctor", "--json"), "graphics card")
     assert found["finding"] == "NVIDIA GeForce RTX 4070, 12.0 GB of memory, driver 580.1; not usable by PyTorch"
     assert "build of PyTorch" in found["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "driver", "is_supported", "finding", "remedy"),
+    [
+        ((8, 9), "580.95.05", True, "NVIDIA card, 8.0 GB of memory, driver 580.95.05", ""),
+        (
+            (6, 1),
+            "580.95.05",
+            False,
+            "; the installed PyTorch does not support NVIDIA card",
+            "Install PyTorch for CUDA 12.6 from",
+        ),
+        (
+            (12, 0),
+            "576.80",
+            False,
+            "; the installed PyTorch does not support NVIDIA card",
+            "Update the NVIDIA driver to 580",
+        ),
+        (
+            (8, 6),
+            "550.54",
+            True,
+            "; too old for TensorRT and ONNX Runtime on the GPU",
+            "Update the NVIDIA driver to 580",
+        ),
+        ((6, 1), "550.54", True, "NVIDIA card, 8.0 GB of memory, driver 550.54", ""),
+    ],
+)
+def test_build_and_driver_that_the_gpu_needs_are_named(
+    timbre: Terminal,
+    monkeypatch: pytest.MonkeyPatch,
+    capability: tuple[int, int],
+    driver: str,
+    is_supported: bool,
+    finding: str,
+    remedy: str,
+) -> None:
+    card = Gpu("NVIDIA card", 8 << 30, driver)
+    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
+    monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
+    device = Device(DeviceKind.CUDA, "NVIDIA card", 8, 8 << 30, 0, capability, driver)
+    answer = {"torch": "2", "onnxruntime": "1", "gpus": [], "unsupported": []}
+    answer["gpus" if is_supported else "unsupported"] = [asdict(device) | {"kind": "cuda"}]
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
+    found = check(timbre("doctor", "--json"), "graphics card")
+    assert found["finding"].endswith(finding)
+    assert found["remedy"].startswith(remedy)
 
 
 def test_the_error_codes_are_explained(timbre: Terminal) -> None:

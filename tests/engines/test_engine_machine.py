@@ -11,9 +11,10 @@ import torch
 
 from studio.engines import machine
 from studio.engines.candidate import EngineTarget, facts_of, key_of
+from studio.engines.gpu_support import fitting_build
 from studio.engines.history import phase_history, remaining_seconds
 from studio.engines.library_errors import is_device_lost, is_out_of_memory
-from studio.engines.machine import budget_bytes, device_named, empty_cache, processor
+from studio.engines.machine import budget_bytes, device_named, empty_cache, processor, unsupported_gpus
 from studio.engines.manifest import Manifest, Verification
 from studio.engines.stage import Device
 from studio.engines.task import Step
@@ -67,9 +68,26 @@ def test_gpu_without_kernels_is_not_chosen(
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _index: card)
     monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: architectures)
     assert device_named("auto").kind is (DeviceKind.CUDA if is_usable else DeviceKind.CPU)
+    assert len(unsupported_gpus()) == (not is_usable)
     if not is_usable:
-        with pytest.raises(UnusableSetting, match=r"does not support NVIDIA GeForce GTX 1080.*cu126"):
+        with pytest.raises(UnusableSetting, match="does not support NVIDIA GeForce GTX 1080"):
             device_named("cuda")
+
+
+@pytest.mark.parametrize(
+    ("capability", "driver", "remedy"),
+    [
+        ((6, 1), "580.95.05", "Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126"),
+        ((7, 0), "535.10", "Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126"),
+        ((12, 0), "580.95.05", "Install PyTorch for CUDA 13.0 from https://download.pytorch.org/whl/cu130"),
+        ((12, 0), "576.80", "Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0"),
+        ((12, 0), "cuda-12.6", "Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0"),
+        ((3, 5), "470.10", "No supported version of PyTorch"),
+    ],
+)
+def test_sentence_names_the_build_that_supports_the_gpu(capability: tuple[int, int], driver: str, remedy: str) -> None:
+    gpu = replace(SMALL, compute_capability=capability, driver=driver)
+    assert str(fitting_build(gpu)).startswith(remedy)
 
 
 def test_budget_is_the_free_memory_less_the_reserve(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,15 @@ def test_another_foundation_needs_a_new_environment(set_up: SetUp, change: str) 
     assert set_up.venvs_made == 2
 
 
+def test_a_gpu_before_turing_gets_its_build_and_a_reason(set_up: SetUp) -> None:
+    """Also where an earlier version installed the build for CUDA 13."""
+    set_up.start(machine(driver=NvidiaDriver(580)))
+    calls = set_up.start(machine(driver=NvidiaDriver(580, is_before_turing=True)))
+    assert calls[0].startswith("--no-deps --index-url https://download.pytorch.org/whl/cu126 ")
+    assert any("older than Turing" in told for told in set_up.progress.told)
+    assert set_up.venvs_made == 2
+
+
 def test_an_interrupted_set_up_is_started_over(set_up: SetUp) -> None:
     set_up.fails_on = "--editable"
     with pytest.raises(SetUpFailed):

@@ -9,9 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
+from studio.engines.gpu_support import TURING
 from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts, why_not_quantized
 from studio.engines.stage import Stage
-from studio.engines.tensorrt.library import TURING, Library, find_library
+from studio.engines.tensorrt.library import Library, find_library
 from studio.errors import UnsupportedPrecision
 from studio.messages import Message, wording
 from studio.model.config import Precision

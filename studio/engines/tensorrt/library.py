@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from studio.engines.gpu_support import TURING
 from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
 # Module, and whether it is TensorRT for RTX, which is first: it is small and builds plans in seconds.
 _PACKAGES = (("tensorrt_rtx_bindings", True), ("tensorrt", False))
-TURING = (7, 5)
 # The first version with the building and execution interfaces of version 11.
 _OLDEST = (10, 13)
 
