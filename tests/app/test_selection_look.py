@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QApplication, QDialog, QListWidget, QTreeWidget, QTreeWidgetItem, QVBoxLayout
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QHeaderView,
+    QListWidget,
+    QStyle,
+    QStyleOptionViewItem,
+    QTableWidget,
+    QTableWidgetItem,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+)
 from pytestqt.qtbot import QtBot
 
 from studio.app.theme.appearance import Appearance, apply_theme
@@ -45,3 +57,24 @@ def test_the_selected_row_has_a_tint_and_a_bar(qtbot: QtBot, theme: None) -> Non
         assert [image.pixelColor(x, y).name() for x in range(SELECTION_BAR)] == [colors.accent] * SELECTION_BAR
         assert image.pixelColor(view.viewport().width() - 3, y).name() == colors.selection
         assert image.pixelColor(1, other.center().y()).name() == colors.surface
+
+
+@pytest.mark.parametrize("name", ["老船长", "Innkeeper"])
+def test_a_first_column_that_is_sized_to_its_contents_shows_them_whole(qtbot: QtBot, theme: None, name: str) -> None:
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    table = QTableWidget(1, 2, dialog)
+    table.setHorizontalHeaderLabels(["a", "b"])
+    table.setItem(0, 0, QTableWidgetItem(name))
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    dialog.show()
+    option = QStyleOptionViewItem()
+    option.initFrom(table)
+    option.rect = table.visualItemRect(table.item(0, 0))
+    option.features = QStyleOptionViewItem.ViewItemFeature.HasDisplay
+    option.text = name
+    option.viewItemPosition = QStyleOptionViewItem.ViewItemPosition.Beginning
+    style = table.style()
+    room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, table).width()
+    margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, table) + 1
+    assert room - 2 * margin >= option.fontMetrics.horizontalAdvance(name)

@@ -47,8 +47,7 @@ QTableView, QListView, QTreeView, QPlainTextEdit, QTextEdit {{ border: 1px solid
 QTableView:focus, QListView:focus, QTreeView:focus, QPlainTextEdit:focus, QTextEdit:focus {{
     border: 2px solid {accent}; margin: 0; }}
 QAbstractItemView {{ outline: 0; }}
-QDialog QListView::item, QDialog QTreeView::item:first, QDialog QTreeView::item:only-one,
-QDialog QTableView::item:first, QDialog QTableView::item:only-one {{
+QDialog QListView::item, QDialog QTreeView::item, QDialog QTableView::item {{
     border-left: {selection_bar}px solid transparent; }}
 QDialog QListView::item:selected, QDialog QTreeView::item:selected, QDialog QTableView::item:selected {{
     background: {selection}; color: {ink}; }}
