@@ -6887,7 +6887,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>**Play › Cut silence…** shortens long pauses in the takes of the selected lines.</source>
-        <translation>**播放 › 缩短停顿…**可缩短所选各行版本中过长的停顿。</translation>
+        <translation>**播放 › 缩短停顿**可缩短所选各行版本中过长的停顿。</translation>
     </message>
     <message>
         <source>**Changed** marks lines that differ from their take. **Ctrl+Shift+Enter** speaks all of them.</source>
