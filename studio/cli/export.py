@@ -239,8 +239,6 @@ async def _export(
     print_findings(group_errors(not_speakable))
     if not_speakable and not (arguments.skip_failed and items):
         raise _summary_error(not_speakable, len(script.lines))
-    with _line_checker(arguments, command_context, script, folder) as checker:
-        items, taken = await _checked_takes(items, taken, script, command_context.open_library(), checker)
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
     part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
     origin = (
@@ -249,6 +247,9 @@ async def _export(
     book = book_details(arguments, script.book)
     settings = _settings(arguments, script.name, provenance)
     settings = with_times(replace(settings, origin=origin, book=book, style_names=speaking.style_names()), arguments)
+    ExportPlan.make(items, arguments.out, settings)  # raises for unusable options before takes are checked
+    with _line_checker(arguments, command_context, script, folder) as checker:
+        items, taken = await _checked_takes(items, taken, script, command_context.open_library(), checker)
     exported, fitted = fit_speech(speaking, items, requests, fitting, retaken) if fitting else (items, {})
     plan = ExportPlan.make(exported, arguments.out, settings)
     check_space(

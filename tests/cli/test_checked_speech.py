@@ -241,3 +241,11 @@ def test_takes_of_a_project_are_not_checked_otherwise(timbre: Terminal, clip: Pa
     checks = use(timbre, FakeChecks())
     assert export_project(timbre, clip, *options).status == 0
     assert checks.requests == []
+
+
+@pytest.mark.parametrize("options", [["--pattern", "{nothing}"], ["--cover", "nowhere.png"]], ids=" ".join)
+def test_takes_are_checked_after_the_options(timbre: Terminal, clip: Path, options: list[str]) -> None:
+    unchecked_project(Path("talk.timbre").absolute())
+    checks = use(timbre, FakeChecks())
+    assert export_project(timbre, clip, "--check", *options).status != 0
+    assert checks.requests == []
