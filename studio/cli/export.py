@@ -81,6 +81,7 @@ from studio.export.provenance import Provenance, licence_of_model
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.standards import standard_named
 from studio.export.subtitles import SubtitleFormat
+from studio.export.target_folder import Origin
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineDescription, LengthFinding
@@ -240,13 +241,14 @@ async def _export(
     if not_speakable and not (arguments.skip_failed and items):
         raise _summary_error(not_speakable, len(script.lines))
     provenance = Provenance(folder.name, arguments.licence or licence_of_model(folder))
-    part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
-    origin = (
-        origin_of_project(script.project, part=part) if script.project else origin_of_file(arguments.script, part=part)
-    )
     book = book_details(arguments, script.book)
-    settings = _settings(arguments, script.name, provenance)
-    settings = with_times(replace(settings, origin=origin, book=book, style_names=speaking.style_names()), arguments)
+    settings = replace(
+        _settings(arguments, script.name, provenance),
+        origin=_origin(arguments, script),
+        book=book,
+        style_names=speaking.style_names(),
+    )
+    settings = with_times(settings, arguments)
     ExportPlan.make(items, arguments.out, settings)  # raises for unusable options before takes are checked
     with _line_checker(arguments, command_context, script, folder) as checker:
         items, taken = await _checked_takes(items, taken, script, command_context.open_library(), checker)
@@ -301,6 +303,13 @@ async def _export(
     if arguments.json:
         print(_as_json(result, plan, warnings, not_speakable, line_checks), flush=True)
     _require_success(not_speakable | {each.item.index: each.error for each in result.failures}, len(script.lines))
+
+
+def _origin(arguments: argparse.Namespace, script: OpenScript) -> Origin:
+    part = "" if arguments.lines is None else ",".join(str(number) for number, _ in script.lines)
+    if script.project:
+        return origin_of_project(script.project, part=part)
+    return origin_of_file(arguments.script, part=part)
 
 
 @contextlib.contextmanager
