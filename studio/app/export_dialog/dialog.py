@@ -38,7 +38,7 @@ from studio.project.project import Project
 from studio.settings_store import Settings
 
 _PREVIEW_DELAY_MS = 120  # avoids an update for each typed letter
-_DEFAULT_SIZE = (1040, 640)
+_DEFAULT_SIZE = (1200, 640)
 
 
 class ExportDialog(QDialog):

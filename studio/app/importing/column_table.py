@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QTableWidget, QTableWidgetItem, QWidget
 
 from studio.app.translation import QT_TRANSLATE_NOOP
@@ -67,11 +68,19 @@ class ColumnTable(QTableWidget):
                 item.setToolTip(cells[at])
                 self.setItem(row, at, item)
         self._mark_unused()
+        if self.boxes:
+            self.setRowHeight(0, self.boxes[0].sizeHint().height() + 4)
+        self._fit_columns()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Fit the columns with the style of the dialog, which the table has only now."""
+        super().showEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
         self.resizeColumnsToContents()
         for at in range(len(self.boxes)):
             self.setColumnWidth(at, min(max(self.columnWidth(at), _NARROWEST_PIXELS), _WIDEST_PIXELS))
-        if self.boxes:
-            self.setRowHeight(0, self.boxes[0].sizeHint().height() + 4)
 
     def _box(self, name: str, field: Field | None) -> QComboBox:
         box = QComboBox()

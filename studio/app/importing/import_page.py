@@ -200,7 +200,6 @@ class ImportPage(QDialog):
             more.setForeground(self.palette().placeholderText())
             self.lines.setItem(len(shown), _TEXT, more)
         self.lines.setColumnHidden(_CHARACTER, not any(line.character for line in shown))
-        self.lines.resizeColumnToContents(_CHARACTER)
 
     def _line_table(self) -> QTableWidget:
         table = QTableWidget(0, 2)
@@ -211,6 +210,7 @@ class ImportPage(QDialog):
         table.setTabKeyNavigation(False)
         table.setShowGrid(False)
         table.verticalHeader().hide()
+        table.horizontalHeader().setSectionResizeMode(_CHARACTER, QHeaderView.ResizeMode.ResizeToContents)
         table.horizontalHeader().setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
         table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return table

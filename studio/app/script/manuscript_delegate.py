@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem, QToolTip, QWidget
 
 from studio.app.checking.verdicts import VerdictMark
@@ -176,7 +176,8 @@ class ManuscriptDelegate(TextDelegate):
             left = columns.wave_left if columns.wave_width else columns.duration_left
             if columns.duration_width:
                 painter.setPen(QColor(colour))
-                painter.drawText(QRectF(left, row.text_top, right - left, row.pitch), _ALIGN_RIGHT, words)
+                shown = shorten(words, painter.fontMetrics(), right - left)
+                painter.drawText(QRectF(left, row.text_top, right - left, row.pitch), _ALIGN_RIGHT, shown)
             return
         if columns.duration_width:
             painter.setPen(QColor(colour))
@@ -298,3 +299,10 @@ class ManuscriptDelegate(TextDelegate):
         cell: QRect = option.rect
         left, width = self.layouts.text_left(kind), self.layouts.text_width(kind)
         editor.fit(QRect(cell.left() + left, cell.top() + row.text_top, width, round(row.text_height)))
+
+
+def shorten(words: str, metrics: QFontMetrics, width: int) -> str:
+    """Return ``words``, or their last word if only that fits ``width`` pixels: the share of a line that is spoken."""
+    if metrics.horizontalAdvance(words) <= width:
+        return words
+    return metrics.elidedText(words.split()[-1], Qt.TextElideMode.ElideRight, width)

@@ -14,7 +14,7 @@ _WIDTHS: tuple[dict[Column, int], ...] = (
     {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84, Column.STYLE: 92, Column.DURATION: 60},
     {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84, Column.STYLE: 92},
     {Column.NUMBER: 48, Column.STATE: 124, Column.VOICE: 84},
-    {Column.NUMBER: 40, Column.STATE: 112},
+    {Column.NUMBER: 40, Column.STATE: 124},
 )
 # Shown if a line uses them and the other columns leave space.
 _OPTIONAL_WIDTHS = {Column.CHARACTER: 100, Column.FILE_NAME: 120, Column.NOTE: 140}

@@ -9,9 +9,11 @@ from typing import Any
 import openpyxl
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
 from studio.app.importing.import_page import ImportPage, has_choices
+from studio.app.theme.appearance import Appearance, apply_theme
 from studio.project.importing.script_file import ImportOptions, read_file
 from studio.project.importing.tables import Field
 
@@ -40,6 +42,17 @@ def made(bench: Bench, page: ImportPage) -> Any:
 
 def choose(page: ImportPage, column: int, words: str) -> None:
     page.columns.boxes[column].setCurrentText(words)
+
+
+def test_columns_of_a_table_show_short_cells_whole(bench: Bench, page_of: MakePage, qapp: QApplication) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
+    try:
+        table = page_of("lines.csv", "Key,Line,File\nd1,Hello.,vo/mira/d0001.wav\n").columns
+        widths = [table.columnWidth(column) for column in range(3)]
+        assert all(width >= table.sizeHintForColumn(column) for column, width in enumerate(widths))
+        assert widths[2] > widths[0], "the path is wider than the box above it"
+    finally:
+        apply_theme(qapp, Appearance.SYSTEM)
 
 
 def test_columns_are_mapped_with_a_preview(bench: Bench, page_of: MakePage) -> None:

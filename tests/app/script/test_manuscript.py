@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtTest import QTest
 from window_bench import Bench, write_on
 
 from studio.app.script.line_model import SLOT_ROLE, Column
+from studio.app.script.manuscript_delegate import shorten
 from studio.app.script.manuscript_layout import RowKind
 from studio.app.window import MainWindow
 from studio.project.changes import EditLines, InsertLines
@@ -224,3 +226,11 @@ def test_notes_have_neither_voice_nor_state_in_the_compact_table(bench: Bench, w
         bench.session.editor.apply(EditLines({"b": {"is_spoken": False}}))
         assert image_of(4, column) != spoken
         bench.session.editor.apply(EditLines({"b": {"is_spoken": True}}))
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(("words", "short"), [("Speaking 40%", "40%"), ("生成中 40%", "40%"), ("Failed", "F…")])
+def test_a_state_in_a_narrow_row_is_shortened(words: str, short: str) -> None:
+    metrics = QFontMetrics(QFont())
+    assert shorten(words, metrics, metrics.horizontalAdvance(words)) == words
+    assert shorten(words, metrics, metrics.horizontalAdvance(short)) == short
