@@ -305,4 +305,4 @@ def shorten(words: str, metrics: QFontMetrics, width: int) -> str:
     """Return ``words``, or their last word if only that fits ``width`` pixels: the share of a line that is spoken."""
     if metrics.horizontalAdvance(words) <= width:
         return words
-    return metrics.elidedText(words.split()[-1], Qt.TextElideMode.ElideRight, width)
+    return metrics.elidedText(words.rsplit(maxsplit=1)[-1], Qt.TextElideMode.ElideRight, width)
