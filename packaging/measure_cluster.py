@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -206,10 +207,14 @@ class _Measuring:
         os.kill(int((self._folder / "busy").read_text("utf-8")), signal.SIGKILL)
 
     def kill_node(self) -> None:
-        """Kill all processes of the node that runs the line, and start another node."""
-        raylet = psutil.Process(int((self._folder / "busy").read_text("utf-8"))).ppid()
+        """Kill all processes of the node that runs the line."""
+        raylet = psutil.Process(psutil.Process(int((self._folder / "busy").read_text("utf-8"))).ppid())
         for node in self._cluster.worker_nodes:
-            if any(info.process.pid == raylet for info in node.all_processes["raylet"]):
+            if any(info.process.pid == raylet.pid for info in node.all_processes["raylet"]):
+                # `remove_node` does not end the replicas, which would notice the loss of their node a little later.
+                for process in (raylet, *raylet.children(recursive=True)):
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        process.kill()
                 self._cluster.remove_node(node, allow_graceful=False)
                 break
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,6 @@ from studio.errors import UnreadableClip
 from studio.pipeline.request import ConversionRequest, SynthesisRequest
 from studio.storage.atomic_file import atomic_path
 from studio.storage.disk import require_regular_file
-
-# Clips that the ingress keeps in Ray's object store. One clip takes at most a few megabytes.
-_KEPT_CLIPS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +33,29 @@ class SentRequest:
 
 
 class Sender:
-    """Files that the ingress sends with requests. ``put`` stores bytes where every replica can read them."""
+    """Files that the ingress sends with requests. ``put`` stores bytes where every replica can read them.
+
+    A file is stored again for each request: a copy of an earlier one may be on a node that has just been lost, and Ray
+    waits ten seconds (``object_manager_pull_timeout_ms``) before it fetches it from another node.
+    """
 
     def __init__(self, put: Callable[[bytes], Awaitable[bytes]]) -> None:
         self._put = put
-        self._clips: OrderedDict[tuple[Path, int, int], SentFile] = OrderedDict()
 
     def clip(self, path: Path) -> SentFile:
-        """Return the file of a clip, which is read and stored again only after it has changed. Raise ``UnreadableClip``."""
+        """Return the file of a clip. Raise ``UnreadableClip``."""
         try:
             require_regular_file(path)
-            status = path.stat()
-            key = (path, status.st_mtime_ns, status.st_size)
-            if key not in self._clips:
-                self._clips[key] = self.file(path)
+            return self.file(path)
         except OSError as error:
             raise UnreadableClip(
                 "{file} cannot be opened.",
                 remedy="Check the path and that the file may be read.",
                 file=path.name or path,
             ) from error
-        self._clips.move_to_end(key)
-        while len(self._clips) > _KEPT_CLIPS:
-            self._clips.popitem(last=False)
-        return self._clips[key]
 
     def file(self, path: Path) -> SentFile:
-        """Return a file that is sent once. Raise ``OSError``."""
+        """Return a file. Raise ``OSError``."""
         content = path.read_bytes()
         return SentFile(hashlib.sha256(content).hexdigest(), path.suffix, self._put(content))
 

@@ -102,7 +102,9 @@ def test_an_error_of_the_model_keeps_its_type(replicas: LocalReplicas) -> None:
     run(replicas, speak)
 
 
-def test_a_clip_is_stored_once_and_fetched_once_by_each_replica(replicas: LocalReplicas, tmp_path: Path) -> None:
+def test_a_clip_is_fetched_once_by_each_replica_and_never_from_another_one(
+    replicas: LocalReplicas, tmp_path: Path
+) -> None:
     clip = Path(shutil.copy(CLIP, tmp_path / "voice.wav"))
 
     async def speak(backend: ClusterBackend) -> None:
@@ -112,8 +114,9 @@ def test_a_clip_is_stored_once_and_fetched_once_by_each_replica(replicas: LocalR
         await audio_of(backend.synthesize(SynthesisRequest("one", VoiceReference(clip))))
 
     run(replicas, speak)
-    assert [each.num_fetched for each in replicas.stored] == [2, 1]
-    assert [each.content for each in replicas.stored] == [CLIP.read_bytes(), b"another recording"]
+    # Each request has its own copy, which only the ingress has: the node of another replica may be lost.
+    assert [each.num_fetched for each in replicas.stored] == [1, 1, 0, 0, 1]
+    assert [each.content for each in replicas.stored] == [CLIP.read_bytes()] * 4 + [b"another recording"]
     assert len({each.clip.digest for each in replicas.sent}) == 2
 
 
