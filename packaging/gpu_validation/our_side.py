@@ -53,7 +53,7 @@ class OurSide:
         self._speech_lm = cast("SpeechLM", self.stages[Stage.SPEECH_LM])
         self._flow = cast("FlowDecoder", self.stages[Stage.FLOW])
         self._vocoder = cast("Vocoder", self.stages[Stage.VOCODER])
-        self._decoder = DecoderStages(self._flow, self._vocoder, CostModel(self.checkpoint.flow))
+        self._decoder = DecoderStages(self._flow, self._vocoder, CostModel(self.checkpoint.flow), self.place.torch_name)
         self._batch_decoder = self._decoder.in_batch(threading.Semaphore(self._flow.max_concurrent_lines))
         self._voice: PreparedVoice | None = None
 

@@ -3222,6 +3222,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>文件夹不为空</translation>
     </message>
     <message>
+        <source>the installed {library} needs an NVIDIA driver of version 580 or later</source>
+        <translation>已安装的 {library} 需要 580 或更高版本的 NVIDIA 驱动</translation>
+    </message>
+    <message>
         <source>the length is unusual for the text</source>
         <translation>时长与文本不符</translation>
     </message>
@@ -3562,12 +3566,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 在合成途中{how}。</translation>
     </message>
     <message>
+        <source>{library} does not support compute capability {c}</source>
+        <translation>{library} 不支持计算能力 {c}</translation>
+    </message>
+    <message>
         <source>{library} is installed, but its libraries cannot be loaded</source>
         <translation>已安装 {library}，但无法加载其库文件</translation>
     </message>
     <message>
         <source>{library} is not installed</source>
         <translation>未安装 {library}</translation>
+    </message>
+    <message>
+        <source>{library} is not installed (pip install &apos;timbre-studio[{extra}]&apos;)</source>
+        <translation>未安装 {library}（pip install &apos;timbre-studio[{extra}]&apos;）</translation>
     </message>
     <message>
         <source>{name} has no recording and works only with {own} models; the loaded model is a {generation} model.</source>
@@ -5416,10 +5428,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Close other programs that use the GPU. A smaller engine is used instead.</source>
         <translation>请关闭其他占用 GPU 的程序。将改用较小的引擎。</translation>
-    </message>
-    <message>
-        <source>TensorRT for RTX does not support compute capability {c}</source>
-        <translation>TensorRT for RTX 不支持计算能力 {c}</translation>
     </message>
     <message>
         <source>TensorRT rejected the built engine {file}: {reason}.</source>

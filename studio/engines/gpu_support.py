@@ -12,9 +12,9 @@ _BRANCH_OF_CUDA_13 = 580
 
 
 def has_cuda_13(driver: str) -> bool:
-    """Return whether programs for CUDA 13 run with ``driver`` (its full version)."""
+    """Return whether programs for CUDA 13 run with ``driver`` (its full version); an unknown one is taken for new."""
     branch = driver.partition(".")[0]
-    return branch.isdigit() and int(branch) >= _BRANCH_OF_CUDA_13
+    return not branch.isdigit() or int(branch) >= _BRANCH_OF_CUDA_13
 
 
 def fitting_build(gpu: Device) -> Message:

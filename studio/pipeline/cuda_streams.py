@@ -1,9 +1,11 @@
-"""CUDA streams for concurrent lines, one for each thread. On a CPU, these functions do nothing."""
+"""CUDA streams for concurrent lines, one for each thread, and times of their work. On a CPU, nothing is queued."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 
@@ -30,3 +32,28 @@ def synchronize(device: torch.device | str) -> None:
     device = torch.device(device)
     if DeviceKind(device.type).traits.has_streams:
         torch.cuda.current_stream(device).synchronize()
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMark:
+    """A point in the work of this thread: on a GPU, when the work queued before it is complete."""
+
+    seconds: float
+    event: torch.cuda.Event | None
+
+    def seconds_until(self, later: TimeMark) -> float:
+        """Return the time between both points; waits until ``later`` is reached."""
+        if self.event is None or later.event is None:
+            return later.seconds - self.seconds
+        later.event.synchronize()
+        return float(self.event.elapsed_time(later.event)) / 1000
+
+
+def mark_time(device: torch.device | str) -> TimeMark:
+    """Mark this point in the work of this thread on ``device``."""
+    device = torch.device(device)
+    event = None
+    if DeviceKind(device.type).traits.has_streams:
+        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+        event.record(torch.cuda.current_stream(device))
+    return TimeMark(time.perf_counter(), event)

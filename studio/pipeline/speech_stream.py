@@ -220,7 +220,9 @@ class SpeechStream:
         stretch = TimeStretch(self.options.speed, self._sample_rate)
         for samples in utterance.stream(schedule):
             self._open_next_early(part)
-            yield stretch.process(_to_finite_array(samples))
+            array = _to_finite_array(samples)
+            utterance.record_times()  # before the next chunk is predicted
+            yield stretch.process(array)
         yield stretch.finish()
 
     def _whole(self, utterance: Utterance) -> Iterator[FloatArray]:

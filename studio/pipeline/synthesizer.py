@@ -102,7 +102,7 @@ class Synthesizer:
         self.stages = stages
         self._prompt_cache = prompt_cache
         self._frontend_key = checkpoint.front_end_key()
-        self._decoder = DecoderStages(stages.flow, stages.vocoder, self._cost_model())
+        self._decoder = DecoderStages(stages.flow, stages.vocoder, self._cost_model(), description.device)
         self._slots = threading.Semaphore(stages.flow.max_concurrent_lines)
         # On a GPU the language model is limited by its host thread, see token_source.
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenSource] = (
@@ -143,7 +143,9 @@ class Synthesizer:
             self._prompt_cache = self._prompt_cache.for_flow(flow)
             self._slots = threading.Semaphore(flow.max_concurrent_lines)
         # The measured costs of the old stages do not apply to the new ones.
-        self._decoder = DecoderStages(self.stages.flow, self.stages.vocoder, self._cost_model())
+        self._decoder = replace(
+            self._decoder, flow=self.stages.flow, vocoder=self.stages.vocoder, cost_model=self._cost_model()
+        )
         before = self.description
         self._chosen_lm_engine = self.stages.speech_lm.engine
         self._description = replace(

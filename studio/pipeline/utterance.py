@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ import torch.nn.functional as F
 from studio.errors import NoSpeechMade
 from studio.model.stages import FlowDecoder, SourceNoise, Vocoder
 from studio.pipeline.control import RequestControl
+from studio.pipeline.cuda_streams import TimeMark, mark_time
 from studio.pipeline.pacing import CostModel, FlowChunk
 from studio.pipeline.prompt_cache import SpeakingVoice
 from studio.pipeline.schedule import ChunkSchedule
@@ -38,6 +38,7 @@ class DecoderStages:
     flow: FlowDecoder
     vocoder: Vocoder
     cost_model: CostModel
+    device: str = "cpu"
     slots: threading.Semaphore | None = None  # memory slots for the lines of a batch
 
     def in_batch(self, slots: threading.Semaphore) -> DecoderStages:
@@ -45,9 +46,24 @@ class DecoderStages:
         return replace(self, cost_model=self.cost_model.fresh_copy(), slots=slots)
 
 
+@dataclass(frozen=True, slots=True)
+class TimedChunk:
+    """A chunk of ``flow_chunk`` and ``num_frames``, with the times before the flow, between the stages and after them."""
+
+    flow_chunk: FlowChunk
+    num_frames: int
+    started: TimeMark
+    has_mel: TimeMark
+    finished: TimeMark
+
+
 @dataclass
 class Utterance:
-    """One sentence. ``stream`` or ``whole`` decodes the speech tokens of ``feed`` to samples."""
+    """One sentence. ``stream`` or ``whole`` decodes the speech tokens of ``feed`` to samples.
+
+    A GPU may still compute a chunk that ``stream`` has yielded. ``record_times`` waits for it and records its times;
+    the next chunk and the end of the sentence do so as well.
+    """
 
     feed: TokenSource
     voice: SpeakingVoice
@@ -56,6 +72,7 @@ class Utterance:
     clock: StageClock
     control: RequestControl
     decoded_tokens: int = 0
+    _chunk: TimedChunk | None = field(default=None, init=False)
     _timed_tokens: int = field(default=0, init=False)
     _timed_seconds: float = field(default=0.0, init=False)
 
@@ -84,16 +101,17 @@ class Utterance:
                 end = len(self.feed.tokens) if is_last else schedule.end_tokens
                 tokens = self._tokens(self.decoded_tokens, end)
                 lookahead = () if is_last else self._tokens(end, known)
-                started = time.perf_counter()
+                started = self._mark()
                 mel = flow_stream.decode(tokens, lookahead)
-                self._record_flow_time(time.perf_counter() - started, len(tokens), len(lookahead))
+                has_mel = self._mark()
                 self.control.raise_if_cancelled()
-                started = time.perf_counter()
                 samples = vocoder_stream.synthesize(mel, is_last=is_last)
-                self._record_vocoder_time(time.perf_counter() - started, mel.shape[-1])
+                flow_chunk = self._flow_chunk(len(tokens), len(lookahead))
+                self._chunk = TimedChunk(flow_chunk, mel.shape[-1], started, has_mel, self._mark())
                 self.decoded_tokens = end
                 schedule.advance()
                 yield samples
+                self.record_times()
         finally:
             flow_stream.close()
 
@@ -110,17 +128,18 @@ class Utterance:
             self.feed.close()
 
     def _decode_whole(self, tokens: tuple[int, ...], speed: float) -> torch.Tensor:
-        started = time.perf_counter()
+        started = self._mark()
         mel = self.decoder.flow.decode_whole(self.voice.flow_prompt, tokens)
-        self._record_flow_time(time.perf_counter() - started, len(tokens))
+        has_mel = self._mark()
         self.control.raise_if_cancelled()
         if speed != 1.0:
             num_frames = max(1, int(mel.shape[-1] / speed))
             mel = F.interpolate(mel[None], size=num_frames, mode="linear")[0]
+        samples = self.decoder.vocoder.synthesize_whole(mel, self.noise)
+        self._chunk = TimedChunk(self._flow_chunk(len(tokens), 0), mel.shape[-1], started, has_mel, self._mark())
         self.decoded_tokens = len(tokens)
-        started = time.perf_counter()
-        samples = self.decoder.vocoder.synthesize_whole(mel, self.noise).cpu()  # waits for the GPU
-        self._record_vocoder_time(time.perf_counter() - started, mel.shape[-1])
+        samples = samples.cpu()
+        self.record_times()
         return samples
 
     @contextmanager
@@ -158,12 +177,21 @@ class Utterance:
         cost_model.observe_speech_lm(feed.seconds - self._timed_seconds, len(feed.tokens) - self._timed_tokens)
         self._timed_tokens, self._timed_seconds = len(feed.tokens), feed.seconds
 
-    def _record_flow_time(self, seconds: float, num_tokens: int, num_lookahead_tokens: int = 0) -> None:
-        self.clock.flow += seconds
-        end = self.decoded_tokens + num_tokens
-        chunk = FlowChunk(self.voice.prompt.num_flow_tokens, self.decoded_tokens, end, num_lookahead_tokens)
-        self.decoder.cost_model.observe_flow(seconds, chunk)
+    def record_times(self) -> None:
+        """Record the times of the last chunk, once."""
+        chunk, self._chunk = self._chunk, None
+        if chunk is None:
+            return
+        flow_seconds = chunk.started.seconds_until(chunk.has_mel)
+        vocoder_seconds = chunk.has_mel.seconds_until(chunk.finished)
+        self.clock.flow += flow_seconds
+        self.clock.vocoder += vocoder_seconds
+        self.decoder.cost_model.observe_flow(flow_seconds, chunk.flow_chunk)
+        self.decoder.cost_model.observe_vocoder(vocoder_seconds, chunk.num_frames)
 
-    def _record_vocoder_time(self, seconds: float, num_frames: int) -> None:
-        self.clock.vocoder += seconds
-        self.decoder.cost_model.observe_vocoder(seconds, num_frames)
+    def _mark(self) -> TimeMark:
+        return mark_time(self.decoder.device)
+
+    def _flow_chunk(self, num_tokens: int, num_lookahead_tokens: int) -> FlowChunk:
+        end = self.decoded_tokens + num_tokens
+        return FlowChunk(self.voice.prompt.num_flow_tokens, self.decoded_tokens, end, num_lookahead_tokens)

@@ -81,7 +81,7 @@ def test_gpu_without_kernels_is_not_chosen(
         ((7, 0), "535.10", "Install PyTorch for CUDA 12.6 from https://download.pytorch.org/whl/cu126"),
         ((12, 0), "580.95.05", "Install PyTorch for CUDA 13.0 from https://download.pytorch.org/whl/cu130"),
         ((12, 0), "576.80", "Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0"),
-        ((12, 0), "cuda-12.6", "Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0"),
+        ((12, 0), "cuda-12.6", "Install PyTorch for CUDA 13.0 from https://download.pytorch.org/whl/cu130"),
         ((3, 5), "470.10", "No supported version of PyTorch"),
     ],
 )

@@ -94,9 +94,15 @@ def test_everything_is_in_the_json(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))  # few_candidates
     model, out = reference / "cosyvoice3" / "checkpoint", tmp_path / "gpu.json"
     arguments = ["--folder", str(tmp_path / "scratch"), "--model", str(model), "--device", "cpu", "--small"]
-    arguments += ["--official", str(official.official), "--matcha", str(official.matcha), "--threads", "1"]
-    arguments += ["--out", str(out), "--modules", "few_candidates"]
-    assert gpu_check.main(arguments) == 0
+    arguments += ["--out", str(out), "--modules", "few_candidates", "--threads", "1"]
+    assert gpu_check.main(arguments) == 0, "begun without the official program"
+    assert "against_official" not in json.loads(out.read_text())["models"][model.resolve().name]
+    capsys.readouterr()
+    arguments += ["--official", str(official.official), "--matcha", str(official.matcha)]
+    assert gpu_check.main(arguments) == 0, "and continued with it"
+    taken = [line for line in capsys.readouterr().err.splitlines() if line.endswith(" …")]
+    assert taken, "the comparisons"
+    assert all("against official" in step for step in taken), "what was known is not repeated"
     found = json.loads(out.read_text())
     assert found["machine"]["place"]["kind"] == "cpu"
     checked = found["models"][model.resolve().name]

@@ -49,6 +49,8 @@ def test_each_extra_is_asked_for_only_where_it_can_be_installed() -> None:
     trt = {"tensorrt-rtx-cu13-bindings", "tensorrt-rtx-cu13-libs"}
     added = {machine: set(wanted(machine, "gpu", "vllm")) - set(wanted(machine)) for machine in MACHINES}
     assert added == {"Linux": {*trt, "vllm"}, "Linux on ARM": {"vllm"}, "Windows": trt, "macOS": set()}
+    assert set(wanted("Linux", "tensorrt")) - set(wanted("Linux")) == {"tensorrt"}
+    assert set(wanted("macOS", "tensorrt")) == set(wanted("macOS"))
     assert set(wanted("macOS", "media")) - set(wanted("macOS")) == {"av"}
 
 

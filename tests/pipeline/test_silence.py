@@ -123,6 +123,8 @@ class Speaker:
                     speaker.num_made += 1
                     yield chunk
 
+            def record_times(self) -> None: ...
+
             def whole(self, _speed: float) -> torch.Tensor:
                 speaker.num_made += 1
                 return self._sound

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig
-from studio.pipeline import speech_stream, token_source, utterance
+from studio.pipeline import cuda_streams, speech_stream, token_source
 from studio.pipeline.control import RequestControl
 from studio.pipeline.pacing import CostModel, FlowChunk, flow_work
 from studio.pipeline.prompt_cache import SpeakingVoice
@@ -132,7 +132,7 @@ def convert(machine: Machine, lengths: Sequence[int], monkeypatch: pytest.Monkey
 
 def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest.MonkeyPatch) -> Course:
     clock = SimpleNamespace(perf_counter=lambda: machine.now)
-    for module in (speech_stream, utterance, token_source):
+    for module in (speech_stream, cuda_streams, token_source):
         monkeypatch.setattr(module, "time", clock)
     machine.now = 0.0
     reports: list[tuple[float, float]] = []
@@ -154,7 +154,8 @@ def _stream(machine: Machine, parts: Sequence[SentenceTask], monkeypatch: pytest
     spoken = SpeechStream(
         voice=cast("SpeakingVoice", voice),
         decoder=cast(
-            "DecoderStages", SimpleNamespace(flow=flow, vocoder=vocoder, cost_model=machine.cost_model, slots=None)
+            "DecoderStages",
+            SimpleNamespace(flow=flow, vocoder=vocoder, cost_model=machine.cost_model, slots=None, device="cpu"),
         ),
         options=SpeechOptions(),
         control=control,

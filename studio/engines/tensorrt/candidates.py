@@ -1,4 +1,4 @@
-"""Candidates for flow and vocoder as TensorRT plans, built on the user's machine for its GPU."""
+"""Candidates for flow and vocoder as plans of both editions of TensorRT, built on the user's machine for its GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBacken
 from studio.engines.gpu_support import TURING
 from studio.engines.quantized.candidates import CALIBRATING_SECONDS, calibration_facts, why_not_quantized
 from studio.engines.stage import Stage
-from studio.engines.tensorrt.library import Library, find_library
+from studio.engines.tensorrt.library import Library, edition, find_library
 from studio.errors import UnsupportedPrecision
 from studio.messages import Message, wording
 from studio.model.config import Precision
@@ -26,13 +26,17 @@ _MOST_WORKSPACE_BYTES = 4 << 30
 
 @dataclass(frozen=True)
 class TensorRTCandidate(EngineBackend):
-    """A stage whose graphs TensorRT compiles to plans."""
+    """A stage whose graphs TensorRT, or TensorRT for RTX, compiles to plans."""
 
-    engine = "TensorRT"
+    is_rtx: bool = False
 
     @property
     def name(self) -> str:
-        return f"tensorrt-{self.precision.value}"
+        return f"{'tensorrt-rtx' if self.is_rtx else 'tensorrt'}-{self.precision.value}"
+
+    @property
+    def engine(self) -> str:
+        return edition(is_rtx=self.is_rtx)
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -46,10 +50,10 @@ class TensorRTCandidate(EngineBackend):
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
             return Unusable(wording("no NVIDIA GPU is in use"))
-        found = find_library(target.device.compute_capability)
+        found = find_library(target.device, is_rtx=self.is_rtx)
         if isinstance(found, Message):
             return Unusable(found)
-        if found.is_rtx and self.stage is Stage.FLOW and target.device.compute_capability == TURING:
+        if self.is_rtx and self.stage is Stage.FLOW and target.device.compute_capability == TURING:
             # It has no float32 multiplications for these GPUs, which the ends of the flow need in all precisions.
             return Unusable(wording("TensorRT for RTX does not support this stage on compute capability {c}", c="7.5"))
         if self.precision is Precision.INT8 and (reason := why_not_quantized(self.stage, target)) is not None:
@@ -62,7 +66,7 @@ class TensorRTCandidate(EngineBackend):
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library
 
-        library = _library(target)
+        library = self._library(target)
         sizes = f"{plan_files.MOST_STREAM_TOKENS} {plan_files.MOST_WHOLE_TOKENS}"
         facts = {"library": library.name, "version": library.version, "sizes": sizes}
         return facts | (calibration_facts(target) if self.precision is Precision.INT8 else {})
@@ -71,7 +75,7 @@ class TensorRTCandidate(EngineBackend):
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch, onnx and the library, in the child
         from studio.engines.tensorrt.building import build_plan  # noqa: PLC0415
 
-        library = _library(job.target)
+        library = self._library(job.target)
         with TemporaryDirectory(prefix="timbre-graphs-") as folder:
             profiles_of = plan_files.write_graphs(
                 self.stage, self.precision, job, Path(folder), job.reporter(self.phases[0])
@@ -97,27 +101,31 @@ class TensorRTCandidate(EngineBackend):
         from studio.engines.tensorrt import plan_files  # noqa: PLC0415 - torch and the library
 
         assert files is not None
-        return plan_files.open_stage(self.stage, self.precision, files, _library(target), target)
+        return plan_files.open_stage(self.stage, self.precision, files, self._library(target), target)
+
+    def _library(self, target: EngineTarget) -> Library:
+        """Return the library. Raises ``UnsupportedPrecision`` if it was removed after the probe."""
+        found = find_library(target.device, is_rtx=self.is_rtx)
+        if isinstance(found, Message):
+            raise UnsupportedPrecision(
+                "TensorRT cannot be used: {reason}.",
+                remedy="Install it again, or choose another engine.",
+                reason=found,
+            )
+        return found
 
 
-def _library(target: EngineTarget) -> Library:
-    """Return the library. Raises ``UnsupportedPrecision`` if it was removed after the probe."""
-    found = find_library(target.device.compute_capability)
-    if isinstance(found, Message):
-        raise UnsupportedPrecision(
-            "TensorRT cannot be used: {reason}.",
-            remedy="Install it again, or choose another engine.",
-            reason=found,
-        )
-    return found
-
-
+_FORMS = (
+    (Stage.FLOW, Precision.FLOAT16),
+    (Stage.FLOW, Precision.BFLOAT16),
+    (Stage.FLOW, Precision.FLOAT32),
+    (Stage.VOCODER, Precision.FLOAT16),
+    (Stage.VOCODER, Precision.FLOAT32),
+)
+# TensorRT for RTX stores 8-bit weights, but has no 8-bit arithmetic (its support matrix), so it would gain nothing.
 CANDIDATES: tuple[EngineBackend, ...] = (
-    TensorRTCandidate(Stage.FLOW, Precision.FLOAT16),
-    TensorRTCandidate(Stage.FLOW, Precision.BFLOAT16),
-    TensorRTCandidate(Stage.FLOW, Precision.FLOAT32),
-    TensorRTCandidate(Stage.VOCODER, Precision.FLOAT16),
-    TensorRTCandidate(Stage.VOCODER, Precision.FLOAT32),
+    *(TensorRTCandidate(*form, is_rtx=True) for form in _FORMS),
+    *(TensorRTCandidate(*form) for form in _FORMS),
     TensorRTCandidate(Stage.FLOW, Precision.INT8),
     TensorRTCandidate(Stage.VOCODER, Precision.INT8),
 )

@@ -1,24 +1,32 @@
-"""Find the installed TensorRT package that supports the GPU.
+"""Find the installed editions of TensorRT: ``tensorrt``, for all GPUs, and TensorRT for RTX, for desktop GPUs.
 
-Decision: use only what ``tensorrt`` and ``tensorrt_rtx_bindings`` have in common, and pass the module as a value.
-Reason: other code must not depend on which of the two it is.
+The second is small, comes from PyPI and compiles kernels when a plan first runs; the first measures kernels while it
+builds, and comes from NVIDIA's own index.
+
+Decision: use only what both have in common, and pass the module as a value. Reason: other code must not depend on
+which of the two it is.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import logging
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from studio.engines.gpu_support import TURING
+from studio.engines.gpu_support import TURING, has_cuda_13
+from studio.engines.stage import Device
 from studio.messages import Message, wording
 
 _log = logging.getLogger(__name__)
-# Module, and whether it is TensorRT for RTX, which is first: it is small and builds plans in seconds.
-_PACKAGES = (("tensorrt_rtx_bindings", True), ("tensorrt", False))
+# Modules, and the extras of this program that install them.
+_MODULES = {True: "tensorrt_rtx_bindings", False: "tensorrt"}
+_EXTRAS = {True: "gpu", False: "tensorrt"}
+# The packages for CUDA 13, which need a driver of branch 580 or later.
+_FOR_CUDA_13 = {True: "tensorrt-rtx-cu13-bindings", False: "tensorrt-cu13-bindings"}
 # The first version with the building and execution interfaces of version 11.
 _OLDEST = (10, 13)
 
@@ -34,28 +42,37 @@ class Library:
 
     @property
     def engine(self) -> str:
-        return f"{'TensorRT for RTX' if self.is_rtx else 'TensorRT'} {self.version}"
+        return f"{edition(is_rtx=self.is_rtx)} {self.version}"
 
 
-def find_library(compute_capability: tuple[int, int] | None) -> Library | Message:
-    """Return the library for a GPU of ``compute_capability`` (for any GPU if None), or why it is unavailable."""
-    reasons = []
-    for module_name, is_rtx in _PACKAGES:
-        if importlib.util.find_spec(module_name) is None:
-            continue
-        if is_rtx and compute_capability is not None and not suits_rtx(compute_capability):
-            major, minor = compute_capability
-            reasons.append(wording("TensorRT for RTX does not support compute capability {c}", c=f"{major}.{minor}"))
-            continue
-        loaded = _load(module_name)
-        if isinstance(loaded, Message):
-            reasons.append(loaded)
-            continue
-        found = _checked(loaded, module_name, is_rtx=is_rtx)
-        if isinstance(found, Library):
-            return found
-        reasons.append(found)
-    return reasons[0] if reasons else wording("{library} is not installed", library="TensorRT")
+def edition(*, is_rtx: bool) -> str:
+    """Return the name of the library."""
+    return "TensorRT for RTX" if is_rtx else "TensorRT"
+
+
+def find_library(device: Device | None, *, is_rtx: bool) -> Library | Message:
+    """Return the library for the GPU ``device`` (for any GPU if None), or why it is unavailable."""
+    name, module_name = edition(is_rtx=is_rtx), _MODULES[is_rtx]
+    capability = None if device is None else device.compute_capability
+    if capability is not None and not (suits_rtx(capability) if is_rtx else capability >= TURING):
+        major, minor = capability
+        return wording("{library} does not support compute capability {c}", library=name, c=f"{major}.{minor}")
+    if importlib.util.find_spec(module_name) is None:
+        return wording(
+            "{library} is not installed (pip install 'timbre-studio[{extra}]')", library=name, extra=_EXTRAS[is_rtx]
+        )
+    if device is not None and not has_cuda_13(device.driver) and _is_installed(_FOR_CUDA_13[is_rtx]):
+        return wording("the installed {library} needs an NVIDIA driver of version 580 or later", library=name)
+    loaded = _load(module_name)
+    return loaded if isinstance(loaded, Message) else _checked(loaded, module_name, is_rtx=is_rtx)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def suits_rtx(compute_capability: tuple[int, int]) -> bool:

@@ -32,7 +32,7 @@ class VllmSpeechLM:
 
     Tokens of ``RepetitionAwareSampler`` are sampled in the vLLM process with its options and random numbers, so a seed
     gives the same line as elsewhere, up to rounding (batches and cached prompts round differently). If vLLM exits,
-    plain PyTorch continues the line and runs all later ones. Other samplers, which verify or measure an engine, run in
+    plain PyTorch continues the line and runs all later ones. Other samplers, which verify an engine, run in
     this process on vLLM's scores, and its failures are raised.
 
     Lines longer than ``max_positions`` run on plain PyTorch, which is loaded when first needed.

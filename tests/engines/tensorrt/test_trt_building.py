@@ -31,7 +31,7 @@ from studio.engines.tensorrt.building import (
     read_timing_cache,
     write_timing_cache,
 )
-from studio.engines.tensorrt.candidates import CANDIDATES
+from studio.engines.tensorrt.candidates import CANDIDATES, TensorRTCandidate
 from studio.engines.tensorrt.library import Library, find_library
 from studio.engines.tensorrt.plan_files import flow_profiles, vocoder_profiles
 from studio.engines.tensorrt.plan_graph import PlanGraph
@@ -40,12 +40,12 @@ from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 
 WORKSPACE_BYTES = 1 << 30
-real = pytest.mark.skipif(not isinstance(find_library(None), Library), reason="no TensorRT is installed")
+real = pytest.mark.skipif(not isinstance(find_library(None, is_rtx=True), Library), reason="no TensorRT is installed")
 
 
 @cache
 def library() -> Library:
-    found = find_library(None)
+    found = find_library(None, is_rtx=True)
     assert isinstance(found, Library)
     return found
 
@@ -185,7 +185,7 @@ def test_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
         "from studio.engines.tensorrt.plan_files import flow_profiles\n"
         "from studio.engines.onnx.graph import FlowShapes\n"
         "folder, out = Path(sys.argv[1]), Path(sys.argv[2])\n"
-        "plan = build_plan(find_library(None), folder / 'flow-step.onnx', flow_profiles(FlowShapes.read(folder)),\n"
+        "plan = build_plan(find_library(None, is_rtx=True), folder / 'flow-step.onnx', flow_profiles(FlowShapes.read(folder)),\n"
         "    report=lambda share: print(share, flush=True), should_continue=lambda: True,\n"
         "    workspace_bytes=1 << 30, timing_cache=out / 'timing')\n"
         "(out / 'flow.plan').write_bytes(plan)\n"
@@ -204,14 +204,22 @@ def test_killed_build_leaves_no_plan(reference: Path, tmp_path: Path) -> None:
 @real
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("generation", "precision"),
-    [("cosyvoice2", Precision.FLOAT32), ("cosyvoice3", Precision.FLOAT16)],
+    ("generation", "precision", "compute_capability"),
+    [
+        ("cosyvoice2", Precision.FLOAT32, None),
+        ("cosyvoice3", Precision.FLOAT16, (8, 6)),
+        ("cosyvoice3", Precision.FLOAT16, (8, 9)),
+        ("cosyvoice3", Precision.FLOAT16, (12, 0)),
+    ],
 )
-def test_plans_of_the_flow_are_built(reference: Path, generation: str, precision: Precision) -> None:
+def test_plans_of_the_flow_are_built(
+    reference: Path, generation: str, precision: Precision, compute_capability: tuple[int, int] | None
+) -> None:
+    """For the GPU of each generation, and for all."""
     folder = flow_folder(reference, generation, precision)
     profiles = flow_profiles(FlowShapes.read(folder))
     for name in (files.FLOW_ENCODER, files.FLOW_STEP):
-        assert build(folder / name, reference, profiles=profiles)
+        assert build(folder / name, reference, profiles=profiles, compute_capability=compute_capability)
 
 
 @real
@@ -226,7 +234,7 @@ def test_plans_of_the_first_generation_are_built(
         EngineTarget(checkpoint_of(reference, "cosyvoice1"), gpu), tmp_path / "built", tmp_path / "timing"
     )
     job.workspace.mkdir()
-    candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, precision))
+    candidate = TensorRTCandidate(stage, precision, is_rtx=True)
     candidate.build(job)
     plans = [path.name for path in job.workspace.glob("*.plan")]
     assert plans == (["flow-step.plan"] if stage is Stage.FLOW else ["vocoder-decoder.plan"])
@@ -253,7 +261,7 @@ def test_8_bit_plans_are_built(
     few = Effort(num_clips=4, num_held_out=2)
     for name, write in (("flow", write_quantized_flow), ("vocoder", write_quantized_vocoder)):
         monkeypatch.setattr(plan_files, f"write_quantized_{name}", partial(write, effort=few))
-    candidate = next(c for c in CANDIDATES if (c.stage, c.precision) == (stage, Precision.INT8))
+    candidate = TensorRTCandidate(stage, Precision.INT8, is_rtx=True)
     gpu = replace(CPU, kind=DeviceKind.CUDA, name="a desktop GPU", compute_capability=(8, 9))
     job = RecordingJob(EngineTarget(checkpoint_of(reference, generation), gpu), tmp_path / "built", tmp_path / "timing")
     job.workspace.mkdir()
@@ -276,9 +284,10 @@ def test_flow_cannot_be_built_for_turing(reference: Path) -> None:
 def test_turing_gets_the_vocoder_only(reference: Path) -> None:
     gpu = replace(CPU, kind=DeviceKind.CUDA, name="an older GPU", compute_capability=(7, 5))
     target = EngineTarget(checkpoint_of(reference, "cosyvoice3"), gpu)
-    found = {(c.stage, c.precision): c.probe(target) for c in CANDIDATES}
-    assert isinstance(found[Stage.VOCODER, Precision.FLOAT16], Available)
-    flow = found[Stage.FLOW, Precision.FLOAT16]
+    vocoder, flow = (
+        TensorRTCandidate(stage, Precision.FLOAT16, is_rtx=True).probe(target) for stage in (Stage.VOCODER, Stage.FLOW)
+    )
+    assert isinstance(vocoder, Available)
     assert isinstance(flow, Unusable)
     assert "7.5" in str(flow.reason)
 
