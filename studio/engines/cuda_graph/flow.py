@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -47,8 +47,8 @@ def solver_bytes(layout: CacheLayout, capacity: int, dtype: torch.dtype) -> int:
 class SolverMemory:
     """The solver of one line.
 
-    ``capacity`` is the number of frames of prompt and speech, a multiple of the block. ``reservation`` is kept for the
-    lifetime of the memory.
+    ``capacity`` is the number of frames of prompt and speech, a multiple of the block. ``reservations`` are kept for the
+    lifetime of the memory. ``states`` are the keys and values of each layer, by default empty.
     """
 
     def __init__(
@@ -57,11 +57,13 @@ class SolverMemory:
         layout: CacheLayout,
         capacity: int,
         dtype: torch.dtype,
-        reservation: Allocation | None = None,
+        *,
+        reservations: tuple[Allocation, ...] = (),
+        states: Iterable[torch.Tensor] | None = None,
     ) -> None:
         device, block, bins = model.device, layout.block_frames, model.config.mel_bins
         self.capacity = capacity
-        self.reservation = reservation
+        self.reservations = reservations
         self._model = model
         self._layout = layout
 
@@ -69,9 +71,9 @@ class SolverMemory:
             return torch.zeros(shape, dtype=kind, device=device)
 
         # Zeros, because masked values are multiplied by zero, which keeps a NaN.
-        self._states = [
-            zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions
-        ]
+        self._states = list(
+            states or (zeros(*_state_shape(layout, attention, capacity), kind=dtype) for attention in layout.attentions)
+        )
         self._tails = [zeros(*shape) for shape in layout.tail_shapes()]
         self._x, self._mean, self._prompt_mel, self._mel = (zeros(block, bins) for _ in range(4))
         self._speaker = zeros(bins)
@@ -114,6 +116,44 @@ class SolverMemory:
             for ours, theirs in zip(self._states, other._states, strict=True):
                 ours[..., :num_frames, :] = theirs[..., :num_frames, :]
             self._copy_tails(other._tails)
+
+    @torch.inference_mode()
+    def moved_to(self, capacity: int, num_frames: int, extra: Allocation) -> SolverMemory:
+        """Return larger memory with the state of a line of ``num_frames``. Layers move one by one and are freed here.
+
+        ``extra`` is the reservation for what this adds. This memory cannot be used any more, even if memory runs out.
+        """
+        with self._order.turn():
+            self._clear_not_finite()
+            larger = SolverMemory(
+                self._model,
+                self._layout,
+                capacity,
+                self._states[0].dtype,
+                reservations=(*self.reservations, extra),
+                states=self._moved_states(capacity, num_frames),
+            )
+            larger._prompt = self._prompt
+            with larger._order.turn():
+                larger._copy_tails(self._tails)
+        return larger
+
+    def _moved_states(self, capacity: int, num_frames: int) -> Iterator[torch.Tensor]:
+        for index, attention in enumerate(self._layout.attentions):
+            old = self._states[index]
+            new = torch.zeros(_state_shape(self._layout, attention, capacity), dtype=old.dtype, device=old.device)
+            new[..., :num_frames, :] = old[..., :num_frames, :]
+            self._states[index] = old.new_empty(0)
+            if old.device.type == "cuda":
+                # It was allocated for another stream, whose later work must not overwrite it yet.
+                old.record_stream(torch.cuda.current_stream(old.device))
+            del old
+            yield new
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no layer was moved to other memory."""
+        return all(len(tensor) for tensor in self._states)
 
     def finish(self) -> None:
         """Wait for all work on this memory, including that of cancelled lines."""
@@ -228,8 +268,7 @@ class SolverBufferPool:
 
         Buffers that contain ``prompt`` are preferred.
         """
-        block = self._layout.block_frames
-        capacity = next((block * blocks for blocks in _CAPACITIES_BLOCKS if block * blocks >= num_frames), None)
+        capacity = self._capacity_for(num_frames)
         if capacity is None:
             return None
         with self._lock:
@@ -238,9 +277,40 @@ class SolverBufferPool:
             memory = idle.pop() if idle else self._allocate(capacity)
         return None if memory is None else BorrowedBuffers(self, memory)
 
-    def give_back(self, memory: SolverMemory) -> None:
+    def grow(self, buffers: BorrowedBuffers, num_frames: int, num_used_frames: int) -> bool:
+        """Move a line of ``num_used_frames`` to larger buffers where memory does not suffice for both sizes.
+
+        Return whether there was enough memory. If not, the line must be computed without buffers.
+        """
+        old, capacity = buffers.memory, self._capacity_for(num_frames)
+        if capacity is None:
+            return False
+        larger_bytes, old_bytes = (solver_bytes(self._layout, size, self._dtype) for size in (capacity, old.capacity))
+        one_layer_bytes = -(-old_bytes // len(self._layout.attentions))
         with self._lock:
-            self._idle[memory.capacity].append(memory)
+            self._free_idle()
+            extra = self._budget.reserve(larger_bytes - old_bytes)
+            moving = self._budget.reserve(one_layer_bytes)  # until this method returns
+        if extra is None or moving is None:
+            return False
+        try:
+            buffers.memory = old.moved_to(capacity, num_used_frames, extra)
+            old.finish()  # torch may hand the rest of it to another stream immediately
+        except RuntimeError as error:
+            if is_out_of_memory(error):
+                return False
+            raise
+        return True
+
+    def give_back(self, memory: SolverMemory) -> None:
+        if memory.is_complete:
+            with self._lock:
+                self._idle[memory.capacity].append(memory)
+
+    def _capacity_for(self, num_frames: int) -> int | None:
+        """Return the smallest capacity for ``num_frames``, or None if they are too many."""
+        block = self._layout.block_frames
+        return next((block * blocks for blocks in _CAPACITIES_BLOCKS if block * blocks >= num_frames), None)
 
     def _allocate(self, capacity: int) -> SolverMemory | None:
         num_bytes = solver_bytes(self._layout, capacity, self._dtype)
@@ -251,7 +321,7 @@ class SolverBufferPool:
         if reservation is None:
             return None
         try:
-            return SolverMemory(self._model, self._layout, capacity, self._dtype, reservation)
+            return SolverMemory(self._model, self._layout, capacity, self._dtype, reservations=(reservation,))
         except RuntimeError as error:
             if is_out_of_memory(error):
                 return None
@@ -308,9 +378,11 @@ class PooledCaches(FlowCaches):
         expected = needed if self.buffers is not None else max(needed, done + _EXPECTED_BLOCKS * block)
         blocks = self.estimator.blocks[0].tensors if self.estimator.blocks else None
         larger = self.pool.borrow(expected, blocks) or self.pool.borrow(needed, blocks)
+        if larger is None and self.buffers is not None:
+            return self.pool.grow(self.buffers, needed, done)
         if larger is None:
             # A line that has not started can run on plain PyTorch, whose memory grows with the line.
-            return self.buffers is None and super().make_room(num_tokens, model, budget)
+            return super().make_room(num_tokens, model, budget)
         if self.buffers is None:
             larger.memory.start_from(blocks, self.estimator.tails)
         else:

@@ -19,7 +19,13 @@ import torch
 from graph_cases import checkpoint_of
 from torch import nn
 
-from studio.engines.cuda_graph.flow import GraphedFlowDecoder, PooledCaches, SolverMemory, load_graphed_flow
+from studio.engines.cuda_graph.flow import (
+    GraphedFlowDecoder,
+    PooledCaches,
+    SolverMemory,
+    load_graphed_flow,
+    solver_bytes,
+)
 from studio.model.config import Precision
 from studio.model.flow import packing
 from studio.model.flow.decoder import PromptState, StreamingFlow
@@ -156,6 +162,61 @@ def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monke
 
 
 @pytest.mark.slow
+def test_growing_line_needs_no_memory_for_both_sizes(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its layers move one by one."""
+    monkeypatch.setattr("studio.engines.cuda_graph.flow._CAPACITIES_BLOCKS", (2, 3, 4, 6))
+    monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
+    graphed = new_graphed_flow(reference, family)
+    wanted = streamed(plain_flow(reference, family), prompt(), tokens(71), (10, 35, 60))
+    pool, block = graphed._pool, graphed._pool._layout.block_frames
+    last, before = (solver_bytes(pool._layout, blocks * block, pool._dtype) for blocks in (6, 4))
+    one_layer = -(-before // len(pool._layout.attentions))
+    state = graphed.prepare_prompt(prompt())
+    of_the_encoder = 1_000_000
+    graphed.budget.total_bytes = last + one_layer + of_the_encoder
+    assert graphed.budget.total_bytes < last + before
+    stream = graphed.open_stream(state)
+    assert isinstance(stream, StreamingFlow)
+    mels, start, capacities = [], 0, []
+    for stop in (10, 35, 60, 71):
+        mels.append(stream.decode(tokens(71)[start:stop], tokens(71)[stop : stop + 3]))
+        start = stop
+        assert isinstance(stream._caches, PooledCaches), "the line is not computed from its start"
+        assert stream._caches.buffers is not None
+        capacities.append(stream._caches.buffers.memory.capacity // block)
+    assert capacities == [2, 3, 4, 6]
+    assert_equal(torch.cat(mels, dim=1), wanted)
+
+
+def test_line_without_memory_to_grow_leaves_none_behind(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory runs out although the budget allows it: what is half moved is not given to other lines."""
+    pool = new_graphed_flow(reference, family)._pool
+    block = pool._layout.block_frames
+    buffers = pool.borrow(12 * block)
+    assert buffers is not None
+    calls: list[int] = []
+
+    def zeros(*arguments: Any, **rest: Any) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("CUDA out of memory.")
+        return real(*arguments, **rest)
+
+    real = torch.zeros
+    monkeypatch.setattr(torch, "zeros", zeros)
+    assert not pool.grow(buffers, 24 * block, 12 * block)
+    monkeypatch.undo()
+    del buffers
+    gc.collect()
+    assert not any(pool._idle.values())
+    assert pool._budget.used_bytes == 0
+
+
+@pytest.mark.slow
 def test_concurrent_lines_have_separate_memory(reference: Path, family: str) -> None:
     graphed = graphed_flow(reference, family)
     alone = [streamed(graphed, prompt(), tokens(60, seed), (10, 35)) for seed in (1, 2)]
@@ -209,9 +270,9 @@ def test_memory_may_be_returned_during_an_allocation(
     loans = [pool.borrow(block)]
 
     class Collecting(SolverMemory):
-        def __init__(self, *arguments: Any) -> None:
+        def __init__(self, *arguments: Any, **rest: Any) -> None:
             loans.clear()
-            super().__init__(*arguments)
+            super().__init__(*arguments, **rest)
 
     monkeypatch.setattr("studio.engines.cuda_graph.flow.SolverMemory", Collecting)
     pool._idle.clear()
