@@ -2894,6 +2894,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请先选用本机的模型。</translation>
     </message>
     <message>
+        <source>Choose the CPU in Settings, or a smaller model.</source>
+        <translation>请在设置中选择 CPU，或选择更小的模型。</translation>
+    </message>
+    <message>
+        <source>Close other programs that use the GPU, choose a smaller model, or choose the CPU in Settings.</source>
+        <translation>请关闭其他使用 GPU 的程序，选择更小的模型，或在设置中选择 CPU。</translation>
+    </message>
+    <message>
         <source>Copy it again from the other computer.</source>
         <translation>请从另一台电脑重新复制。</translation>
     </message>
@@ -3032,6 +3040,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>This is not possible while another computer speaks.</source>
         <translation>由另一台电脑合成时不支持此操作。</translation>
+    </message>
+    <message>
+        <source>This model needs {needed:.1f} GB of memory on {gpu}, where {free:.1f} GB are available.</source>
+        <translation>此模型需要 {gpu} 上 {needed:.1f} GB 的显存，而可用的只有 {free:.1f} GB。</translation>
     </message>
     <message>
         <source>This service does not have the voice.</source>
@@ -3580,6 +3592,14 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{library} is not installed (pip install &apos;timbre-studio[{extra}]&apos;)</source>
         <translation>未安装 {library}（pip install &apos;timbre-studio[{extra}]&apos;）</translation>
+    </message>
+    <message>
+        <source>{model}; it does not fit into the memory of {gpu}</source>
+        <translation>{model}；{gpu} 的显存放不下此模型</translation>
+    </message>
+    <message>
+        <source>{model}; on {gpu}, prompt and line fit up to about {reduced:.0f} s in 16 bits, {exact:.0f} s in float32</source>
+        <translation>{model}；在 {gpu} 上，参考音频与台词合计最长约 {reduced:.0f} 秒（16 位）或 {exact:.0f} 秒（float32）</translation>
     </message>
     <message>
         <source>{name} has no recording and works only with {own} models; the loaded model is a {generation} model.</source>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import math
 import os
 import platform
 import re
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -25,16 +26,18 @@ from studio.audio.media import ffmpeg_version, find_ffmpeg
 from studio.audio.portaudio import device_names
 from studio.catalog.folders import bundled_folder, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
-from studio.catalog.machine import MachineFacts
+from studio.catalog.machine import Gpu, MachineFacts
 from studio.engines.gpu_support import TURING, fitting_build, has_cuda_13
-from studio.engines.stage import Device
+from studio.engines.memory_plan import CONTEXT_BYTES, MemoryPlan, plan_memory
+from studio.engines.stage import Device, Stage
 from studio.engines.store import EngineStore
 from studio.errors import StudioError
 from studio.health.error_reference import code_meanings
 from studio.health.log_file import recent_errors
 from studio.messages import Message, listed, wording
 from studio.model.device_kind import DeviceKind
-from studio.model.generations import detect_generation
+from studio.model.generations import Generation, detect_generation
+from studio.model.official_yaml import Document
 from studio.storage.disk import free_bytes
 from studio.storage.json_input import parse_json
 from studio.system.installation import how_to_read_media, how_to_use_card, origin_text, repair_hint
@@ -59,6 +62,8 @@ _ACCELERATORS = (
     "tensorrt-rtx-cu13-bindings",
     "vllm",
 )
+
+_WEIGHTS_ON_GPU = {Stage.SPEECH_LM: "llm.pt", Stage.FLOW: "flow.pt", Stage.VOCODER: "hift.pt"}
 
 
 class Verdict(Enum):
@@ -296,7 +301,7 @@ def check_media() -> Check:
     return Check(subject, Verdict.FINE, wording("all formats are supported (ffmpeg {version})", version=version))
 
 
-def check_models() -> Iterator[Check]:
+def check_models(machine: MachineFacts) -> Iterator[Check]:
     if not (bundled_folder() / DEFAULT_MODEL).is_dir():
         yield Check(
             wording("model"),
@@ -306,10 +311,10 @@ def check_models() -> Iterator[Check]:
         )
     for status in model_statuses():
         if status.folder is not None or status.state is ModelState.PARTIAL:
-            yield _check_model(status)
+            yield _check_model(status, machine.gpu)
 
 
-def _check_model(status: ModelStatus) -> Check:
+def _check_model(status: ModelStatus, gpu: Gpu | None) -> Check:
     subject = wording("model {name}", name=status.name)
     if error := why_not_loadable(status.name):
         return Check(subject, Verdict.LIMITED, error.problem, error.hint)
@@ -317,11 +322,41 @@ def _check_model(status: ModelStatus) -> Check:
     if status.is_recognizer:
         return Check(subject, Verdict.FINE, wording("speech recogniser, {folder}", folder=status.folder))
     try:
-        generation, _ = detect_generation(status.folder)
+        generation, settings = detect_generation(status.folder)
+        found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
+        plans = () if gpu is None else _memory_plans(generation, settings, status.folder, gpu)
     except StudioError as error:
         return Check(subject, Verdict.LIMITED, error.problem, error.hint)
-    found = wording("{generation}, {folder}", generation=generation.title, folder=status.folder)
-    return Check(subject, Verdict.FINE, found)
+    if gpu is None or not plans:
+        return Check(subject, Verdict.FINE, found)
+    return _check_memory_plans(subject, found, plans, gpu)
+
+
+def _memory_plans(generation: Generation, settings: Document, folder: Path, gpu: Gpu) -> tuple[MemoryPlan, ...]:
+    """Return what fits on ``gpu``; empty if a file is missing."""
+    try:
+        file_bytes = {stage: (folder / name).stat().st_size for stage, name in _WEIGHTS_ON_GPU.items()}
+    except OSError:
+        return ()
+    available = gpu.memory_bytes - CONTEXT_BYTES - DeviceKind.CUDA.traits.reserved_bytes
+    return plan_memory(generation.read_flow(settings.root), generation.frame_rate, file_bytes, available)
+
+
+def _check_memory_plans(subject: Message, model: Message, plans: Sequence[MemoryPlan], gpu: Gpu) -> Check:
+    exact, reduced = (plan.line_seconds for plan in plans)
+    if reduced is None:
+        finding = wording("{model}; it does not fit into the memory of {gpu}", model=model, gpu=gpu.name)
+        return Check(subject, Verdict.LIMITED, finding, wording("Choose the CPU in Settings, or a smaller model."))
+    if math.isinf(reduced):
+        return Check(subject, Verdict.FINE, model)
+    finding = wording(
+        "{model}; on {gpu}, prompt and line fit up to about {reduced:.0f} s in 16 bits, {exact:.0f} s in float32",
+        model=model,
+        gpu=gpu.name,
+        reduced=reduced,
+        exact=exact or 0.0,
+    )
+    return Check(subject, Verdict.FINE, finding)
 
 
 def check_voices(open_library: Callable[[], VoiceLibrary]) -> Check:

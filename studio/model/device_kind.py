@@ -19,6 +19,7 @@ class DeviceTraits:
     voice_memory_share: float  # share of the free memory that prepared voices may fill
     # Of the language model, fastest first. ``studio/model/speech_lm/linear.py`` has the measurements.
     reduced_precisions: tuple[Precision, ...]
+    line_memory_share: float = 0.5  # share of the free memory that the flow's caches of all lines may fill
     max_concurrent_lines: int = 1  # decoding more lines at once does not increase the throughput
     has_streams: bool = False  # whether work is queued on streams (``studio/model/torch_device.py``)
 
@@ -47,6 +48,7 @@ _TRAITS = {
         reserved_bytes=512 << 20,
         voice_memory_share=0.25,
         reduced_precisions=(Precision.BFLOAT16,),
+        line_memory_share=0.6,
         max_concurrent_lines=8,
         has_streams=True,
     ),

@@ -19,10 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.engines.candidate import MODULES, EngineTarget
-from studio.engines.machine import device_named, empty_cache
+from studio.engines.machine import budget_bytes, device_named, empty_cache
 from studio.engines.manager import EngineManager
+from studio.engines.memory_plan import GPU_STAGES, plan_memory
 from studio.engines.overview import EngineAction, EngineStatus, wanted_by_stage
 from studio.engines.store import EngineStore
+from studio.errors import OutOfMemory
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
 from studio.pipeline.control import RequestControl
@@ -351,10 +353,12 @@ class ModelHost:
 def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> ModelHost:
     """Load the model of ``folder`` with the fastest engines verified so far.
 
-    Raise the errors of ``load_synthesizer``.
+    Raise the errors of ``load_synthesizer``, and ``OutOfMemory`` for a GPU that is too small, before reading weights.
     """
     device = device_named(options.device, num_threads=options.num_threads)
     target = EngineTarget(open_checkpoint(folder), device, options.variant)
+    if device.kind.is_gpu:
+        _require_memory(target)
     return ModelHost(
         folder,
         replace(options, device=device.torch_name),
@@ -362,3 +366,18 @@ def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, .
             target, EngineStore(), modules=modules, wanted=wanted_by_stage(options.wanted_engines), on_change=on_change
         ),
     )
+
+
+def _require_memory(target: EngineTarget) -> None:
+    """Raise ``OutOfMemory`` if the weights do not fit into the free memory of the GPU, even with 16 bits."""
+    file_bytes = {stage: target.weight_bytes(stage) for stage in GPU_STAGES}
+    checkpoint, free = target.checkpoint, budget_bytes(target.device)
+    plan = plan_memory(checkpoint.flow, checkpoint.generation.frame_rate, file_bytes, free)[-1]
+    if plan.line_seconds is None:
+        raise OutOfMemory(
+            "This model needs {needed:.1f} GB of memory on {gpu}, where {free:.1f} GB are available.",
+            remedy="Close other programs that use the GPU, choose a smaller model, or choose the CPU in Settings.",
+            needed=plan.weight_bytes / 2**30,
+            gpu=target.device.name,
+            free=free / 2**30,
+        )

@@ -207,6 +207,26 @@ def test_build_and_driver_that_the_gpu_needs_are_named(
     assert found["remedy"].startswith(remedy)
 
 
+@pytest.mark.usefixtures("without_engines")
+@pytest.mark.parametrize(
+    ("gpu_bytes", "verdict", "words"),
+    [
+        (8 << 30, "fine", "on NVIDIA card, prompt and line fit up to about "),
+        (1 << 30, "limited", "it does not fit into the memory of NVIDIA card"),
+    ],
+)
+def test_what_fits_on_the_gpu_is_told(
+    timbre: Terminal, monkeypatch: pytest.MonkeyPatch, gpu_bytes: int, verdict: str, words: str
+) -> None:
+    card = Gpu("NVIDIA card", gpu_bytes, "580.95.05")
+    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, card)
+    monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
+    found = check(timbre("doctor", "--json"), "model studio-mini")
+    assert found["verdict"] == verdict
+    assert found["finding"].startswith("Fun-CosyVoice3, ")
+    assert words in found["finding"]
+
+
 def test_the_error_codes_are_explained(timbre: Terminal) -> None:
     ran = timbre("doctor", "--codes")
     assert ran.status == 0

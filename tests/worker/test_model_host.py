@@ -19,13 +19,16 @@ from studio.engines.machine import processor
 from studio.engines.manager import OpenedStage
 from studio.engines.manifest import Timing, Verification
 from studio.engines.overview import CandidateView, EngineAction, EngineStatus, StageView, Status
-from studio.engines.stage import Stage
+from studio.engines.stage import Device, Stage
+from studio.errors import OutOfMemory
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
+from studio.model.device_kind import DeviceKind
 from studio.model.stages import SourceNoise, Vocoder, VocoderStream
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.pipeline.synthesizer import Synthesizer
+from studio.worker import model_host
 from studio.worker.model_host import ModelHost
 
 MODEL = noise_models.V3
@@ -407,3 +410,11 @@ def test_benchmarks_are_started_and_cleared_on_request(
     assert manager.again == [{"a"}]
     wait_until(lambda: len(heard) > 1)
     assert model.manage_engines(EngineAction.CLEAR, ()) == 7
+
+
+def test_model_that_does_not_fit_on_the_gpu_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Device(DeviceKind.CUDA, "NVIDIA card", 1, 2 << 30, 0, (8, 6), "580.95.05")
+    monkeypatch.setattr(model_host, "device_named", lambda _name, num_threads: gpu)
+    monkeypatch.setattr(model_host, "budget_bytes", lambda _device: 1 << 20)
+    with pytest.raises(OutOfMemory, match=r"needs 0\.0 GB of memory on NVIDIA card, where 0\.0 GB are available"):
+        model_host.open_accelerated(MODEL, OPTIONS)

@@ -26,8 +26,6 @@ from studio.model.device_kind import DeviceKind
 from studio.model.flow.layers import CausalConvolution, KeysValues, SelfAttention, number_layers
 from studio.model.torch_device import free_memory_bytes
 
-# The rest of the memory is left for weights not yet read, the other stages, and other programs.
-_SHARE_OF_FREE_MEMORY = 0.5
 # Prompt and speech of a usual line, in speech tokens. Caches are planned for this size before lengths are known.
 USUAL_LINE_TOKENS = 500
 # Each growth doubles the space for generated speech, within 4 and 16 seconds.
@@ -77,8 +75,8 @@ class CacheBudget:
 
 
 def default_budget_bytes(device: torch.device) -> int:
-    """Return half of the free memory of ``device``."""
-    return int(_SHARE_OF_FREE_MEMORY * free_memory_bytes(device))
+    """Return the share of the free memory of ``device``; the rest is for voices, other stages and other programs."""
+    return int(DeviceKind(device.type).traits.line_memory_share * free_memory_bytes(device))
 
 
 def max_concurrent_streams(device: torch.device, budget: CacheBudget, line_bytes: int) -> int:

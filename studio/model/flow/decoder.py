@@ -233,7 +233,7 @@ class FlowOptions:
 
     Attributes:
         cache_budget_bytes: Size to which the caches of all open streams together may grow, and the largest size at
-            which a voice with 20 s of speech is cached in the fastest form. The default is half of the free memory.
+            which a voice with 20 s of speech is cached in the fastest form. The default is a share of the free memory.
         num_steps: Number of solver steps. The default of the models is 10.
         left_context_frames: Number of generated frames that a stream sees besides the prompt. The default is all.
         cache_dtype: Type of the caches. A half-precision type halves their size and rounds them.

@@ -1,0 +1,80 @@
+"""What fits into the memory of a GPU: computed from a model's settings and file sizes, before anything is loaded.
+
+No torch: diagnostics import this. The sizes of weights and caches are exact; the working memory is an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from studio.engines.stage import Stage
+from studio.model.config import FlowConfig, Precision
+from studio.model.device_kind import DeviceKind
+
+# Estimated, because it depends on driver and GPU: CUDA's context, kernels and workspaces of the libraries.
+CONTEXT_BYTES = 600 << 20
+# Precision of language model and flow, most exact first. The vocoder always takes float32.
+_PRECISIONS = {Precision.FLOAT32: 4, Precision.BFLOAT16: 2}
+# Their weights are on the GPU; the others run on the CPU until a faster engine is found.
+GPU_STAGES = (Stage.SPEECH_LM, Stage.FLOW, Stage.VOCODER)
+_ROWS = 2  # conditional and unconditional
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """A model in one precision on one GPU.
+
+    Attributes:
+        weight_bytes: Size of the weights of all stages that run on the GPU.
+        line_seconds: Longest prompt and speech, together, whose caches fit; longer lines take more time for each chunk.
+            Infinite for models without caches, and None if not even the weights fit.
+    """
+
+    precision: Precision
+    weight_bytes: int
+    line_seconds: float | None
+
+
+def frame_bytes(flow: FlowConfig, precision: Precision) -> int:
+    """Return the size of the caches of one mel frame: keys and values of each solver step, layer and guidance row.
+
+    The encoder's caches and the convolutions' are left out: they are a fiftieth of it in released models.
+    """
+    if flow.length_regulator is not None:
+        return 0
+    if flow.dit is not None:
+        num_layers, channels = flow.dit.depth, flow.dit.num_heads * flow.dit.head_size
+    else:
+        assert flow.unet is not None
+        num_layers = flow.unet.num_transformer_blocks * (flow.unet.num_mid_blocks + 2)
+        channels = flow.unet.num_heads * flow.unet.head_size
+    return flow.solver.num_steps * num_layers * _ROWS * 2 * channels * _PRECISIONS[precision]
+
+
+def plan_memory(
+    flow: FlowConfig, frame_rate: float, file_bytes: Mapping[Stage, int], available_bytes: int
+) -> tuple[MemoryPlan, ...]:
+    """Return the plans, most exact first. ``file_bytes`` are the sizes of the float32 weight files.
+
+    ``available_bytes`` is the memory for weights, lines and voices, without the reserve of ``DeviceTraits``.
+    """
+    return tuple(_plan(flow, frame_rate, file_bytes, available_bytes, precision) for precision in _PRECISIONS)
+
+
+def _plan(
+    flow: FlowConfig, frame_rate: float, file_bytes: Mapping[Stage, int], available_bytes: int, precision: Precision
+) -> MemoryPlan:
+    float32_bytes = _PRECISIONS[Precision.FLOAT32]
+    weight_bytes = file_bytes[Stage.VOCODER] + sum(
+        file_bytes[stage] * _PRECISIONS[precision] // float32_bytes for stage in (Stage.SPEECH_LM, Stage.FLOW)
+    )
+    left = available_bytes - weight_bytes
+    per_frame = frame_bytes(flow, precision)
+    if left <= 0:
+        seconds = None
+    elif per_frame == 0:
+        seconds = float("inf")
+    else:
+        seconds = DeviceKind.CUDA.traits.line_memory_share * left / (per_frame * frame_rate)
+    return MemoryPlan(precision, weight_bytes, seconds)
