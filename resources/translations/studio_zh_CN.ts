@@ -3170,6 +3170,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
+        <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
+        <translation>未安装 onnxruntime-gpu（先运行 pip uninstall -y onnxruntime，再运行 pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;）</translation>
+    </message>
+    <message>
         <source>permission denied</source>
         <translation>没有权限</translation>
     </message>
@@ -3344,6 +3348,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>vLLM is not installed (pip install &apos;timbre-studio[vllm]&apos;)</source>
         <translation>未安装 vLLM（可运行 pip install &apos;timbre-studio[vllm]&apos; 安装）</translation>
+    </message>
+    <message>
+        <source>vLLM needs a C compiler and Python&apos;s headers (Debian: apt install gcc python3-dev)</source>
+        <translation>vLLM 需要 C 编译器和 Python 头文件（Debian：apt install gcc python3-dev）</translation>
     </message>
     <message>
         <source>vLLM runs on Linux only</source>

@@ -55,12 +55,12 @@ def test_each_extra_is_asked_for_only_where_it_can_be_installed() -> None:
 
 
 def test_vllm_and_the_program_want_the_same_torch() -> None:
-    """vLLM pins one torch exactly: 0.27 to 0.32 take 2.13.0, 0.26 took 2.11, 0.33 takes 2.14."""
+    """vLLM pins one torch exactly: 0.32 takes 2.13.0, 0.33 takes 2.14."""
     torch, vllm = wanted("Linux")["torch"].specifier, wanted("Linux", "vllm")["vllm"].specifier
     assert "2.13.0" in torch
     assert "2.14.0" not in torch
     assert "0.32.0" in vllm
-    assert "0.26.0" not in vllm
+    assert "0.31.0" not in vllm, "listens on all network interfaces"
     assert "0.33.0" not in vllm
 
 

@@ -46,7 +46,12 @@ class OrtBackend(EngineBackend):
         if importlib.util.find_spec("onnxruntime") is None:
             return Unusable(wording("{library} is not installed", library="onnxruntime"))
         if self.kind is DeviceKind.CUDA and not _has_cuda_provider():
-            return Unusable(wording("{library} is not installed", library="onnxruntime-gpu"))
+            return Unusable(
+                wording(
+                    "onnxruntime-gpu is not installed (pip uninstall -y onnxruntime,"
+                    " then pip install 'onnxruntime-gpu[cuda,cudnn]')"
+                )
+            )
         return None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from studio.engines.candidate import AnyStage, Available, BuildJob, EngineBackend, EngineTarget, Unusable
 from studio.engines.stage import Device, Stage
-from studio.engines.vllm_lm.library import VllmLibrary, find_vllm
+from studio.engines.vllm_lm.library import VllmLibrary, find_vllm, missing_compiler
 from studio.errors import EngineDied
 from studio.messages import Message, wording
 from studio.model.config import Precision, SpeechLMConfig
@@ -77,9 +77,11 @@ def library_for(device: Device) -> VllmLibrary | Message:
     no_gpu = wording("no NVIDIA GPU is in use")
     if device.kind is not DeviceKind.CUDA:
         return no_gpu if isinstance(found, Message) or found.has_gpu_support else found
-    if isinstance(found, VllmLibrary) and not found.has_gpu_support:
+    if isinstance(found, Message):
+        return found
+    if not found.has_gpu_support:
         return wording("the installed vLLM is built without GPU support")
-    return found
+    return missing_compiler(found) or found
 
 
 CANDIDATES: tuple[EngineBackend, ...] = tuple(

