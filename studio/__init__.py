@@ -58,4 +58,7 @@ __version__ = "0.1.0"
 # spinning made the flow of studio-mini 30 times slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+# CUDA numbers GPUs by speed otherwise, and nvidia-smi, from which the settings list them, by their slots.
+os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+
 telemetry.switch_off(os.environ)

@@ -25,7 +25,9 @@ def choose(
     """
     reference = candidates[0]
     verified = [view for view in candidates if view.status is Status.VERIFIED and view.key not in unfit]
-    by_hand = next((view for view in verified if wanted and view.name == wanted), None)
+    # Settings of earlier versions have one name for both editions of TensorRT.
+    names = (wanted, wanted.replace("tensorrt-", "tensorrt-rtx-", 1)) if wanted else ()
+    by_hand = next((view for name in names for view in verified if view.name == name), None)
     if by_hand is not None:
         return by_hand
     fastest = max(verified, key=lambda view: view.speedup, default=reference)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -121,9 +122,17 @@ class SpeechLMTrial(StageBenchmark):
         return replace(verification, agreement=float(is_same.mean()))
 
     def work(self, engine: SpeechLM) -> Callable[[], Iterator[object]]:
-        # The sampler of synthesis: engines that sample themselves pass the scores of each token to any other.
         request, options = self.reference_io.speech_request(), self.checkpoint.speech_lm.sampling
-        return lambda: engine.generate(request, RepetitionAwareSampler(options, seed=0))
+        shifts = itertools.cycle(range(len(request.text_tokens)))
+
+        def speak() -> Iterator[int]:
+            """Speak another text in each round: vLLM keeps keys and values of texts that it has read before."""
+            shift = next(shifts)
+            text = request.text_tokens[shift:] + request.text_tokens[:shift]
+            # The sampler of synthesis: engines that sample themselves pass the scores of each token to any other.
+            return engine.generate(replace(request, text_tokens=text), RepetitionAwareSampler(options, seed=0))
+
+        return speak
 
 
 class FlowTrial(StageBenchmark):

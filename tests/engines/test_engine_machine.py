@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -43,6 +46,13 @@ def test_without_a_gpu_auto_selects_the_processor(monkeypatch: pytest.MonkeyPatc
     assert device_named("cpu", num_threads=3).num_threads == 3
     with pytest.raises(UnusableSetting, match=r"No GPU that PyTorch can use matches “cuda”.*Choose one of: cpu"):
         device_named("cuda")
+
+
+def test_gpus_have_the_numbers_of_nvidia_smi() -> None:
+    """The settings list them from there, and select one of several of the same name by its number."""
+    environment = {name: value for name, value in os.environ.items() if name != "CUDA_DEVICE_ORDER"}
+    question = "import studio, os, sys; sys.exit(os.environ['CUDA_DEVICE_ORDER'] != 'PCI_BUS_ID')"
+    assert subprocess.run([sys.executable, "-c", question], env=environment, check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,14 @@ def test_a_verified_engine_can_be_chosen_by_hand() -> None:
     assert wanted_by_stage(("flow:a", "vocoder:", "odd")) == {"flow": "a"}
 
 
+def test_an_old_choice_of_tensorrt_holds_for_both_editions() -> None:
+    views = [view("plain", 1.0), view("tensorrt-rtx-float16", 2.0), view("tensorrt-float16", 3.0), view("b", 4.0)]
+    assert choose(views, wanted="tensorrt-float16").name == "tensorrt-float16"
+    assert choose(views[:2] + views[3:], wanted="tensorrt-float16").name == "tensorrt-rtx-float16"
+    assert choose(views[:2] + views[3:], wanted="tensorrt-rtx-float16").name == "tensorrt-rtx-float16"
+    assert choose([views[0], views[3]], wanted="tensorrt-float16").name == "b"
+
+
 def test_gain_within_the_measurement_error_is_ignored() -> None:
     plain, nearly = view("plain", 1.0), view("a", 1.03)
     assert choose([plain, nearly]).name == "plain"

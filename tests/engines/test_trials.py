@@ -23,7 +23,7 @@ from studio.engines.candidate import (
 )
 from studio.engines.machine import processor
 from studio.engines.manifest import Verification
-from studio.engines.reference_io import ReferenceIO, read_reference, record_reference
+from studio.engines.reference_io import ReferenceIO, as_tokens, read_reference, record_reference
 from studio.engines.stage import Device, Stage
 from studio.engines.task import TrialSize, TrialTask, WasCancelled
 from studio.engines.trial_run import run_trial
@@ -224,6 +224,27 @@ def test_speech_lm_is_timed_with_the_sampler_of_synthesis(recorded: tuple[Engine
     (sampler,) = used
     assert isinstance(sampler, RepetitionAwareSampler)
     assert sampler.options == target.checkpoint.speech_lm.sampling
+
+
+def test_speech_lm_is_timed_on_another_text_in_each_round(recorded: tuple[EngineTarget, ReferenceIO]) -> None:
+    """vLLM keeps what it has computed for a text; a line of a script is new to it, except for the voice's transcript."""
+    target, reference_io = recorded
+    requests: dict[str, list[SpeechTokenRequest]] = {"ours": [], "theirs": []}
+
+    class Engine:
+        def __init__(self, name: str) -> None:
+            self.asked = requests[name]
+
+        def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
+            self.asked.append(request)
+            return iter((1,))
+
+    trial = TRIALS[Stage.SPEECH_LM](reference_io, target.checkpoint, TRIAL_SIZE)
+    time_interleaved(trial, Engine("ours"), Engine("theirs"))
+    texts = [request.text_tokens for request in requests["ours"]]
+    assert len(set(texts)) == len(texts) > 1
+    assert {tuple(sorted(text)) for text in texts} == {tuple(sorted(as_tokens(reference_io.text_tokens)))}
+    assert requests["ours"] == requests["theirs"]
 
 
 def test_recording_round_trip_and_damaged_file(recorded: tuple[EngineTarget, ReferenceIO], tmp_path: Path) -> None:
