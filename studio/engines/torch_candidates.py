@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import torch
 
@@ -38,6 +39,7 @@ class TorchCandidate(EngineBackend):
     """A stage of ``Checkpoint.load_...`` in one precision, on any device. Weights are packed on loading."""
 
     engine = "PyTorch"
+    working_bytes: ClassVar[Mapping[Stage, int]] = _WORKING_BYTES
 
     @property
     def name(self) -> str:
@@ -63,7 +65,7 @@ class TorchCandidate(EngineBackend):
         return self.precision is Precision.BFLOAT16 and has_onednn(self.precision)
 
     def _memory_bytes(self, target: EngineTarget) -> int:
-        return int(target.weight_bytes(self.stage) * _WEIGHT_SHARE[self.precision]) + _WORKING_BYTES[self.stage]
+        return int(target.weight_bytes(self.stage) * _WEIGHT_SHARE[self.precision]) + self.working_bytes[self.stage]
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
         return {"torch": torch.__version__}

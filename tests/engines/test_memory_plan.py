@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from studio.engines.candidate import Available, EngineTarget
+from studio.engines.cuda_graph.candidates import CudaGraphCandidate
 from studio.engines.memory_plan import CONTEXT_BYTES, MemoryPlan, frame_bytes, plan_memory
-from studio.engines.stage import Stage
+from studio.engines.stage import Device, Stage
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import DiTConfig, FlowConfig, LookAheadConfig, Precision
 from studio.model.device_kind import DeviceKind
@@ -68,3 +70,17 @@ def test_model_without_caches_has_no_longest_line(reference: Path) -> None:
     assert frame_bytes(replace(RELEASED, solver=replace(RELEASED.solver, num_steps=5)), Precision.FLOAT32) * 2 == (
         frame_bytes(RELEASED, Precision.FLOAT32)
     )
+
+
+@pytest.mark.parametrize("stage", [Stage.SPEECH_LM, Stage.FLOW])
+def test_16_bits_need_less_memory_to_be_tried(reference: Path, stage: Stage) -> None:
+    """A small GPU is not refused the form that fits, because of the size of the float32 file."""
+    gpu = Device(DeviceKind.CUDA, "a GPU", 1, 8 * GIBIBYTE, 0, (8, 6), "580.95.05")
+    target = EngineTarget(open_checkpoint(reference / "cosyvoice3" / "checkpoint"), gpu)
+    needed = {}
+    for precision in TYPES:
+        found = CudaGraphCandidate(stage, precision).probe(target)
+        assert isinstance(found, Available)
+        needed[precision] = found.memory_bytes
+    saved = needed[Precision.FLOAT32] - needed[Precision.BFLOAT16]
+    assert saved == pytest.approx(0.4 * target.weight_bytes(stage), rel=0.01)

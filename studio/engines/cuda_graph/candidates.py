@@ -25,6 +25,7 @@ class CudaGraphCandidate(TorchCandidate):
     """A graph is recorded when the first line needs it, so nothing is built."""
 
     engine = "PyTorch with CUDA graphs"
+    working_bytes = _WORKING_BYTES
 
     @property
     def name(self) -> str:
@@ -42,7 +43,7 @@ class CudaGraphCandidate(TorchCandidate):
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
-        return Available(target.weight_bytes(self.stage) + _WORKING_BYTES[self.stage])
+        return Available(self._memory_bytes(target))
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
