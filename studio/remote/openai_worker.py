@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from studio.errors import ConnectionLost, NoSpeechMade, NotOnServer, StudioError
+from studio.errors import NoSpeechMade, NotOnServer
 from studio.messages import wording
 from studio.pipeline.request import (
     AudioChunk,
@@ -23,6 +23,7 @@ from studio.pipeline.request import (
     VoiceSummary,
 )
 from studio.remote.address import ServerAddress, descriptions_folder
+from studio.remote.line_attempts import line_lost
 from studio.remote.remote_worker import RemoteWorker
 from studio.worker import protocol
 from studio.worker.protocol import Event
@@ -80,7 +81,9 @@ class OpenAiWorker(RemoteWorker):
                     num_samples += len(samples)
                     self._events.put(protocol.AudioReady(request_id, AudioChunk(samples, SAMPLE_RATE)))
         except httpx2.TransportError as error:
-            raise _broken(connection, error, has_audio=bool(num_samples)) from error
+            if num_samples:
+                raise line_lost(self._server.host, wording("closed the connection")) from error
+            raise connection.unreachable(error) from error
         if first is None:
             raise NoSpeechMade("{host} sent no audio.", remedy="Try again.", host=self._server.host)
         report = SynthesisReport(
@@ -153,14 +156,3 @@ def _without_header(start: bytes, connection: Connection) -> bytes:
             rate=SAMPLE_RATE,
         )
     return start[_HEADER_BYTES:]
-
-
-def _broken(connection: Connection, error: httpx2.TransportError, *, has_audio: bool) -> StudioError:
-    if not has_audio:
-        return connection.unreachable(error)
-    return ConnectionLost(
-        "{host} {how} in the middle of the line.",
-        remedy="The audio so far is kept. Speak the line again, or use this computer.",
-        host=connection.server.host,
-        how=wording("closed the connection"),
-    )

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from studio import paths
 from studio.errors import (
-    ConnectionLost,
     InternalError,
     NotOnServer,
     StudioError,
@@ -34,7 +33,7 @@ from studio.messages import Message, wording
 from studio.pipeline.request import SynthesisReport, VoiceReference
 from studio.remote import wire
 from studio.remote.address import ServerAddress, descriptions_folder
-from studio.remote.line_audio import LineAudio, SpeechDiffers
+from studio.remote.line_attempts import LineAttempts, StreamBroken, line_lost
 from studio.remote.model_description import keep_description
 from studio.remote.voice_files import VoiceHashes
 from studio.worker import protocol
@@ -47,16 +46,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# The delays before further attempts. The first may find a connection that the server has closed while it was idle.
-_RETRY_SECONDS = (0.0, 0.5, 2.0, 5.0)
 _LOAD_SECONDS = 900.0
-_MOST_WAITS = 60  # for a place in the queue of the server
 _MOST_UPLOADS = 3  # a server with several processes may need the voice more than once
 Answer = AbstractAsyncContextManager["httpx2.Response"]
-
-
-class StreamBroken(Exception):
-    """The stream of a request ended before its last event."""
 
 
 class RemoteWorker:
@@ -273,71 +265,44 @@ class _LineStream:
         self._path = path
         self._content = content
         self._put = put
-        self._audio = LineAudio()
+        self._attempts = LineAttempts(connection.server.host, request_id, put)
         self._began = time.perf_counter()
         self._first_audio_seconds: float | None = None
 
     async def run(self) -> Event:
         """Return the event that ends the stream. Raise ``StudioError`` if all attempts break off before it."""
-        import httpx2  # noqa: PLC0415 - slow to import
-
-        failure: Exception | None = None
-        num_waits = 0
-        delays = iter(_RETRY_SECONDS)
-        while True:
-            self._audio.restart()
-            try:
-                return await self._attempt()
-            except TooManyRequests as error:
-                num_waits += 1
-                if num_waits > _MOST_WAITS:
-                    raise
-                await asyncio.sleep(float(error.hint.facts.get("seconds", 1)))  # type: ignore[arg-type]
-                continue
-            except (httpx2.TransportError, StreamBroken) as error:
-                _log.info("the connection to %s was lost (%s)", self._connection.server.host, type(error).__name__)
-                failure = error
-            except SpeechDiffers as error:
-                raise self._lost(wording("changed its engine")) from error
-            except ValueError as error:  # of the reader
-                raise self._connection.unknown_answer() from error
-            delay = next(delays, None)
-            if delay is None:
-                break
-            self._put(protocol.Progress(self._request_id, "connect", 0.0))
-            await asyncio.sleep(delay)
-        if isinstance(failure, httpx2.TransportError) and self._audio.is_empty:
-            raise self._connection.unreachable(failure) from failure
-        raise self._lost(wording("closed the connection")) from failure
-
-    def _lost(self, how: Message) -> ConnectionLost:
-        return ConnectionLost(
-            "{host} {how} in the middle of the line.",
-            remedy="The audio so far is kept. Speak the line again, or use this computer.",
-            host=self._connection.server.host,
-            how=how,
-        )
+        return await self._attempts.run(self._attempt)
 
     async def _attempt(self) -> Event:
-        async with self._connection.stream(self._path, **self._content) as answer:
-            if answer.headers.get("content-type", "") != wire.EVENTS_TYPE:
-                raise self._connection.unknown_answer()
-            async for event in _events(answer, wire.EventReader(self._request_id)):
-                match event:
-                    case protocol.AudioReady(request_id, chunk):
-                        if (rest := self._audio.unheard(chunk)) is not None:
-                            if self._first_audio_seconds is None:
-                                self._first_audio_seconds = self._seconds()
-                            self._put(protocol.AudioReady(request_id, rest))
-                    case protocol.Finished(request_id, report):
-                        return protocol.Finished(request_id, self._measured(report))
-                    case protocol.Failed(_, record) if record[0] == TooManyRequests.code:
-                        raise from_record(record)
-                    case protocol.Progress() | protocol.PlaybackStartEstimate():
-                        self._put(event)
-                    case _:
-                        return event
-        raise StreamBroken
+        import httpx2  # noqa: PLC0415 - slow to import
+
+        try:
+            async with self._connection.stream(self._path, **self._content) as answer:
+                if answer.headers.get("content-type", "") != wire.EVENTS_TYPE:
+                    raise self._connection.unknown_answer()
+                return await self._last_event(answer)
+        except httpx2.TransportError as error:
+            raise StreamBroken(self._connection.unreachable(error)) from error
+        except ValueError as error:  # of the reader
+            raise self._connection.unknown_answer() from error
+
+    async def _last_event(self, answer: httpx2.Response) -> Event:
+        async for event in _events(answer, wire.EventReader(self._request_id)):
+            match event:
+                case protocol.AudioReady(request_id, chunk):
+                    if (rest := self._attempts.audio.unheard(chunk)) is not None:
+                        if self._first_audio_seconds is None:
+                            self._first_audio_seconds = self._seconds()
+                        self._put(protocol.AudioReady(request_id, rest))
+                case protocol.Finished(request_id, report):
+                    return protocol.Finished(request_id, self._measured(report))
+                case protocol.Failed(_, record) if record[0] == TooManyRequests.code:
+                    raise from_record(record)
+                case protocol.Progress() | protocol.PlaybackStartEstimate():
+                    self._put(event)
+                case _:
+                    return event
+        raise StreamBroken(line_lost(self._connection.server.host, wording("closed the connection")))
 
     def _seconds(self) -> float:
         return time.perf_counter() - self._began

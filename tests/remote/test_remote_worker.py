@@ -167,7 +167,7 @@ def test_a_broken_line_goes_on_where_it_was(service: RunningService, clip: Path,
 def test_a_line_that_cannot_go_on_fails_and_the_next_one_works(
     service: RunningService, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.remote.remote_worker._RETRY_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (0.0, 0.0))
     heard = Heard()
 
     async def run() -> None:
@@ -283,7 +283,7 @@ def test_tokens_are_required_and_sent(serve: Serve, clip: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", ["nothing", "other"])
 def test_an_address_without_a_service_is_said(clip: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studio.remote.remote_worker._RETRY_SECONDS", (0.0,))
+    monkeypatch.setattr("studio.remote.line_attempts._RETRY_SECONDS", (0.0,))
     with HubServer() as hub:
         url = "http://127.0.0.1:9" if kind == "nothing" else hub.url
         check_unusable(url, clip, kind)
