@@ -20,7 +20,7 @@ _INTERRUPTED = 130
 _PROGRAM_EXTRAS = frozenset({"media", "serve"})
 _GPU_EXTRAS = frozenset({"gpu"})
 # TensorRT for RTX (95 MB) is included: the tests build engines with it, even without a GPU.
-_TEST_EXTRAS = frozenset({"media", "serve", "dev", "gpu"})
+_TEST_EXTRAS = frozenset({"media", "serve", "dev", "gpu", "triton"})
 
 
 def launch(arguments: list[str]) -> int:

@@ -2910,16 +2910,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用 “timbre cluster stop” 停止它。</translation>
     </message>
     <message>
-        <source>Enter a name or an address, such as 192.168.1.20:8807 or https://voices.example.org.</source>
-        <translation>请输入主机名或地址，例如 192.168.1.20:8807 或 https://voices.example.org。</translation>
-    </message>
-    <message>
         <source>Enter the token again.</source>
         <translation>请重新输入令牌。</translation>
     </message>
     <message>
         <source>Enter the token of `timbre serve` on the other computer.</source>
         <translation>请输入另一台电脑上 `timbre serve` 的令牌。</translation>
+    </message>
+    <message>
+        <source>Enter the token of the proxy in front of it.</source>
+        <translation>请输入它前面的代理服务器的令牌。</translation>
+    </message>
+    <message>
+        <source>Give one of these with --model: {known}.</source>
+        <translation>请用 --model 指定其中之一：{known}。</translation>
     </message>
     <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
@@ -2930,12 +2934,24 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请安装：.venv/bin/pip install --editable &quot;.[cluster]&quot;。</translation>
     </message>
     <message>
+        <source>Install them: .venv/bin/pip install --editable &quot;.[triton]&quot;.</source>
+        <translation>请安装：.venv/bin/pip install --editable &quot;.[triton]&quot;。</translation>
+    </message>
+    <message>
         <source>Install them: pip install &quot;timbre-studio[cluster]&quot;.</source>
         <translation>请安装：pip install &quot;timbre-studio[cluster]&quot;。</translation>
     </message>
     <message>
+        <source>Install them: pip install &quot;timbre-studio[triton]&quot;.</source>
+        <translation>请安装：pip install &quot;timbre-studio[triton]&quot;。</translation>
+    </message>
+    <message>
         <source>Installers do not contain Ray. Install the program with pip, or run it from its source.</source>
         <translation>安装包不含 Ray。请用 pip 安装本程序，或从源代码运行。</translation>
+    </message>
+    <message>
+        <source>Installers do not contain it. Install the program with pip, or run it from its source.</source>
+        <translation>安装包不含这些库。请用 pip 安装本程序，或从源代码运行。</translation>
     </message>
     <message>
         <source>No cluster runs on this computer.</source>
@@ -2978,12 +2994,20 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请重新合成这一行，或改用本机的模型。</translation>
     </message>
     <message>
+        <source>Speaking through Triton needs libraries that are not installed ({reason}).</source>
+        <translation>通过 Triton 合成所需的库未安装（{reason}）。</translation>
+    </message>
+    <message>
         <source>Start it with “timbre cluster start”.</source>
         <translation>请用 “timbre cluster start” 启动。</translation>
     </message>
     <message>
         <source>TensorRT for RTX does not support this stage on compute capability {c}</source>
         <translation>TensorRT for RTX 在计算能力 {c} 的显卡上不支持这个阶段</translation>
+    </message>
+    <message>
+        <source>Test the connection again, and choose another model.</source>
+        <translation>请重新测试连接，并选择其他模型。</translation>
     </message>
     <message>
         <source>The audio so far is kept. Speak the line again, or use this computer.</source>
@@ -3546,6 +3570,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 不接受此令牌。</translation>
     </message>
     <message>
+        <source>{host} does not answer as Triton does.</source>
+        <translation>{host} 的应答不像 Triton。</translation>
+    </message>
+    <message>
         <source>{host} does not answer as a speech service does.</source>
         <translation>{host} 的应答不像语音服务。</translation>
     </message>
@@ -3562,6 +3590,18 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 没有本程序的风格，也不能转换录音。</translation>
     </message>
     <message>
+        <source>{host} has no model of CosyVoice&apos;s Triton runtime.</source>
+        <translation>{host} 上没有 CosyVoice 的 Triton 模型。</translation>
+    </message>
+    <message>
+        <source>{host} has no model {model} that speaks.</source>
+        <translation>{host} 上没有可用于合成的模型 {model}。</translation>
+    </message>
+    <message>
+        <source>{host} has several models.</source>
+        <translation>{host} 上有多个模型。</translation>
+    </message>
+    <message>
         <source>{host} is busy.</source>
         <translation>{host} 正忙。</translation>
     </message>
@@ -3570,12 +3610,24 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 拒绝了请求：{reason}。</translation>
     </message>
     <message>
+        <source>{host} runs Triton, which has neither styles nor conversion of recordings.</source>
+        <translation>{host} 运行的是 Triton，它没有风格，也不能转换录音。</translation>
+    </message>
+    <message>
+        <source>{host} runs Triton, which needs a recording and its transcript; {voice} lacks one.</source>
+        <translation>{host} 运行的是 Triton，需要录音及其参考文本；{voice} 缺少其中之一。</translation>
+    </message>
+    <message>
         <source>{host} runs a version that does not fit this one ({reason}).</source>
         <translation>{host} 运行的版本与本机不兼容（{reason}）。</translation>
     </message>
     <message>
         <source>{host} sends audio of another form than 16-bit mono at {rate} Hz.</source>
         <translation>{host} 发送的音频不是 {rate} Hz、16 位单声道。</translation>
+    </message>
+    <message>
+        <source>{host} sends audio of another form than float32.</source>
+        <translation>{host} 发送的音频不是 float32 格式。</translation>
     </message>
     <message>
         <source>{host} sent no audio.</source>
@@ -4866,6 +4918,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>权重文件属于其他模型，或模型已被修改。</translation>
     </message>
     <message>
+        <source>Add the transcript to the voice, or choose another voice.</source>
+        <translation>请为该音色补上参考文本，或选择其他音色。</translation>
+    </message>
+    <message>
         <source>Add the voice, or correct the name. `timbre voices list` lists the voices.</source>
         <translation>请添加该音色或更正名称。`timbre voices list` 可列出所有音色。</translation>
     </message>
@@ -4890,6 +4946,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>脚本文件已被其他程序修改。</translation>
     </message>
     <message>
+        <source>Check its address, that it is switched on, and that Triton runs there; or use this computer.</source>
+        <translation>请检查地址是否正确、那台电脑是否开机、是否正在运行 Triton；也可以改用本机。</translation>
+    </message>
+    <message>
+        <source>Check the address, and that its models are loaded.</source>
+        <translation>请检查地址，以及那里的模型是否已加载。</translation>
+    </message>
+    <message>
         <source>Check the connection and the proxy; choose the other source or a mirror. Downloaded data is kept.</source>
         <translation>请检查网络连接和代理，或更换下载源或镜像。已下载的内容会保留。</translation>
     </message>
@@ -4910,8 +4974,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请选择该服务器的其他模型。</translation>
     </message>
     <message>
+        <source>Choose the default style, or use a model of this computer.</source>
+        <translation>请选择默认风格，或改用本机的模型。</translation>
+    </message>
+    <message>
         <source>Describe the style in your own words, or use a model of this computer.</source>
         <translation>请用自己的话描述风格，或改用本机的模型。</translation>
+    </message>
+    <message>
+        <source>Enter a name or an address, such as 192.168.1.20:8807, https://voices.example.org or grpc://192.168.1.20:8001.</source>
+        <translation>请输入主机名或地址，例如 192.168.1.20:8807、https://voices.example.org 或 grpc://192.168.1.20:8001。</translation>
     </message>
     <message>
         <source>Give a recording or the name of a voice with --voice.</source>
@@ -8329,6 +8401,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>音色</translation>
     </message>
     <message>
+        <source>This server runs Triton with a model of CosyVoice. It clones voices that have a recording and a transcript; both are sent with each sentence. It has no styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
+        <translation>此服务器用 Triton 运行 CosyVoice 模型。它可以克隆同时有录音和参考文本的音色，二者会随每个句子发送。它没有风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
+    </message>
+    <message>
         <source>This server belongs to another program. Its own voices speak: the one with the name of a line&apos;s voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, cannot convert recordings, and gives less evidence to the checks of takes.</source>
         <translation>此服务器属于其他程序，由它自己的音色合成：优先使用与该行音色同名的音色，否则使用这里选择的音色。它没有克隆音色、风格、随机种子和采样选项，不能转换录音，版本检查的依据也较少。</translation>
     </message>
@@ -9124,10 +9200,6 @@ Drop a recording here to create a voice.</source>
         <translation>另一台电脑</translation>
     </message>
     <message>
-        <source>A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; scripts, takes and checks stay here.</source>
-        <translation>由运行“timbre serve”的电脑合成语音。用到的音色会发送一次；脚本、版本和检查都留在本机。</translation>
-    </message>
-    <message>
         <source>Address</source>
         <translation>地址</translation>
     </message>
@@ -9140,8 +9212,12 @@ Drop a recording here to create a voice.</source>
         <translation>显示令牌</translation>
     </message>
     <message>
-        <source>Texts, voices and the token are not encrypted over http. Use it only in a network you trust.</source>
-        <translation>通过 http 传输的文本、音色和令牌不加密，请仅在可信网络中使用。</translation>
+        <source>A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; scripts, takes and checks stay here. Addresses of Triton begin with grpc://.</source>
+        <translation>由运行“timbre serve”的电脑合成语音。用到的音色会发送一次；脚本、版本和检查都留在本机。Triton 的地址以 grpc:// 开头。</translation>
+    </message>
+    <message>
+        <source>Texts, voices and the token are not encrypted over http and grpc. Use them only in a network you trust.</source>
+        <translation>通过 http 和 grpc 传输的文本、音色和令牌不加密，请仅在可信网络中使用。</translation>
     </message>
     <message>
         <source>Test connection</source>
@@ -9162,6 +9238,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>{model} on {device}; network {milliseconds:.0f} ms</source>
         <translation>{model}，运行于 {device}；网络 {milliseconds:.0f} 毫秒</translation>
+    </message>
+    <message>
+        <source>Connected. Choose a model, then use this address.</source>
+        <translation>已连接。请选择模型，然后使用此地址。</translation>
     </message>
     <message>
         <source>Connected. Choose a model and a voice, then use this address.</source>

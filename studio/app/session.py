@@ -331,10 +331,9 @@ class Session(QObject):
             return self.services.start_worker
 
         def connect() -> Worker:
-            from studio.remote.openai_worker import OpenAiWorker  # noqa: PLC0415 - after the first paint
-            from studio.remote.remote_worker import RemoteWorker  # noqa: PLC0415
+            from studio.remote.dialects import worker_of  # noqa: PLC0415 - after the first paint
 
-            return OpenAiWorker(server) if server.is_other_program else RemoteWorker(server)
+            return worker_of(server)
 
         return connect
 

@@ -392,6 +392,7 @@ class MainWindow(QMainWindow):
         if engine.state is EngineState.READY and engine.description is not None:
             server = self.session.server()
             self.inspector.form.allow_sampling(server is None or not server.is_other_program)
+            self.inspector.form.allow_instructions(server is None or not server.is_triton)
             self.voices.use_model(self.session.bridge, engine.description.generation)
         self.tasks.show()
 

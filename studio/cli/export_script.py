@@ -335,11 +335,12 @@ class Speaking:
 
     @cached_property
     def _styles(self) -> Styles:
-        return load_styles(self._generation, self._folder)
+        return load_styles(self._generation, self._folder) if self._generation else Styles((), ())
 
     @property
     def _generation(self) -> str:
-        return detect_generation(self._folder)[0].name
+        """The generation of the model; empty for a server of another program, which does not describe it."""
+        return detect_generation(self._folder)[0].name if self._folder.is_dir() else ""
 
     def _voice(self, name: str | None) -> VoiceReference:
         choice = name or self._arguments.voice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +13,7 @@ from typing import TypeAlias
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.catalog.installed import DEFAULT_MODEL, installed_models, why_not_loadable
 from studio.cli.command_context import CommandContext
+from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.messages import did_you_mean, wording
 from studio.model.device_kind import DeviceKind
@@ -62,7 +63,12 @@ def add_model_option(parser: argparse.ArgumentParser, *, default: str = DEFAULT_
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("another computer", "speak with the model of another computer's `timbre serve`")
-    group.add_argument("--server", metavar="URL", help="its address, such as 192.168.1.20:8807; --model is ignored")
+    group.add_argument(
+        "--server",
+        metavar="URL",
+        help="its address, such as 192.168.1.20:8807; --model is ignored. grpc://HOST:PORT is the Triton runtime of "
+        "CosyVoice, and --model the name of its model, if it has several",
+    )
     group.add_argument("--token-file", type=Path, metavar="FILE", help="file with its token, readable only for you")
 
 
@@ -73,12 +79,44 @@ def speaking_place(arguments: argparse.Namespace, command_context: CommandContex
     """
     if arguments.server is None:
         return model_folder(arguments.model), command_context
-    from studio.remote.probing import probe  # noqa: PLC0415 - slow to import
-    from studio.remote.remote_worker import RemoteWorker  # noqa: PLC0415
+    from studio.remote.dialects import worker_of  # noqa: PLC0415 - slow to import
+    from studio.remote.openai_worker import describe  # noqa: PLC0415
+    from studio.remote.probing import probe, probe_other  # noqa: PLC0415
 
     address = ServerAddress(normalized_url(arguments.server), arguments.token_file)
-    found = probe(address, address.token())
-    return Path(found.description.folder), replace(command_context, start_worker=lambda: RemoteWorker(address))
+    token = address.token()
+    if token is not None and not address.is_encrypted and not address.is_this_computer:
+        print_message("note: texts, voices and the token are not encrypted on the way; use a network that you trust")
+    if address.is_triton:
+        models = probe_other(address, token).models
+        address = replace(address, model=_model_of_triton(arguments.model, address.host, models))
+        print_message(f"note: {address.model} at {address.host} has no styles, seeds or sampling options")
+        folder = Path(describe(address).folder)
+    else:
+        folder = Path(probe(address, token).description.folder)
+    return folder, replace(command_context, start_worker=lambda: worker_of(address))
+
+
+def _model_of_triton(choice: str | None, host: str, models: Sequence[str]) -> str:
+    """Return the model ``choice`` of a server, or its only one. Raise ``ModelNotFound``."""
+    if choice is not None and choice in models:
+        return choice
+    if choice is None and len(models) == 1:
+        return models[0]
+    if choice is None:
+        raise ModelNotFound(
+            "{host} has several models.",
+            remedy="Give one of these with --model: {known}.",
+            host=host,
+            known=", ".join(models),
+        )
+    raise ModelNotFound(
+        "{host} has no model {model} that speaks.",
+        remedy="Give one of these with --model: {known}.",
+        host=host,
+        model=choice,
+        known=", ".join(models),
+    )
 
 
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
@@ -204,6 +242,8 @@ def _looks_like_a_path(choice: str) -> bool:
 
 
 def _require_generation(voice: Voice, model_folder: Path) -> None:
+    if not model_folder.is_dir():  # a server of another program, which checks it itself
+        return
     generation, _ = detect_generation(model_folder)
     if generation.name != voice.generation:
         titles = {known.name: known.title for known in GENERATIONS}

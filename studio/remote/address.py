@@ -16,14 +16,18 @@ from studio.storage.atomic_file import atomic_path
 from studio.storage.disk import disk_errors
 
 _DEFAULT_PORT = 8807  # of `timbre serve`
+_TRITON_PORT = 8001  # of Triton's gRPC interface
+_TRITON_SCHEMES = ("grpc", "grpcs")
+_ENCRYPTED_SCHEMES = ("https", "grpcs")
+_SCHEMES = ("http", "https", *_TRITON_SCHEMES)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
     """``url`` is without a path, as returned by :func:`normalized_url`. ``token_file`` need not exist.
 
-    ``model`` is set for a server of another program with OpenAI's speech API. Its ``voices`` speak lines of voices with
-    the same name, and ``voice`` speaks the others.
+    ``model`` is set for a server of another program: with OpenAI's speech API, or Triton with a model of CosyVoice. With
+    the former, its ``voices`` speak lines of voices with the same name, and ``voice`` speaks the others.
     """
 
     url: str
@@ -35,6 +39,18 @@ class ServerAddress:
     @property
     def is_other_program(self) -> bool:
         return bool(self.model)
+
+    @property
+    def is_triton(self) -> bool:
+        return urlsplit(self.url).scheme in _TRITON_SCHEMES
+
+    @property
+    def is_encrypted(self) -> bool:
+        return urlsplit(self.url).scheme in _ENCRYPTED_SCHEMES
+
+    @property
+    def is_this_computer(self) -> bool:
+        return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
 
     @property
     def host(self) -> str:
@@ -54,7 +70,7 @@ def server_token_file() -> Path:
 def normalized_url(text: str) -> str:
     """Return the address of a server, given as host, host:port or URL. Raise ``UnusableSetting``.
 
-    Without a scheme, it is http and the port of `timbre serve`.
+    Without a scheme, it is http and the port of `timbre serve`. Addresses of Triton begin with grpc:// or grpcs://.
     """
     written = text.strip()
     has_scheme = "://" in written
@@ -64,14 +80,16 @@ def normalized_url(text: str) -> str:
     except ValueError:
         host, port, parts = None, None, urlsplit("")
     is_root = parts.path.rstrip("/") in ("", "/v1")
-    if not host or " " in host or parts.scheme not in ("http", "https") or parts.username or parts.query or not is_root:
+    if not host or " " in host or parts.scheme not in _SCHEMES or parts.username or parts.query or not is_root:
         raise UnusableSetting(
             "“{address}” is not the address of a server.",
-            remedy="Enter a name or an address, such as 192.168.1.20:8807 or https://voices.example.org.",
+            remedy="Enter a name or an address, such as 192.168.1.20:8807, https://voices.example.org or grpc://192.168.1.20:8001.",
             address=text.strip(),
         )
     if port is None and not has_scheme:
         port = _DEFAULT_PORT
+    elif port is None and parts.scheme in _TRITON_SCHEMES:
+        port = _TRITON_PORT
     name = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")
 

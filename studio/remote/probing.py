@@ -15,6 +15,7 @@ from studio.remote.address import ServerAddress, descriptions_folder
 from studio.remote.connection import Connection
 from studio.remote.model_description import keep_description
 from studio.remote.openai_worker import MODELS_PATH, VOICES_PATH
+from studio.remote.triton_connection import TritonConnection
 
 _HEALTH_PATH = "/healthz"
 _NUM_ROUND_TRIPS = 5
@@ -31,10 +32,10 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True)
 class OtherServer:
-    """A server of another program with OpenAI's speech API, and what can be chosen there. Both may be empty."""
+    """A server of another program, and what can be chosen there. ``voices`` are those of a server that has its own."""
 
     models: tuple[str, ...]
-    voices: tuple[str, ...]
+    voices: tuple[str, ...] = ()
 
 
 def probe(address: ServerAddress, token: str | None) -> ServerFacts:
@@ -43,8 +44,13 @@ def probe(address: ServerAddress, token: str | None) -> ServerFacts:
 
 
 def probe_other(address: ServerAddress, token: str | None) -> OtherServer:
-    """Connect to a server with OpenAI's speech API. Blocks. Raise ``StudioError``."""
-    return asyncio.run(_probe_other(address, token))
+    """Connect to Triton or to a server with OpenAI's speech API. Blocks. Raise ``StudioError``."""
+    return asyncio.run(_probe_triton(address, token) if address.is_triton else _probe_other(address, token))
+
+
+async def _probe_triton(address: ServerAddress, token: str | None) -> OtherServer:
+    async with TritonConnection(address, token) as connection:
+        return OtherServer(await connection.models())
 
 
 async def _probe_other(address: ServerAddress, token: str | None) -> OtherServer:

@@ -77,6 +77,15 @@ def how_to_cluster() -> Message:
     return wording('Install them: .venv/bin/pip install --editable ".[cluster]".')
 
 
+def how_to_reach_triton() -> Message:
+    """Return how to add the client of Triton."""
+    if _is_frozen():
+        return wording("Installers do not contain it. Install the program with pip, or run it from its source.")
+    if _is_package():
+        return wording('Install them: pip install "timbre-studio[triton]".')
+    return wording('Install them: .venv/bin/pip install --editable ".[triton]".')
+
+
 def how_to_show_window() -> Message:
     """Return the hint for a Qt that cannot be loaded."""
     if _is_frozen():

@@ -17,7 +17,7 @@ def normalized_text(text: str, model_folder: Path) -> str:
     Raise the errors of ``prepare_text`` and ``detect_generation``.
     """
     generation, _ = detect_generation(model_folder)
-    items = prepare_text(text, form=generation.text, tokenizer=_ApproximateTokenizer())
+    items = prepare_text(text, form=generation.text, tokenizer=ApproximateTokenizer())
     return "".join(item.spoken if isinstance(item, Sentence) else item.written for item in items).strip()
 
 
@@ -26,7 +26,7 @@ class _AnyTag(dict[str, int]):
         return 0
 
 
-class _ApproximateTokenizer:
+class ApproximateTokenizer:
     """Estimates the number of tokens by the number of letters, without loading a vocabulary."""
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ import running_service
 import soundfile
 from terminal import Terminal
 
+from studio.remote.address import write_token
 from studio.serve.running import Address
 from studio.voices.library import VoiceLibrary
 
@@ -38,3 +39,38 @@ def test_an_unusable_address_is_said(timbre: Terminal, clip: Path) -> None:
         ran = timbre("say", "one", "--voice", clip, "-o", "out.wav", "--server", address)
         assert ran.status == status
         assert timbre.files() <= {"out.wav"}
+
+
+def test_say_and_export_speak_through_triton(timbre: Terminal, clip: Path) -> None:
+    pytest.importorskip("tritonclient.grpc", reason="the extra triton is not installed")
+    from triton_server import triton_server
+
+    with triton_server(models=("cosyvoice2", "cosyvoice3")) as triton:
+        there = ("--voice", clip, "--transcript", "Its words.", "--server", triton.url)
+        refused = timbre("say", "One two three.", "-o", "there.wav", *there)
+        assert (refused.status, "cosyvoice2, cosyvoice3" in refused.err) == (3, True)
+        said = timbre("say", "One two three.", "-o", "there.wav", "--json", *there, "--model", "cosyvoice3")
+        assert said.status == 0, said.err
+        assert "cosyvoice3 at 127.0.0.1" in said.err
+        values = json.loads(said.out)
+        assert (values["network_seconds"], values["model"]["name"]) == (None, "cosyvoice3")
+        assert soundfile.info("there.wav").frames == 3 * 2_400
+        Path("script.txt").write_text("One two.\n\nThree four five.\n")
+        exported = timbre("export", "script.txt", "--out", "lines", *there, "--model", "cosyvoice2")
+        assert exported.status == 0, exported.err
+        assert len(list(Path("lines").glob("*.wav"))) == 2
+        assert [heard.model for heard in triton.requests] == ["cosyvoice3", "cosyvoice2", "cosyvoice2"]
+        styled = timbre("say", "One.", "-o", "out.wav", *there, "--model", "cosyvoice2", "--preset", "volume.loud")
+        assert (styled.status, "styles" in styled.err) == (15, True)
+
+
+def test_a_token_that_is_sent_unencrypted_is_said(
+    timbre: Terminal, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studio.remote.connection._CONNECT_SECONDS", 0.05)
+    token = tmp_path / "token"
+    write_token(token, "x" * 20)
+    for url, is_said in (("http://192.0.2.1:9", True), ("https://192.0.2.1:9", False), ("127.0.0.1:9", False)):
+        ran = timbre("say", "one", "--voice", clip, "-o", "out.wav", "--server", url, "--token-file", token)
+        assert ran.status == 15
+        assert ("not encrypted" in ran.err) == is_said

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 
 from PySide6.QtCore import QRegularExpression, Qt, Signal
-from PySide6.QtGui import QRegularExpressionValidator
+from PySide6.QtGui import QRegularExpressionValidator, QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -69,6 +69,7 @@ class LineSettingsForm(QWidget):
         self._pause = NumberField(maximum=LONGEST_PAUSE_SECONDS, step=0.1, decimals=1)
         self._pause.setSuffix(" " + self.tr("s"))
         self._allows_sampling = True
+        self._allows_instructions = True
         self._speed_note = QLabel(wordWrap=True)
         self._speed_note.setProperty("role", "warn")
         self._speed_note.hide()
@@ -109,7 +110,19 @@ class LineSettingsForm(QWidget):
         self._style.clear()
         fill_style_box(self._style, self._styles)
         self._is_showing = False
+        self.allow_instructions(self._allows_instructions)
         self._refresh()
+
+    def allow_instructions(self, is_allowed: bool) -> None:
+        """Enable styles in the user's own words, which Triton does not have."""
+        self._allows_instructions = is_allowed
+        place, entries = self._style.findData(CUSTOM_INSTRUCTION), self._style.model()
+        if place < 0:  # no model has been loaded
+            return
+        assert isinstance(entries, QStandardItemModel)
+        entries.item(place).setEnabled(is_allowed)
+        why_not = "" if is_allowed else self.tr("The server that speaks does not have this.")
+        self._style.setItemData(place, why_not, Qt.ItemDataRole.ToolTipRole)
 
     def allow_sampling(self, is_allowed: bool) -> None:
         """Enable seed and sampling options, which servers of other programs do not have."""

@@ -21,29 +21,44 @@ class OtherServerFields(QWidget):
         self.model, self.voice = QComboBox(editable=True), QComboBox(editable=True)
         self.model.setAccessibleName(self.tr("Model"))
         self.voice.setAccessibleName(self.tr("Voice"))
-        limits = QLabel(
-            self.tr(
-                "This server belongs to another program. Its own voices speak: the one with the name of a line's voice, "
-                "otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, cannot "
-                "convert recordings, and gives less evidence to the checks of takes."
-            ),
-            wordWrap=True,
-        )
-        limits.setProperty("role", "quiet")
+        self.limits = QLabel(wordWrap=True)
+        self.limits.setProperty("role", "quiet")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(limits)
-        form = QFormLayout()
-        column.addLayout(form)
-        form.addRow(self.tr("Model"), self.model)
-        form.addRow(self.tr("Voice"), self.voice)
+        column.addWidget(self.limits)
+        self._form = QFormLayout()
+        column.addLayout(self._form)
+        self._form.addRow(self.tr("Model"), self.model)
+        self._form.addRow(self.tr("Voice"), self.voice)
         self._voices = last.voices
         _fill(self.model, (), last.model)
         _fill(self.voice, last.voices, last.voice)
+        self._show_kind(is_triton=last.is_triton)
         self.setVisible(last.is_other_program)
 
-    def show_found(self, found: OtherServer) -> None:
+    def _show_kind(self, *, is_triton: bool) -> None:
+        """Say what the server cannot do. Triton has no voices of its own."""
+        self._form.setRowVisible(self.voice, not is_triton)
+        if is_triton:
+            self.limits.setText(
+                self.tr(
+                    "This server runs Triton with a model of CosyVoice. It clones voices that have a recording and a "
+                    "transcript; both are sent with each sentence. It has no styles, seeds or sampling options, cannot "
+                    "convert recordings, and gives less evidence to the checks of takes."
+                )
+            )
+        else:
+            self.limits.setText(
+                self.tr(
+                    "This server belongs to another program. Its own voices speak: the one with the name of a line's "
+                    "voice, otherwise the voice chosen here. It has no cloned voices, styles, seeds or sampling options, "
+                    "cannot convert recordings, and gives less evidence to the checks of takes."
+                )
+            )
+
+    def show_found(self, found: OtherServer, *, is_triton: bool) -> None:
         """List the models and voices of a server."""
+        self._show_kind(is_triton=is_triton)
         self._voices = found.voices
         _fill(self.model, found.models, self.model.currentText())
         _fill(self.voice, found.voices, self.voice.currentText())
@@ -51,9 +66,12 @@ class OtherServerFields(QWidget):
 
     def server(self, url: str) -> ServerAddress:
         """Return the server at ``url`` with the chosen model and voice, or without them while this is hidden."""
+        plain = ServerAddress(url)
         if self.isHidden():
-            return ServerAddress(url)
+            return plain
         model, voice = self.model.currentText().strip(), self.voice.currentText().strip()
+        if plain.is_triton:
+            return ServerAddress(url, model=model)
         return ServerAddress(url, model=model, voice=voice, voices=self._voices)
 
 

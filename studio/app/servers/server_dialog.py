@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from studio.remote.probing import OtherServer, ServerFacts
 
 _WIDTH = 520
+_ENCRYPTED = ("https:", "grpcs:")
 
 
 class ServerDialog(QDialog):
@@ -47,7 +48,7 @@ class ServerDialog(QDialog):
         hint = _quiet(
             self.tr(
                 "A computer that runs “timbre serve” speaks your lines. The voices you use are sent to it once; "
-                "scripts, takes and checks stay here."
+                "scripts, takes and checks stay here. Addresses of Triton begin with grpc://."
             )
         )
         self.address = QLineEdit(last.url, placeholderText="192.168.1.20:8807")
@@ -56,7 +57,9 @@ class ServerDialog(QDialog):
         self.token.setAccessibleName(self.tr("Token"))
         self.show_token = QCheckBox(self.tr("Show token"))
         self.warning = _quiet(
-            self.tr("Texts, voices and the token are not encrypted over http. Use it only in a network you trust.")
+            self.tr(
+                "Texts, voices and the token are not encrypted over http and grpc. Use them only in a network you trust."
+            )
         )
         self.other = OtherServerFields(last)
         self.test = QPushButton(self.tr("Test connection"))
@@ -109,7 +112,7 @@ class ServerDialog(QDialog):
         is_given = bool(self.address.text().strip())
         self.test.setEnabled(is_given)
         self.use.setEnabled(is_given)
-        self.warning.setVisible(not self.address.text().strip().lower().startswith("https:"))
+        self.warning.setVisible(not self.address.text().strip().lower().startswith(_ENCRYPTED))
         self.state.clear()
         self.problem.clear()
 
@@ -132,9 +135,12 @@ class ServerDialog(QDialog):
         def work() -> ServerFacts | OtherServer:
             from studio.remote.probing import probe, probe_other  # noqa: PLC0415 - slow to import
 
+            facts: ServerFacts | OtherServer
             try:
-                facts: ServerFacts | OtherServer = probe(address, token or None)
+                facts = (probe_other if address.is_triton else probe)(address, token or None)
             except UnknownService:
+                if address.is_triton:
+                    raise
                 facts = probe_other(address, token or None)
             if is_chosen:
                 write_token(server_token_file(), token)
@@ -161,8 +167,12 @@ class ServerDialog(QDialog):
             address, model = ServerAddress(address.url), description.model_name
         else:
             model = address.model
-            self.other.show_found(facts)
-            self.state.setText(self.tr("Connected. Choose a model and a voice, then use this address."))
+            self.other.show_found(facts, is_triton=address.is_triton)
+            self.state.setText(
+                self.tr("Connected. Choose a model, then use this address.")
+                if address.is_triton
+                else self.tr("Connected. Choose a model and a voice, then use this address.")
+            )
             self._make_room()
         if is_chosen and model:
             self.server_chosen.emit(address, model)

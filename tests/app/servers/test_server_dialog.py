@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ from window_bench import Bench
 
 from studio.app.bridge import EngineState
 from studio.app.documents import new_project
+from studio.app.script.delegates import CUSTOM_INSTRUCTION
 from studio.app.servers.server_dialog import ServerDialog
 from studio.app.session import Session
 from studio.app.window import MainWindow
@@ -201,3 +203,46 @@ def test_a_server_of_another_program_asks_for_model_and_voice_and_greys_out_what
         assert server.requests[0]["voice"] == "anna", "the voice of the line is Anna"
         bench.loop.call_soon(bench.session.use_this_computer)
         bench.until(lambda: form._is_seed_fixed.isEnabledTo(form))
+
+
+def test_triton_asks_for_a_model_and_greys_out_what_it_lacks(bench: Bench, window: MainWindow) -> None:
+    pytest.importorskip("tritonclient.grpc", reason="the extra triton is not installed")
+    from triton_server import triton_server
+
+    bench.session.settings[SERVER_URL] = ""
+    with triton_server() as triton:
+        dialog = open_dialog(bench, window)
+        dialog.address.setText(triton.url)
+        assert not dialog.warning.isHidden(), "grpc is not encrypted"
+        dialog.address.setText(triton.url.replace("grpc", "grpcs"))
+        assert dialog.warning.isHidden()
+        dialog.address.setText(triton.url)
+        bench.loop.call_soon(dialog.use.click)
+        bench.until(dialog.other.isVisible)
+        assert bench.session.server() is None, "the model is still to be chosen"
+        assert dialog.other.model.currentText() == "cosyvoice2"
+        assert not dialog.other.voice.isVisible()
+        assert "no styles" in dialog.other.limits.text()
+        bench.loop.call_soon(dialog.use.click)
+        bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
+        form = window.inspector.form
+        assert not form._is_seed_fixed.isEnabledTo(form)
+        assert not form._sampling.isEnabledTo(form)
+        custom = form._style.model().index(form._style.findData(CUSTOM_INSTRUCTION), 0)
+        assert not custom.flags() & Qt.ItemFlag.ItemIsEnabled
+        speak(bench, window, "one two")
+        (take,) = bench.session.editor.project.takes_of(bench.lines[-1].id)
+        np.testing.assert_array_equal(bench.card.heard, bench.session.editor.project.samples_of(take.id))
+        assert triton.requests[0].text == "one two."
+        bench.loop.call_soon(bench.session.use_this_computer)
+        bench.until(lambda: custom.flags() & Qt.ItemFlag.ItemIsEnabled)
+
+
+def test_a_missing_client_of_triton_is_said(bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tritonclient.grpc", None)
+    monkeypatch.setitem(sys.modules, "grpc.aio", None)
+    dialog = open_dialog(bench, window)
+    dialog.address.setText("grpc://127.0.0.1:9")
+    bench.loop.call_soon(dialog.test.click)
+    bench.until(lambda: dialog.problem.words)
+    assert "pip install" in dialog.problem.words
