@@ -7762,6 +7762,14 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>网络 {seconds:.2f} 秒</translation>
     </message>
     <message>
+        <source>RTF there {factor:.2f}</source>
+        <translation>对方 RTF {factor:.2f}</translation>
+    </message>
+    <message>
+        <source>network delays up to {seconds:.2f} s</source>
+        <translation>网络延误最多 {seconds:.2f} 秒</translation>
+    </message>
+    <message>
         <source>Last line: {figures}</source>
         <translation>上一行：{figures}</translation>
     </message>
@@ -10612,6 +10620,10 @@ Drop a recording here to create a voice.</source>
         <translation>实时率：{factor:.2f}</translation>
     </message>
     <message>
+        <source>Another computer: network {latency:.3f} s and queue {queue:.3f} s of the latency, real-time factor there {factor:.2f}, network delays of later audio up to {delay:.3f} s</source>
+        <translation>另一台电脑：首音延迟中网络 {latency:.3f} 秒、排队 {queue:.3f} 秒，对方实时率 {factor:.2f}，后续音频的网络延误最多 {delay:.3f} 秒</translation>
+    </message>
+    <message>
         <source>Dropouts: {count}</source>
         <translation>卡顿：{count} 次</translation>
     </message>
@@ -10916,6 +10928,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Of the latency: network {network}, queue {queue}</source>
         <translation>首音延迟中：网络 {network}，排队 {queue}</translation>
+    </message>
+    <message>
+        <source>RTF there {factor}; network delays of later audio up to {delay}</source>
+        <translation>对方 RTF {factor}；后续音频的网络延误最多 {delay}</translation>
     </message>
     <message>
         <source>Latency: time from the request to the first audio.

@@ -559,6 +559,7 @@ class Session(QObject):
                 level=self.transport.level,
                 network_seconds=report.network_seconds if report else None,
                 queue_seconds=report.queue_seconds if report else None,
+                network=report.network if report else None,
             )
         )
         if not self.transport.is_playing and self.queue.current is None:

@@ -30,6 +30,7 @@ from studio.pipeline.request import (
     EngineDescription,
     LengthFinding,
     LengthVerdict,
+    NetworkFigures,
     SynthesisReport,
     SynthesisRequest,
 )
@@ -248,6 +249,7 @@ def _summary(result: OutputResult) -> list[str]:
         f"{report.audio_seconds:.2f} s of speech in {report.total_seconds:.2f} s "
         f"(real-time factor {report.real_time_factor:.2f}), first sound after {report.first_audio_seconds:.2f} s"
         + _network_text(report),
+        *_network_summary(report.network),
         " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items()),
     ]
     if result.num_underruns:
@@ -259,6 +261,15 @@ def _network_text(report: SynthesisReport) -> str:
     if report.network_seconds is None:
         return ""
     return f" (network {report.network_seconds:.3f} s, queue {report.queue_seconds or 0.0:.3f} s)"
+
+
+def _network_summary(network: NetworkFigures | None) -> list[str]:
+    if network is None:
+        return []
+    return [
+        f"there: real-time factor {network.real_time_factor:.2f}; the network delayed later audio by up to "
+        f"{network.delay_seconds:.3f} s"
+    ]
 
 
 def odd_length_text(finding: LengthFinding) -> str:
@@ -292,6 +303,8 @@ def _values(
         "first_audio_seconds": report.first_audio_seconds,
         "network_seconds": report.network_seconds,
         "queue_seconds": report.queue_seconds,
+        "server_real_time_factor": report.network.real_time_factor if report.network else None,
+        "network_delay_seconds": report.network.delay_seconds if report.network else None,
         "audio_seconds": report.audio_seconds,
         "total_seconds": report.total_seconds,
         "real_time_factor": report.real_time_factor,

@@ -134,6 +134,23 @@ class SentenceEvidence:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkFigures:
+    """What another computer measured, and the network added.
+
+    Attributes:
+        latency_seconds, queue_seconds: Shares of the network and of the queue in the time to the first audio.
+        real_time_factor: The other computer's, with the time in its queue.
+        delay_seconds: The longest delay of a further chunk on the network, compared with the first one: no gap is longer
+            because of the network.
+    """
+
+    latency_seconds: float
+    queue_seconds: float
+    real_time_factor: float
+    delay_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class SynthesisReport:
     """Measurements of one request."""
 
@@ -155,6 +172,7 @@ class SynthesisReport:
     # Of ``first_audio_seconds``: the time in the queue of a speech service, and the time on the network. None locally.
     queue_seconds: float | None = None
     network_seconds: float | None = None
+    network: NetworkFigures | None = None  # None locally, and if the other computer does not measure
 
     @property
     def real_time_factor(self) -> float:

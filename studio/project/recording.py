@@ -123,6 +123,7 @@ class TakeRecorder:
                 parameters=parameters,
                 first_audio_seconds=report.first_audio_seconds,
                 real_time_factor=report.real_time_factor,
+                network=report.network,
             )
         self._ended_take, self._is_waiting = take, False
         self._evidence = report.evidence if report is not None else ()

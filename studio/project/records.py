@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, astuple, replace
+from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_G
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
 from studio.model.config import SamplingOptions
-from studio.pipeline.request import LengthVerdict
+from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.check_records import check_from, check_json, policy_from, policy_values
 from studio.project.details import CastMember, ProjectDetails
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
@@ -36,6 +37,7 @@ _HIGHEST_SAMPLE_RATE = 1_000_000
 _BYTES_PER_SAMPLE = 4
 _MOST_SECONDS = 1e7  # four months
 _MOST = 1_000_000_000
+_NUM_FIGURES = len(fields_of(NetworkFigures))
 _LEAST_SHARE = 0.001
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 # Fields of lines in the column ``details``.
@@ -112,7 +114,10 @@ def take_row(take: Take) -> dict[str, Any]:
         parameters["odd_length"] = take.parameters.odd_length.value
     row["recipe"] = json.dumps(parameters, ensure_ascii=False)
     trims = {name: row.pop(name) or None for name in ("trim_start_seconds", "trim_end_seconds")}
-    row["details"] = _details(**trims, retry_of=row.pop("retry_of"))
+    network = row.pop("network")
+    row["details"] = _details(
+        **trims, retry_of=row.pop("retry_of"), network=None if network is None else [*network.values()]
+    )
     row["check_result"] = check_json(take.check)
     del row["check"]
     return row
@@ -140,11 +145,19 @@ def take_from(row: Row, replaced: list[str], num_sound_bytes: Callable[[str], in
         first_audio_seconds=fields.number("first_audio_seconds", 0.0, _MOST_SECONDS, None),
         real_time_factor=fields.number("real_time_factor", 0.0, _MOST, None),
         num_underruns=fields.whole("num_underruns", 0, _MOST, None),
+        network=_network_from(details),
         trim_start_seconds=details.number("trim_start_seconds", 0.0, _MOST_SECONDS, 0.0),
         trim_end_seconds=details.number("trim_end_seconds", 0.0, _MOST_SECONDS, 0.0),
         check=check_from(fields.json_object("check_result")),
         retry_of=details.optional_text("retry_of"),
     )
+
+
+def _network_from(details: Fields) -> NetworkFigures | None:
+    figures = details.numbers("network", 0.0, _MOST_SECONDS)
+    if not figures:
+        return None
+    return NetworkFigures(*figures) if len(figures) == _NUM_FIGURES else details.replace("network", None)
 
 
 def project_row(details: ProjectDetails) -> dict[str, Any]:

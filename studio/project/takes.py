@@ -9,7 +9,7 @@ from datetime import datetime
 from studio.audio.edits import AudioEdits
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.model.config import SamplingOptions
-from studio.pipeline.request import LengthVerdict
+from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.lines import Line, LineStyle
 from studio.take_checks.records import TakeCheck, Verdict
 
@@ -61,6 +61,7 @@ class Take:
         is_kept: Whether the user wants to keep the take when takes are cleaned up.
         is_complete: False if the synthesis was stopped.
         first_audio_seconds, real_time_factor, num_underruns: Measurements, or None if they are unknown.
+        network: The network's share in them, if another computer spoke.
         trim_start_seconds, trim_end_seconds: The seconds omitted at the ends of the recording.
         check: The result of checking the take, or None if it was not checked.
         retry_of: The id of the take that this take was made to replace, because its check found problems.
@@ -78,6 +79,7 @@ class Take:
     first_audio_seconds: float | None = None
     real_time_factor: float | None = None
     num_underruns: int | None = None
+    network: NetworkFigures | None = None
     trim_start_seconds: float = 0.0
     trim_end_seconds: float = 0.0
     check: TakeCheck | None = None

@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +30,13 @@ from studio.errors import (
     from_record,
 )
 from studio.messages import Message, wording
-from studio.pipeline.request import SynthesisReport, VoiceReference
+from studio.pipeline.request import NetworkFigures, SynthesisReport, VoiceReference
 from studio.remote import wire
 from studio.remote.address import ServerAddress, descriptions_folder
+from studio.remote.arriving_text import ArrivingText
 from studio.remote.line_attempts import LineAttempts, StreamBroken, line_lost
 from studio.remote.model_description import keep_description
+from studio.remote.network_delays import NetworkDelays
 from studio.remote.voice_files import VoiceHashes
 from studio.worker import protocol
 from studio.worker.protocol import Command, Event
@@ -63,7 +65,7 @@ class RemoteWorker:
         self._connection: Connection | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._hashes = VoiceHashes()
-        self._arriving: dict[int, tuple[protocol.Synthesize, list[str]]] = {}
+        self._arriving: dict[int, ArrivingText] = {}
 
     # A ``Worker``.
 
@@ -133,10 +135,15 @@ class RemoteWorker:
             case protocol.Cancel(request_id):
                 if task := self._tasks.get(request_id):
                     task.cancel()
-                elif self._arriving.pop(request_id, None):
-                    self._events.put(protocol.Cancelled(request_id))
-            case protocol.Synthesize(text_arrives=True) | protocol.AppendText() | protocol.EndText():
-                self._collect_text(command)
+            case protocol.Synthesize(request_id, text_arrives=True):
+                text = self._arriving[request_id] = ArrivingText()
+                self._start(command, lambda: text.speak(command, self._answer))
+            case protocol.AppendText(request_id, text=piece):
+                if arriving := self._arriving.get(request_id):
+                    arriving.add(piece)
+            case protocol.EndText(request_id):
+                if arriving := self._arriving.get(request_id):
+                    arriving.end()
             # The other computer chooses its engines.
             case protocol.WatchEngines():
                 pass
@@ -145,28 +152,21 @@ class RemoteWorker:
             case protocol.FinishWrites(request_id):
                 self._events.put(protocol.WritesFinished(request_id))
             case _:
-                task = self._loop.create_task(self._work(command))
-                self._tasks[command.request_id] = task
-                task.add_done_callback(lambda _: self._tasks.pop(command.request_id, None))
+                self._start(command, lambda: self._answer(command))
 
-    def _collect_text(self, command: protocol.Synthesize | protocol.AppendText | protocol.EndText) -> None:
-        """Keep text that arrives in pieces, and speak it when it is complete."""
-        request_id = command.request_id
-        if isinstance(command, protocol.Synthesize):
-            self._arriving[request_id] = command, []
-        elif arriving := self._arriving.get(request_id):
-            start, pieces = arriving
-            if isinstance(command, protocol.AppendText):
-                pieces.append(command.text)
-            else:
-                del self._arriving[request_id]
-                self._begin(protocol.Synthesize(request_id, replace(start.request, text="".join(pieces))))
+    def _start(self, command: protocol.RequestCommand, answer: Callable[[], Awaitable[Event]]) -> None:
+        def end(_: asyncio.Task[None]) -> None:
+            self._tasks.pop(command.request_id, None)
+            self._arriving.pop(command.request_id, None)
 
-    async def _work(self, command: protocol.RequestCommand) -> None:
-        """Answer ``command`` with its last event."""
+        task = self._tasks[command.request_id] = self._loop.create_task(self._work(command, answer))
+        task.add_done_callback(end)
+
+    async def _work(self, command: protocol.RequestCommand, answer: Callable[[], Awaitable[Event]]) -> None:
+        """Send the last event of ``command``, which ``answer`` returns."""
         request_id = command.request_id
         try:
-            self._events.put(await self._answer(command))
+            self._events.put(await answer())
         except asyncio.CancelledError:
             self._events.put(protocol.Cancelled(request_id))
         except StudioError as error:
@@ -268,6 +268,7 @@ class _LineStream:
         self._attempts = LineAttempts(connection.server.host, request_id, put)
         self._began = time.perf_counter()
         self._first_audio_seconds: float | None = None
+        self._delays = NetworkDelays()
 
     async def run(self) -> Event:
         """Return the event that ends the stream. Raise ``StudioError`` if all attempts break off before it."""
@@ -287,10 +288,13 @@ class _LineStream:
             raise self._connection.unknown_answer() from error
 
     async def _last_event(self, answer: httpx2.Response) -> Event:
-        async for event in _events(answer, wire.EventReader(self._request_id)):
+        reader = wire.EventReader(self._request_id)
+        self._delays.begin()
+        async for event in _events(answer, reader):
             match event:
                 case protocol.AudioReady(request_id, chunk):
                     if (rest := self._attempts.audio.unheard(chunk)) is not None:
+                        self._delays.add(self._seconds(), reader.at_seconds)
                         if self._first_audio_seconds is None:
                             self._first_audio_seconds = self._seconds()
                         self._put(protocol.AudioReady(request_id, rest))
@@ -313,8 +317,18 @@ class _LineStream:
         if first is None:
             return report
         network_seconds = max(0.0, first - report.first_audio_seconds)
+        delay_seconds = self._delays.longest_seconds
+        network = None
+        if delay_seconds is not None:
+            network = NetworkFigures(
+                network_seconds, report.queue_seconds or 0.0, report.real_time_factor, delay_seconds
+            )
         return replace(
-            report, first_audio_seconds=first, total_seconds=self._seconds(), network_seconds=network_seconds
+            report,
+            first_audio_seconds=first,
+            total_seconds=self._seconds(),
+            network_seconds=network_seconds,
+            network=network,
         )
 
 

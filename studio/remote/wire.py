@@ -75,8 +75,11 @@ def conversion_body(request: ConversionRequest, sha256: str) -> dict[str, Any]:
     return values | {"voice": voice_body(request.voice, sha256)}
 
 
-def encode_event(event: Event) -> bytes:
-    """Return the frame of an event. Its request id is left out, because a stream has one request."""
+def encode_event(event: Event, at_seconds: float = 0.0) -> bytes:
+    """Return the frame of an event that happened ``at_seconds`` after the request arrived.
+
+    Its request id is left out, because a stream has one request.
+    """
     name = type(event).__name__
     if isinstance(event, protocol.AudioReady):
         chunk = event.chunk
@@ -85,6 +88,7 @@ def encode_event(event: Event) -> bytes:
             "sample_rate": chunk.sample_rate,
             "sentence_index": chunk.sentence_index,
             "num_sentences": chunk.num_sentences,
+            "at_seconds": at_seconds,
         }
         return _frame(values, chunk.samples.astype("<f4").tobytes())
     values = {field.name: encode(getattr(event, field.name)) for field in fields(event) if field.name != "request_id"}
@@ -97,9 +101,13 @@ def _frame(values: dict[str, Any], audio: bytes) -> bytes:
 
 
 class EventReader:
-    """Turns the bytes of a stream into events with the id ``request_id``. ``feed`` raises ``ValueError``."""
+    """Turns the bytes of a stream into events with the id ``request_id``. ``feed`` raises ``ValueError``.
+
+    ``at_seconds`` is the other computer's time of the last audio since the request arrived there; None if it is unknown.
+    """
 
     def __init__(self, request_id: int = _ANY_ID) -> None:
+        self.at_seconds: float | None = None
         self._request_id = request_id
         self._buffer = bytearray()
 
@@ -126,6 +134,8 @@ class EventReader:
         name = values.get("event")
         if name == _AUDIO:
             samples = np.frombuffer(audio, "<f4").astype(np.float32)
+            at_seconds = values.get("at_seconds")
+            self.at_seconds = float(at_seconds) if isinstance(at_seconds, int | float) else None
             return protocol.AudioReady(self._request_id, decode_fields(AudioChunk, values, samples=samples))
         kind = _EVENTS.get(str(name))
         # Events of a later version are ignored, and so are heartbeats.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 from fastapi import Response
@@ -30,6 +31,7 @@ class EventStream(Response):
         super().__init__()
         self.when_over: Callable[[], None] = lambda: None
         self._produce = produce
+        self._began = time.perf_counter()
         self._frames: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,7 +59,7 @@ class EventStream(Response):
             self._frames.put_nowait(None)
 
     def _put(self, event: Event) -> None:
-        self._frames.put_nowait(wire.encode_event(event))
+        self._frames.put_nowait(wire.encode_event(event, time.perf_counter() - self._began))
 
     async def _send(self, send: Send) -> None:
         headers = [(b"content-type", wire.EVENTS_TYPE.encode()), (b"cache-control", b"no-store")]

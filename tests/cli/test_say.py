@@ -27,6 +27,7 @@ EXPECTED_KEYS = {
     "first_audio_seconds", "audio_seconds", "total_seconds", "real_time_factor", "sample_rate", "stages", "engine",
     "notes", "model", "load_seconds", "mode", "seed", "num_speech_tokens", "spoken_text", "warnings", "output",
     "promised_start_seconds", "play_start_seconds", "underruns", "check", "network_seconds", "queue_seconds",
+    "server_real_time_factor", "network_delay_seconds",
 }  # fmt: skip
 
 

@@ -24,7 +24,11 @@ def test_say_and_export_speak_through_another_computer(timbre: Terminal, clip: P
         there = ("--voice", clip, "--server", running.url, "--token-file", token)
         said = timbre("say", "one two three", "-o", "there.wav", "--json", *there)
         assert said.status == 0, said.err
-        assert json.loads(said.out)["network_seconds"] >= 0
+        values = json.loads(said.out)
+        assert values["network_seconds"] >= 0
+        assert values["network_delay_seconds"] >= 0
+        assert values["server_real_time_factor"] <= values["real_time_factor"]
+        assert "the network delayed later audio by up to" in said.err
         assert timbre("say", "one two three", "--voice", clip, "-o", "here.wav").status == 0
         assert np.array_equal(soundfile.read("there.wav")[0], soundfile.read("here.wav")[0])
         Path("script.txt").write_text("one two\n\nthree four five\n")

@@ -10,7 +10,7 @@ from full_records import FULL_CHECK, full
 from project_samples import RATE, parameters, sound
 
 from studio.model.config import SamplingOptions
-from studio.pipeline.request import LengthVerdict
+from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
 from studio.project.details import CastMember, ProjectDetails
 from studio.project.dictionary import (
@@ -70,6 +70,7 @@ TAKE = full(
         first_audio_seconds=0.5,
         real_time_factor=0.75,
         num_underruns=3,
+        network=NetworkFigures(0.01, 0.2, 0.5, 0.003),
         trim_start_seconds=0.1,
         trim_end_seconds=0.2,
         check=FULL_CHECK,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,9 @@ def local(request: SynthesisRequest) -> tuple[Heard, SynthesisReport | None]:
 def inaudible(report: SynthesisReport | None) -> SynthesisReport:
     """Return ``report`` without the times that the network changes."""
     assert report is not None
-    return replace(report, first_audio_seconds=0, total_seconds=0, queue_seconds=None, network_seconds=None)
+    return replace(
+        report, first_audio_seconds=0, total_seconds=0, queue_seconds=None, network_seconds=None, network=None
+    )
 
 
 def test_the_window_gets_what_the_local_worker_gives(service: RunningService, clip: Path) -> None:
@@ -245,17 +248,63 @@ def test_voices_are_prepared_recordings_converted_and_texts_spelled(
     assert stages == ["voice", "voice"]
 
 
-def test_text_that_arrives_is_spoken_when_it_is_complete(service: RunningService, clip: Path) -> None:
-    async def pieces() -> object:
-        for piece in ("one ", "two"):
+def test_text_that_arrives_is_spoken_sentence_by_sentence(
+    service: RunningService, models: list[FakeModel], clip: Path
+) -> None:
+    is_heard = asyncio.Event()
+
+    async def pieces() -> AsyncIterator[str]:
+        yield "This is the first "
+        yield "sentence. Now"
+        await is_heard.wait()
+        for piece in (" comes the second", " one. ", "* * * ", "And the last"):
             yield piece
+
+    async def run() -> tuple[int, SynthesisReport | None]:
+        num_before = len(models[-1].requests) if models else 0
+        async with client_of(service.url) as client:
+            handle = client.synthesize(replace(request_with(clip, ""), seed=5), pieces=pieces())
+            async for _ in handle:
+                is_heard.set()
+            return num_before, await handle.finished()
+
+    num_before, report = asyncio.run(run())
+    requests = models[-1].requests[num_before:]
+    texts = [request.text for request in requests if isinstance(request, SynthesisRequest)]
+    assert texts[0] == "This is the first sentence."
+    assert "".join(texts) == "This is the first sentence. Now comes the second one. * * * And the last"
+    assert len({request.seed for request in requests}) == len(requests)
+    assert requests[0].seed == 5
+    assert report is not None
+    assert report.spoken_text == tuple(texts)
+    assert report.audio_seconds == pytest.approx(0.1 * len("".join(texts).split()))
+    assert report.evidence[-1].to_seconds == pytest.approx(report.audio_seconds)
+    assert report.network is not None
+
+
+def test_arriving_text_without_words_fails_and_can_be_cancelled(service: RunningService, clip: Path) -> None:
+    is_heard = asyncio.Event()
+
+    async def endless() -> AsyncIterator[str]:
+        yield "One two. Three"
+        await asyncio.Event().wait()
+
+    async def nothing() -> AsyncIterator[str]:
+        yield "nothing"
 
     async def run() -> None:
         async with client_of(service.url) as client:
-            handle = client.synthesize(request_with(clip, ""), pieces=pieces())
-            assert len([chunk async for chunk in handle]) == 2
+            with pytest.raises(NothingToSpeak):
+                await client.synthesize(request_with(clip, ""), pieces=nothing()).finished()
+            speaking = client.synthesize(request_with(clip, ""), pieces=endless())
+            async for _ in speaking:
+                is_heard.set()
+                break
+            speaking.cancel()
+            assert await speaking.finished() is None
 
     asyncio.run(run())
+    assert is_heard.is_set()
 
 
 def test_the_description_makes_a_model_folder(service: RunningService, tmp_path: Path) -> None:

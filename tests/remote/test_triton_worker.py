@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,23 @@ def test_long_texts_are_split_and_normalized_here_and_pauses_inserted(
     pause = samples[4 * CHUNK_SAMPLES :][:12_000]
     assert not pause.any()
     assert report.audio_seconds == pytest.approx(0.5 + 0.1 * sum(len(text.split()) for text in texts))
+
+
+def test_text_that_arrives_is_spoken_sentence_by_sentence(triton: TritonServer, request_: SynthesisRequest) -> None:
+    is_heard = asyncio.Event()
+
+    async def pieces() -> AsyncIterator[str]:
+        yield "One two three. Four"
+        await is_heard.wait()
+        yield " five six."
+
+    async def run() -> None:
+        async with client_of(triton) as client:
+            async for _ in client.synthesize(replace(request_, text=""), pieces=pieces()):
+                is_heard.set()
+
+    asyncio.run(run())
+    assert [heard.text for heard in triton.requests] == ["One two three.", "Four five six."]
 
 
 def test_the_speed_is_applied_here(triton: TritonServer, request_: SynthesisRequest) -> None:

@@ -181,6 +181,21 @@ def tool_tip(row: TakeRow) -> str:
         rows.append(translate("Takes", "Latency: {seconds:.2f} s").format(seconds=take.first_audio_seconds))
     if take.real_time_factor is not None:
         rows.append(translate("Takes", "Real-time factor: {factor:.2f}").format(factor=take.real_time_factor))
+    if take.network is not None:
+        words = translate(
+            "Takes",
+            "Another computer: network {latency:.3f} s and queue {queue:.3f} s of the latency, real-time factor there "
+            "{factor:.2f}, network delays of later audio up to {delay:.3f} s",
+        )
+        network = take.network
+        rows.append(
+            words.format(
+                latency=network.latency_seconds,
+                queue=network.queue_seconds,
+                factor=network.real_time_factor,
+                delay=network.delay_seconds,
+            )
+        )
     if take.num_underruns is not None:
         rows.append(translate("Takes", "Dropouts: {count}").format(count=take.num_underruns))
     return "\n".join(rows)

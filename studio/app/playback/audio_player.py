@@ -19,6 +19,7 @@ from studio.audio.player import PlaybackEnd, Player
 from studio.audio.streaming_audio import StreamingAudio
 from studio.audio.waveform import Waveform
 from studio.errors import StudioError
+from studio.pipeline.request import NetworkFigures
 
 if TYPE_CHECKING:
     from studio.app.synthesis.take_synthesis import TakeSynthesis
@@ -55,6 +56,7 @@ class PlaybackStats:
     # Of ``first_audio_seconds``: the shares of the network and of the queue of another computer.
     network_seconds: float | None = None
     queue_seconds: float | None = None
+    network: NetworkFigures | None = None
 
 
 class AudioPlayer(QObject):

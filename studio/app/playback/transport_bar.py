@@ -159,6 +159,10 @@ class TransportBar(QWidget):
             shares = self.tr("Of the latency: network {network}, queue {queue}").format(
                 network=_seconds(stats.network_seconds), queue=_seconds(stats.queue_seconds)
             )
+        if stats.network is not None:
+            shares += "\n" + self.tr("RTF there {factor}; network delays of later audio up to {delay}").format(
+                factor=_figure(stats.network.real_time_factor), delay=_seconds(stats.network.delay_seconds)
+            )
         self._figures.setAccessibleDescription(" · ".join(filter(None, (latency, shares, factor, buffered, dropouts))))
         self._figures.setToolTip(
             "\n".join(filter(None, (f"{buffered} · {dropouts}", shares)))

@@ -73,6 +73,9 @@ class LiveStrip(QFrame):
         parts.append(self.tr("latency {seconds:.2f} s").format(seconds=report.first_audio_seconds))
         if report.network_seconds is not None:
             parts.append(self.tr("network {seconds:.2f} s").format(seconds=report.network_seconds))
+        if report.network is not None:
+            parts.append(self.tr("RTF there {factor:.2f}").format(factor=report.network.real_time_factor))
+            parts.append(self.tr("network delays up to {seconds:.2f} s").format(seconds=report.network.delay_seconds))
         self.last_line.setText(self.tr("Last line: {figures}").format(figures=" · ".join(parts)))
 
     def show_memory(self, memory: MemoryFigures) -> None:

@@ -20,6 +20,7 @@ from window_bench import Bench
 
 from studio.app.bridge import EngineState
 from studio.app.documents import new_project
+from studio.app.inspector.take_rows import take_rows, tool_tip
 from studio.app.script.delegates import CUSTOM_INSTRUCTION
 from studio.app.servers.server_dialog import ServerDialog
 from studio.app.session import Session
@@ -92,6 +93,10 @@ def test_a_line_is_spoken_there_and_its_figures_tell_the_network(
     assert service.service.num_served == 1
     assert "network" in window.transport_bar.stats_text
     assert "queue" in window.transport_bar._figures.toolTip()
+    assert "RTF there" in window.transport_bar._figures.toolTip()
+    assert take.network is not None
+    assert 0.0 <= take.network.delay_seconds < take.audio_seconds
+    assert "real-time factor there" in tool_tip(take_rows(bench.session.editor.project, bench.lines[-1].id)[0])
 
 
 def test_the_choice_is_kept_and_the_token_is_private(
@@ -195,7 +200,7 @@ def test_a_server_of_another_program_asks_for_model_and_voice_and_greys_out_what
         bench.loop.call_soon(dialog.use.click)
         bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
         form = window.inspector.form
-        assert not form._is_seed_fixed.isEnabledTo(form)
+        bench.until(lambda: not form._is_seed_fixed.isEnabledTo(form))
         assert not form._sampling.isEnabledTo(form)
         assert bench.session.styles.styles == ()
         speak(bench, window, "one two")
@@ -226,7 +231,7 @@ def test_triton_asks_for_a_model_and_greys_out_what_it_lacks(bench: Bench, windo
         bench.loop.call_soon(dialog.use.click)
         bench.until(lambda: bench.session.server() is not None and bench.session.is_ready)
         form = window.inspector.form
-        assert not form._is_seed_fixed.isEnabledTo(form)
+        bench.until(lambda: not form._is_seed_fixed.isEnabledTo(form))
         assert not form._sampling.isEnabledTo(form)
         custom = form._style.model().index(form._style.findData(CUSTOM_INSTRUCTION), 0)
         assert not custom.flags() & Qt.ItemFlag.ItemIsEnabled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from window_bench import Bench
 from studio.app.synthesis import live_strip
 from studio.app.synthesis.live_strip import LiveStrip
 from studio.catalog.machine import GpuMemory
-from studio.pipeline.request import Mode, SynthesisReport
+from studio.pipeline.request import Mode, NetworkFigures, SynthesisReport
 from studio.project.changes import EditLines
 from studio.settings import SHOWS_LIVE_FIGURES
 
@@ -90,3 +91,12 @@ def test_memory_of_the_gpu_in_use_is_shown(bench: Bench, monkeypatch: pytest.Mon
     assert strip.memory.text() == "Memory: no model loaded"
     strip.show_report(SynthesisReport(0.1, 1.0, 0.5, 24_000, Mode.ZERO_SHOT, 5, {"flow": 0.25}, {}))
     assert strip.last_line.text() == "Last line: flow 0.25 s · RTF 0.50 · latency 0.10 s"
+
+
+def test_the_share_of_the_network_is_shown(bench: Bench) -> None:
+    strip = LiveStrip()
+    report = SynthesisReport(0.1, 1.0, 0.5, 24_000, Mode.ZERO_SHOT, 5, {}, {}, network_seconds=0.02)
+    strip.show_report(report)
+    assert strip.last_line.text() == "Last line: RTF 0.50 · latency 0.10 s · network 0.02 s"
+    strip.show_report(replace(report, network=NetworkFigures(0.02, 0.0, 0.4, 0.03)))
+    assert strip.last_line.text().endswith("network 0.02 s · RTF there 0.40 · network delays up to 0.03 s")
