@@ -2870,6 +2870,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>集群中的一个副本已失效。</translation>
     </message>
     <message>
+        <source>Add the certificate of its authority to those of this computer, or set SSL_CERT_FILE to its file.</source>
+        <translation>请把其颁发机构的证书加入本机的受信任证书，或用 SSL_CERT_FILE 指定证书文件。</translation>
+    </message>
+    <message>
         <source>Add the voice again.</source>
         <translation>请重新添加该音色。</translation>
     </message>
@@ -3606,6 +3610,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>{host} 正忙。</translation>
     </message>
     <message>
+        <source>{host} presented a certificate that this computer does not trust ({reason}).</source>
+        <translation>{host} 提供的证书不受本机信任（{reason}）。</translation>
+    </message>
+    <message>
         <source>{host} refuses the request: {reason}.</source>
         <translation>{host} 拒绝了请求：{reason}。</translation>
     </message>
@@ -3620,10 +3628,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{host} runs a version that does not fit this one ({reason}).</source>
         <translation>{host} 运行的版本与本机不兼容（{reason}）。</translation>
-    </message>
-    <message>
-        <source>{host} sends audio of another form than 16-bit mono at {rate} Hz.</source>
-        <translation>{host} 发送的音频不是 {rate} Hz、16 位单声道。</translation>
     </message>
     <message>
         <source>{host} sends audio of another form than float32.</source>
@@ -5776,6 +5780,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Use a recording of this speaker alone: everything else is cloned too.</source>
         <translation>请使用只有此人说话的录音：其他人声和音乐也会被克隆。</translation>
+    </message>
+    <message>
+        <source>{host} sends audio of another form than 16-bit mono.</source>
+        <translation>{host} 发送的音频不是 16 位单声道。</translation>
     </message>
     <message>
         <source>{number} requests are waiting already.</source>

@@ -129,7 +129,7 @@ def unreachable(host: str, error: httpx2.HTTPError | None) -> SourceUnreachable:
 
 
 def _happened(error: httpx2.HTTPError | None) -> Message:
-    if (untrusted := _untrusted_certificate(error)) is not None:
+    if (untrusted := untrusted_certificate(error)) is not None:
         reason = str(getattr(untrusted, "verify_message", "") or untrusted)
         return wording("presented a certificate that this computer does not trust ({reason})", reason=reason)
     match error:
@@ -145,7 +145,8 @@ def _happened(error: httpx2.HTTPError | None) -> Message:
             return wording("cannot be used ({reason})", reason=str(error) or type(error).__name__)
 
 
-def _untrusted_certificate(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+def untrusted_certificate(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """Return the refusal of a certificate that caused ``error``, or None if something else did."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error
@@ -200,4 +201,4 @@ def is_permanent(error: httpx2.HTTPError) -> bool:
     """Return whether a retry is useless: redirect loop, redirect to another protocol, or untrusted certificate."""
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError | httpx2.TooManyRedirects):
         return True
-    return _untrusted_certificate(error) is not None
+    return untrusted_certificate(error) is not None

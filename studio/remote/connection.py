@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
 
 import studio
+from studio.catalog.network import untrusted_certificate
 from studio.errors import (
     BadRequest,
     NotAllowed,
@@ -41,11 +43,13 @@ class Connection:
         headers = {"User-Agent": f"timbre-studio/{studio.__version__}"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
+        encryption: dict[str, Any] = {"verify": _trusted_certificates()} if server.is_encrypted else {}
         # The proxy of this computer is for the internet; the other computer is usually in the same network.
         self._client = httpx2.AsyncClient(
             base_url=server.url,
             headers=headers,
             trust_env=False,
+            **encryption,
             timeout=httpx2.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(keepalive_expiry=_KEEP_ALIVE_SECONDS),
         )
@@ -86,6 +90,8 @@ class Connection:
             yield answer
 
     def unreachable(self, error: httpx2.TransportError) -> ServerUnreachable:
+        if (untrusted := untrusted_certificate(error)) is not None:
+            return untrusted_server(self.server.host, str(untrusted.verify_message or untrusted))
         return ServerUnreachable(
             "{host} {happened}.",
             remedy="Check its address, that it is switched on, and that `timbre serve` runs there; or use this computer.",
@@ -143,6 +149,28 @@ def _error_of(body: bytes) -> tuple[str, str]:
     except (ValueError, KeyError, TypeError, AttributeError):
         return "", ""
     return code if isinstance(code, str) else "", message if isinstance(message, str) else ""
+
+
+def untrusted_server(host: str, reason: str) -> ServerUnreachable:
+    """Return the error for a server with a certificate of an unknown authority, or for another name."""
+    return ServerUnreachable(
+        "{host} presented a certificate that this computer does not trust ({reason}).",
+        remedy="Add the certificate of its authority to those of this computer, or set SSL_CERT_FILE to its file.",
+        host=host,
+        reason=reason,
+    )
+
+
+def _trusted_certificates() -> ssl.SSLContext:
+    """Return those of the system, or of the file in SSL_CERT_FILE. Raise ``ServerUnreachable``."""
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:  # ssl.SSLError is one too
+        raise ServerUnreachable(
+            "The trusted certificate file set on this computer cannot be used ({reason}).",
+            remedy="Correct or remove the environment variable SSL_CERT_FILE.",
+            reason=error,
+        ) from error
 
 
 def what_happened(error: Exception) -> Message:

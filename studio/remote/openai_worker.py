@@ -6,11 +6,14 @@ conversion of recordings and no evidence for the checks of takes; requests that 
 
 from __future__ import annotations
 
+import re
+import struct
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import soxr
 
 from studio.errors import NoSpeechMade, NotOnServer
 from studio.messages import wording
@@ -40,7 +43,11 @@ VOICES_PATH = "/v1/audio/voices"
 SAMPLE_RATE = 24_000
 OTHER_GENERATION = "other"
 _SILENCE_SECONDS = 300.0  # a server that does not stream answers when the whole speech exists
-_HEADER_BYTES = 44
+_WAV = b"RIFF"
+_LONGEST_HEADER_BYTES = 4096
+_PCM_FORMATS = (1, 0xFFFE)  # integers, and the extensible form, whose first fields are the same
+_STATED_RATE = re.compile(r"\brate=\"?(\d+)")
+_RATES = range(8_000, 192_001)
 
 
 class OpenAiWorker(RemoteWorker):
@@ -127,32 +134,71 @@ def _body(request: SynthesisRequest, server: ServerAddress) -> dict[str, Any]:
 
 
 async def _samples(answer: httpx2.Response, connection: Connection) -> AsyncIterator[np.ndarray]:
-    """Yield the samples, as float32, of raw 16-bit audio or of a WAV file. Raise ``ServerRefused``, ``NotOnServer``."""
+    """Yield the samples, as float32 at ``SAMPLE_RATE``, of raw 16-bit audio or of a WAV file.
+
+    Raw audio is at ``SAMPLE_RATE`` unless the answer names another rate. Raise ``UnknownService``, ``NotOnServer``.
+    """
     if not answer.headers.get("content-type", "").startswith(("audio/", "application/octet-stream")):
         raise connection.unknown_answer()
-    rest, is_started = b"", False
+    rest = b""
+    resampler: soxr.ResampleStream | None = None
+    is_started = False
     async for block in answer.aiter_bytes():
         rest += block
         if not is_started:
-            if len(rest) < _HEADER_BYTES:
+            if len(rest) < _LONGEST_HEADER_BYTES and not _has_form(rest):
                 continue
-            rest, is_started = _without_header(rest, connection), True
+            rate, start = _form(rest, answer.headers, connection)
+            rest, is_started = rest[start:], True
+            if rate != SAMPLE_RATE:
+                resampler = soxr.ResampleStream(rate, SAMPLE_RATE, 1, dtype="float32", quality="VHQ")
         num_bytes = len(rest) // 2 * 2
-        if num_bytes:
-            yield np.frombuffer(rest[:num_bytes], "<i2").astype(np.float32) / 32_768.0
-            rest = rest[num_bytes:]
+        samples = np.frombuffer(rest[:num_bytes], "<i2").astype(np.float32) / 32_768.0
+        rest = rest[num_bytes:]
+        if resampler is not None:
+            samples = resampler.resample_chunk(samples)
+        if samples.size:
+            yield samples
+    if resampler is not None:
+        yield resampler.resample_chunk(np.zeros(0, np.float32), last=True)
 
 
-def _without_header(start: bytes, connection: Connection) -> bytes:
-    """Return ``start`` without the header of a WAV file, if it has one."""
-    if not start.startswith(b"RIFF"):
-        return start
-    channels, rate = int.from_bytes(start[22:24], "little"), int.from_bytes(start[24:28], "little")
-    if (channels, rate, int.from_bytes(start[34:36], "little")) != (1, SAMPLE_RATE, 16) or start[36:40] != b"data":
+def _has_form(start: bytes) -> bool:
+    """Return whether the form of the audio is known: it is raw, or the header of its WAV file is complete."""
+    if len(start) < len(_WAV):
+        return not _WAV.startswith(start)
+    return not start.startswith(_WAV) or _data_start(start) is not None
+
+
+def _data_start(start: bytes) -> int | None:
+    """Return the position of the samples in a WAV file, or None if they are not in ``start``."""
+    position = 12
+    while position + 8 <= len(start):
+        if start[position : position + 4] == b"data":
+            return position + 8
+        size = int.from_bytes(start[position + 4 : position + 8], "little")
+        position += 8 + size + size % 2
+    return None
+
+
+def _form(start: bytes, headers: Mapping[str, str], connection: Connection) -> tuple[int, int]:
+    """Return the sample rate, and the position of the first sample in ``start``. Raise ``NotOnServer``."""
+    if start.startswith(_WAV):
+        begin = _data_start(start)
+        place = start.find(b"fmt ", 0, begin)
+        kind, channels, rate, bits = (
+            struct.unpack_from("<HHI6xH", start, place + 8) if begin and place > 0 else (0,) * 4
+        )
+        is_known = kind in _PCM_FORMATS and (channels, bits) == (1, 16)
+    else:
+        begin, is_known = 0, True
+        stated = _STATED_RATE.search(headers.get("content-type", ""))
+        text = stated[1] if stated else headers.get("x-sample-rate", str(SAMPLE_RATE))
+        rate = int(text) if text.isdigit() else 0
+    if begin is None or not is_known or rate not in _RATES:
         raise NotOnServer(
-            "{host} sends audio of another form than 16-bit mono at {rate} Hz.",
+            "{host} sends audio of another form than 16-bit mono.",
             remedy="Choose another model of the server.",
             host=connection.server.host,
-            rate=SAMPLE_RATE,
         )
-    return start[_HEADER_BYTES:]
+    return rate, begin

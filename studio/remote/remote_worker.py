@@ -277,13 +277,18 @@ class _LineStream:
     async def _attempt(self) -> Event:
         import httpx2  # noqa: PLC0415 - slow to import
 
+        from studio.catalog.network import untrusted_certificate  # noqa: PLC0415
+
         try:
             async with self._connection.stream(self._path, **self._content) as answer:
                 if answer.headers.get("content-type", "") != wire.EVENTS_TYPE:
                     raise self._connection.unknown_answer()
                 return await self._last_event(answer)
         except httpx2.TransportError as error:
-            raise StreamBroken(self._connection.unreachable(error)) from error
+            failure = self._connection.unreachable(error)
+            if untrusted_certificate(error) is not None:  # it stays so
+                raise failure from error
+            raise StreamBroken(failure) from error
         except ValueError as error:  # of the reader
             raise self._connection.unknown_answer() from error
 

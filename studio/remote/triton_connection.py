@@ -201,9 +201,9 @@ class TritonConnection:
         host = self.server.host
         match status:
             case "UNAVAILABLE" if _UNTRUSTED in details:
-                return self._unreachable(
-                    wording("presented a certificate that this computer does not trust ({reason})", reason=_UNTRUSTED)
-                )
+                from studio.remote.connection import untrusted_server  # noqa: PLC0415 - rare
+
+                return untrusted_server(host, _UNTRUSTED)
             case "UNAVAILABLE":
                 return StreamBroken(self._unreachable(wording("cannot be reached")))
             case "DEADLINE_EXCEEDED":

@@ -21,6 +21,7 @@ class OtherSpeechServer:
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
         self.header = b""
+        self.kind = "audio/pcm"
         self.num_bytes: int | None = None  # breaks off after this many bytes of audio
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
@@ -60,7 +61,7 @@ def _handler_of(server: OtherSpeechServer) -> type[BaseHTTPRequestHandler]:
             server.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             content = server.header + SAMPLES.tobytes()
             sent = content if server.num_bytes is None else content[: server.num_bytes]
-            self._answer(200, sent, "audio/pcm", len(content))
+            self._answer(200, sent, server.kind, len(content))
 
         def _answer(self, status: int, body: bytes, kind: str = "application/json", length: int | None = None) -> None:
             self.send_response(status)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from other_speech_server import SAMPLES, OtherSpeechServer, other_speech_server
 
+from studio.audio.resampling import resample_steeply
 from studio.errors import ConnectionLost, NotOnServer, ServerUnreachable, UnknownService
 from studio.pipeline.request import ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote.address import ServerAddress
@@ -23,9 +24,9 @@ pytestmark = pytest.mark.timeout(60)
 REQUEST = SynthesisRequest("Good evening.", VoiceReference(Path("no-file.wav"), None, "Anna"), speed=1.25)
 
 
-def wav_header(rate: int) -> bytes:
-    form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
-    return b"RIFF\xff\xff\xff\xffWAVEfmt " + struct.pack("<I", 16) + form + b"data\xff\xff\xff\xff"
+def wav_header(rate: int, *, channels: int = 1, more: bytes = b"") -> bytes:
+    form = struct.pack("<HHIIHH", 1, channels, rate, 2 * channels * rate, 2 * channels, 16)
+    return b"RIFF\xff\xff\xff\xffWAVEfmt " + struct.pack("<I", 16) + form + more + b"data\xff\xff\xff\xff"
 
 
 @pytest.fixture
@@ -52,7 +53,9 @@ def spoken(server: OtherSpeechServer, request: SynthesisRequest = REQUEST) -> tu
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("header", [b"", wav_header(24_000)])
+@pytest.mark.parametrize(
+    "header", [b"", wav_header(24_000), wav_header(24_000, more=b"LIST" + struct.pack("<I", 3) + b"abc\0")]
+)
 def test_its_audio_is_passed_on_exactly(server: OtherSpeechServer, header: bytes) -> None:
     server.header = header
     samples, report = spoken(server)
@@ -80,9 +83,26 @@ def test_what_it_cannot_do_is_said(server: OtherSpeechServer) -> None:
             assert await client.spell_out("40") == "40"
 
     asyncio.run(run())
-    server.header = wav_header(44_100)
-    with pytest.raises(NotOnServer, match="24000 Hz"):
+    server.header = wav_header(24_000, channels=2)
+    with pytest.raises(NotOnServer, match="16-bit mono"):
         spoken(server)
+    server.header, server.kind = b"", "audio/pcm;rate=12"
+    with pytest.raises(NotOnServer, match="16-bit mono"):
+        spoken(server)
+
+
+@pytest.mark.parametrize(
+    ("header", "kind"), [(wav_header(44_100), "audio/wav"), (b"", "audio/pcm; rate=44100; channels=1")]
+)
+def test_audio_at_another_rate_is_resampled(server: OtherSpeechServer, header: bytes, kind: str) -> None:
+    server.header, server.kind = header, kind
+    samples, report = spoken(server)
+    expected = resample_steeply(SAMPLES / np.float32(32_768), 44_100, 24_000)
+    assert len(samples) == pytest.approx(len(expected), abs=1)
+    common = min(len(samples), len(expected))
+    np.testing.assert_allclose(samples[:common], expected[:common], atol=1e-5)
+    assert report.sample_rate == 24_000
+    assert report.audio_seconds == pytest.approx(24_000 / 44_100, abs=1e-4)
 
 
 def test_a_broken_line_fails_and_is_not_taken_for_whole(server: OtherSpeechServer) -> None:
