@@ -1,10 +1,12 @@
 """Measure what `timbre serve` adds to the local command, and how it survives the loss of its worker.
 
     python3 packaging/measure_serving.py [--model FOLDER] [--rounds 30] [--kills 20] [--json FILE]
+    python3 packaging/measure_serving.py --remote --rounds 20       # only as another computer
 
 Direct requests to the worker, as `timbre say` makes them, alternate with requests over HTTP to a service with the same
-worker; clients run in a process of their own. Then the worker is killed in the middle of a line, repeatedly. The model
-is studio-mini unless another one is named.
+worker; clients run in a process of their own. Then the worker is killed in the middle of a line, repeatedly. With
+``--remote``, the client is a `RemoteWorker`, as of a window that speaks through another computer. The model is studio-mini
+unless another one is named.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -31,7 +33,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from studio.bench.inputs import SENTENCE
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.paths import resources
-from studio.pipeline.request import SynthesisRequest, VoiceReference
+from studio.pipeline.request import NetworkFigures, SynthesisRequest, VoiceReference
+from studio.remote.address import ServerAddress
+from studio.remote.remote_worker import RemoteWorker
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.worker import protocol
@@ -65,11 +69,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--model", type=Path, default=resources() / "models" / "studio-mini", metavar="FOLDER")
     parser.add_argument("--rounds", type=int, default=30, help="number of requests of each kind (default 30)")
     parser.add_argument("--kills", type=int, default=20, help="number of killed workers (default 20)")
+    parser.add_argument("--remote", action="store_true", help="only measure the service as another computer")
     parser.add_argument("--json", type=Path, metavar="FILE", help="file for the results in JSON")
     parsed = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="timbre-serving-") as folder:
-        os.environ["TIMBRE_CACHE"] = folder
-        result = asyncio.run(_measure(parsed.model, parsed.rounds, parsed.kills))
+        os.environ["TIMBRE_CACHE"] = os.environ["TIMBRE_DATA"] = folder
+        result = asyncio.run(_measure(parsed.model, parsed.rounds, None if parsed.remote else parsed.kills))
     result["load_average"] = [round(each, 1) for each in os.getloadavg()]
     print(json.dumps(result, indent=1))
     if parsed.json:
@@ -77,8 +82,9 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-async def _measure(folder: Path, num_rounds: int, num_kills: int) -> dict[str, object]:
-    with _http_client() as http_client:
+async def _measure(folder: Path, num_rounds: int, num_kills: int | None) -> dict[str, object]:
+    """Measure all but the other computer, or only that if ``num_kills`` is None."""
+    with _client_process(_speak_remotely if num_kills is None else _request_speech) as http_client:
         async with TimedClient(folder) as client:
             service = SpeechService(client, ServiceOptions(folder, _VOICE), open_voice_library)
             ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -88,6 +94,8 @@ async def _measure(folder: Path, num_rounds: int, num_kills: int) -> dict[str, o
                 if serving.done():
                     serving.result()
                 measuring = _Measuring(client, service, http_client, int(ready.result().rpartition(":")[2]))
+                if num_kills is None:
+                    return await measuring.remote(num_rounds)
                 overhead = await measuring.overhead(num_rounds)
                 return overhead | await measuring.arriving_text(num_rounds) | await measuring.kills(num_kills)
             finally:
@@ -124,6 +132,36 @@ class _Measuring:
             "chunks": len(chunks),
             "chunk_seconds_median": statistics.median(chunks),
             "chunk_seconds_95": statistics.quantiles(chunks, n=20)[-1],
+        }
+
+    async def remote(self, num_rounds: int) -> dict[str, object]:
+        """Compare the first sound here with that of a client that speaks through the service, in turn."""
+        direct: list[float] = []
+        remote: list[RemoteSpeech] = []
+        expected: bytes | None = None
+        num_different = 0
+        for number in range(num_rounds + 1):
+            seconds = await self._direct()
+            self._http_client.send((self._port, self._request()))
+            answer: RemoteSpeech = await asyncio.to_thread(self._http_client.recv)
+            expected = expected or answer.audio
+            num_different += answer.audio != expected
+            if number == 0:  # the first request prepares the voice and sends it
+                continue
+            direct.append(seconds)
+            remote.append(answer)
+        first = statistics.median(each.first_seconds for each in remote)
+        return {
+            "rounds": num_rounds,
+            "first_sound_here_seconds": statistics.median(direct),
+            "first_sound_remote_seconds": first,
+            "added_seconds": first - statistics.median(direct),
+            "added_seconds_of_pairs": statistics.median(
+                there.first_seconds - here for there, here in zip(remote, direct, strict=True)
+            ),
+            "network_seconds": statistics.median(each.network.latency_seconds for each in remote),
+            "network_delay_seconds": max(each.network.delay_seconds for each in remote),
+            "different_takes": num_different,
         }
 
     async def arriving_text(self, num_rounds: int) -> dict[str, object]:
@@ -203,17 +241,51 @@ def _delays(worker: Sequence[tuple[float, int]], arrivals: Sequence[float], ends
 
 
 @contextmanager
-def _http_client() -> Iterator[Connection]:
-    """Run the HTTP client in a process; its clock is that of this one."""
+def _client_process(work: Callable[[Connection], None]) -> Iterator[Connection]:
+    """Run a client in a process; its clock is that of this one."""
     context = multiprocessing.get_context("spawn")
     near, far = context.Pipe()
-    process = context.Process(target=_request_speech, args=(far,), daemon=True)
+    process = context.Process(target=work, args=(far,), daemon=True)
     process.start()
+    far.close()  # if the client fails, the connection ends
     try:
         yield near
     finally:
         process.kill()
         process.join()
+
+
+@dataclass(frozen=True)
+class RemoteSpeech:
+    """One take through another computer: the time to its first chunk, its samples and the network's share."""
+
+    first_seconds: float
+    audio: bytes
+    network: NetworkFigures
+
+
+def _speak_remotely(orders: Connection) -> None:
+    """Speak each request that is received with a port, as the command line does with ``--server``."""
+    asyncio.run(_answer_remotely(orders))
+
+
+async def _answer_remotely(orders: Connection) -> None:
+    port, request = await asyncio.to_thread(orders.recv)
+    server = ServerAddress(f"http://127.0.0.1:{port}")
+    async with WorkerClient(Path(), start_worker=lambda: RemoteWorker(server)) as client:
+        await client.load()
+        while True:
+            started = time.perf_counter()
+            first, audio = 0.0, bytearray()
+            async with client.synthesize(request) as handle:
+                async for chunk in handle:
+                    first = first or time.perf_counter() - started
+                    audio += chunk.samples.tobytes()
+                report = await handle.finished()
+            assert report is not None
+            assert report.network is not None
+            orders.send(RemoteSpeech(first, bytes(audio), report.network))
+            port, request = await asyncio.to_thread(orders.recv)
 
 
 def _request_speech(orders: Connection) -> None:
