@@ -143,19 +143,25 @@ def test_long_files_are_reported() -> None:
             warnings.warn(f"{name_of(path)} has {num_lines} lines", stacklevel=1)
 
 
+# Distributions of libraries that need not be installed for this test.
+_OPTIONAL = {"grpc": "grpcio"}
+
+
 @pytest.mark.slow
 def test_every_imported_library_is_declared() -> None:
     """A library installed only for the tests would be missing on the user's computer."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    requirements = project["dependencies"] + extras["media"] + extras["serve"] + extras["cluster"]
+    requirements = project["dependencies"] + extras["media"] + extras["serve"]
+    requirements += extras["cluster"] + extras["triton"]
     declared = {_plain(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
     distributions_of = packages_distributions()
     missing = [
         f"{name_of(path)} imports {name}"
         for path in MODULES
         for name in source_of(path).imports - set(sys.stdlib_module_names) - {"studio"}
-        if not declared & {_plain(distribution) for distribution in distributions_of.get(name, [name])}
+        if not declared
+        & {_plain(distribution) for distribution in distributions_of.get(name, [_OPTIONAL.get(name, name)])}
     ]
     assert missing == []
 
