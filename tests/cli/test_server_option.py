@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +39,32 @@ def test_say_and_export_speak_through_another_computer(timbre: Terminal, clip: P
         assert exported.status == 0, exported.err
         assert len(list(Path("lines").glob("*.wav"))) == 2
         assert running.service.num_served == 3
+
+
+@pytest.mark.slow
+def test_typed_text_is_spoken_by_another_computer_before_it_is_complete(
+    timbre: Terminal, clip: Path, tmp_path: Path
+) -> None:
+    reading, writing = os.pipe()
+    timbre.change(text_input=reading)
+    card = timbre.with_sound_card()
+
+    def type_text() -> None:
+        os.write(writing, b"This is the first sentence. And")
+        deadline = time.monotonic() + 20
+        while card.first_sound is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.write(writing, b" this is the second." if card.first_sound is not None else b" silence.")
+        os.close(writing)
+
+    with running_service.serve(library=VoiceLibrary(tmp_path / "theirs")) as running:
+        typing = threading.Thread(target=type_text)
+        typing.start()
+        ran = timbre("say", "-", "--voice", clip, "--play", "--json", "--server", running.url)
+        typing.join()
+    os.close(reading)
+    assert ran.status == 0, ran.err
+    assert "".join(ran.json["spoken_text"]) == "This is the first sentence. And this is the second."
 
 
 def test_an_unusable_address_is_said(timbre: Terminal, clip: Path) -> None:
