@@ -67,9 +67,8 @@ def _measure(parsed: argparse.Namespace, steps: Sequence[str]) -> dict[str, obje
     model = resources() / "models" / "studio-mini"
     folder = parsed.work / (parsed.set if parsed.seed == 0 else f"{parsed.set}-{parsed.seed}")
     if parsed.set == "tuning":
-        takes = TakeSet(
-            folder, sentences.TUNING, sentences.TUNING_SPECIAL, tuning_prompts(), 80, 48, 10, 40, parsed.seed
-        )
+        clips = tuning_prompts(parsed.work / "tuning-prompts")
+        takes = TakeSet(folder, sentences.TUNING, sentences.TUNING_SPECIAL, clips, 160, 120, 20, 30, parsed.seed)
     else:
         clips = measuring_prompts(parsed.work / "prompts")
         takes = TakeSet(folder, sentences.MEASURING, sentences.MEASURING_SPECIAL, clips, 80, 120, 40, 40, parsed.seed)

@@ -24,6 +24,26 @@ The farmer sold his horse for a fair price.
 The children built a castle out of wet sand.
 Never leave a hammer on top of a ladder.
 The moon looked enormous above the quiet valley.
+The waiter forgot our order and apologized twice.
+A heavy truck blocked the entrance to the tunnel.
+Her sister studies chemistry at a famous university.
+We saw the fire from the top of the tower.
+In the spring they will sell the house and move to the coast.
+The mayor opened the market with a short speech.
+He lost his gloves somewhere between the church and the inn.
+Please wash the dishes before you go to bed.
+The tall woman in the red dress is my aunt.
+Few people know that the castle was once a prison.
+At noon the workers sat down in the shade of a wall.
+I think the answer was hidden in the second paragraph.
+The nurse checked his pulse and smiled at him.
+Rain fell on the roof all night, so the cellar was wet.
+Each of the boys carried a bag of flour up the hill.
+The director said that the film would be ready by autumn.
+Turn left at the bank, and then walk to the corner.
+It was too dark to read the name on the gate.
+A gust of wind blew his hat over the fence.
+There is a hole in the bottom of the bucket.
 """.strip().splitlines()
 )
 
@@ -41,6 +61,24 @@ Nathaniel Hawthorne lived in Salem.
 Room 214 is on the second floor.
 Stop!
 Good morning, Mrs. Robinson.
+Maybe.
+Why not?
+Of course.
+Come here.
+I do not know.
+How are you?
+"It is over," answered Gregory.
+"Wait for me," she called, "I am almost there."
+He asked: "Is it true?"
+Benjamin Franklin lived in Philadelphia.
+Captain Susan Mitchell flew to Denver.
+Rachel, Peter and Isabella stayed behind.
+The war ended in 1945.
+The box holds 48 bottles.
+It was 4 degrees at 6:15.
+He owes me $120.
+Almost 35% of the pupils were ill.
+Mr. Sullivan was born on May 21st, 1932.
 """.strip().splitlines()
 )
 
@@ -129,4 +167,9 @@ PROMPTS = (
     "The fire was warm, and the dog slept in front of it until morning.",
     "A long road leads from the market to the old mill by the water.",
     "We waited under the bridge while the rain fell on the empty square.",
+)
+TUNING_PROMPTS = (
+    "Three ships left the port at dawn, and only two of them came back.",
+    "My father keeps his tools in a green shed at the back of the yard.",
+    "The road was muddy, so we took off our shoes and carried them home.",
 )
