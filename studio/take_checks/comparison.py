@@ -50,7 +50,7 @@ def compare(
     differences = list(_differences(heard, len(units)))
     problems, errors = [], 0.0
     for difference in differences:
-        confidence = _confidence(difference, units, hearing.aligned, free)
+        confidence = _confidence(difference, units, hearing.aligned, free, heard)
         if confidence < _LEAST_CONFIDENCE:
             continue
         errors += confidence * max(difference.end - difference.first, len(difference.heard))
@@ -186,10 +186,11 @@ def _confidence(
     units: Sequence[SpokenUnit],
     aligned: Sequence[AlignedUnit | None],
     free: Collection[int],
+    all_heard: Sequence[HeardUnit],
 ) -> float:
-    heard = max((unit.confidence for unit in difference.heard), default=0.0)
     if difference.is_repetition:
-        return heard
+        return max(_second_confidence(index, all_heard) for index in {unit.expected_index for unit in difference.heard})
+    heard = max((unit.confidence for unit in difference.heard), default=0.0)
     expected = units[difference.first : difference.end]
     if not expected:
         length = sum(unit.to_seconds - unit.from_seconds for unit in difference.heard)
@@ -199,6 +200,11 @@ def _confidence(
     if difference.heard and _is_accepted(difference, units, free):
         return 0.0
     return min(missing, heard) if any(unit.text for unit in difference.heard) else missing
+
+
+def _second_confidence(index: int, heard: Sequence[HeardUnit]) -> float:
+    """Return the confidence that a unit was heard at least twice, or of the only time, out of order."""
+    return sorted(unit.confidence for unit in heard if unit.expected_index == index)[-2:][0]
 
 
 def _is_accepted(difference: _Difference, units: Sequence[SpokenUnit], free: Collection[int]) -> bool:

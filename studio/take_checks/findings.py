@@ -70,7 +70,7 @@ _TEXT_KINDS = frozenset(
 # 180 with faults and 128 good ones: of the good ones, 124 instead of 110 are called good, and one fault less is found.
 _ALONE_IN_ALIGNMENT = {
     ProblemKind.MISSING_WORDS: 1.6,
-    ProblemKind.REPEATED_WORDS: 1.3,
+    ProblemKind.REPEATED_WORDS: 1.8,
     ProblemKind.CUT_START: 1.15,
     ProblemKind.CUT_END: 1.15,
 }
@@ -88,8 +88,10 @@ _SINGLE_WRONG_WORD = 3.1
 _BESIDE_SECONDS = 0.15
 _OTHER_HALVES = {
     ProblemKind.REPEATED_WORDS: (ProblemKind.WRONG_WORDS, ProblemKind.MISSING_WORDS, ProblemKind.EXTRA_SPEECH),
-    ProblemKind.MISSING_WORDS: (ProblemKind.REPEATED_WORDS,),
+    ProblemKind.MISSING_WORDS: (ProblemKind.REPEATED_WORDS, ProblemKind.EXTRA_SPEECH),
+    ProblemKind.EXTRA_SPEECH: (ProblemKind.MISSING_WORDS,),
 }
+_LONGEST_WORD_SECONDS = 0.6
 # The recogniser's confidence is often 1; this is the most that it is worth, before the numbers above are subtracted.
 _MOST_RECOGNIZED = 0.95
 
@@ -130,6 +132,8 @@ def _is_single_wrong_word(problem: Problem, heard: Sequence[Problem]) -> bool:
     if problem.kind is ProblemKind.WRONG_WORDS:
         return len(problem.text.split()) == 1
     if problem.kind not in _OTHER_HALVES or (problem.kind is ProblemKind.MISSING_WORDS and " " in problem.text):
+        return False
+    if problem.kind is ProblemKind.EXTRA_SPEECH and problem.to_seconds - problem.from_seconds > _LONGEST_WORD_SECONDS:
         return False
     return any(
         other.kind in _OTHER_HALVES[problem.kind]

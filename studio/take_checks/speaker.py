@@ -25,6 +25,8 @@ _SHORTEST_SECONDS = 0.6
 _LONGEST_SECONDS = 8.0
 # Usual similarity if the clips of the bundled voices cannot be read.
 _USUAL_SIMILARITY = 0.7
+# A bundled voice that is more similar to the prompt than this is its own voice.
+_OWN_SIMILARITY = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,13 @@ class Likeness:
     Attributes:
         similarity: Cosine similarity to the prompt.
         usual: Similarity of two recordings of the same voice, by this encoder.
+        nearest: Highest similarity to a bundled voice that is not the prompt's own.
         start, end: Similarity of the first and last part of a long take to the prompt, or None for short takes.
     """
 
     similarity: float
     usual: float
+    nearest: float = 1.0
     start: float | None = None
     end: float | None = None
 
@@ -49,7 +53,7 @@ class LikenessMeter:
     def __init__(self, encoder_path: Path) -> None:
         self._encoder = SpeakerEncoder(encoder_path, num_threads=1)
         self._of_clip = lru_cache(maxsize=64)(self._embed_clip)
-        self._usual: float | None = None
+        self._bundled: tuple[float, tuple[Embedding, ...]] | None = None
 
     def measure(self, samples: npt.NDArray[np.float32], sample_rate: int, prompt_clip: Path) -> Likeness | None:
         """Compare a take with a clip; return None if it is too short. Raise the errors of a clip that cannot be read."""
@@ -68,18 +72,21 @@ class LikenessMeter:
             part = round(_PART_SECONDS * 100)
             start = float(self._embedded(fbank[:part]) @ prompt)
             end = float(self._embedded(fbank[-part:]) @ prompt)
-        return Likeness(float(whole @ prompt), self.usual_similarity(), start, end)
+        usual, others = self._calibration()
+        nearest = max((float(whole @ each) for each in others if each @ prompt < _OWN_SIMILARITY), default=1.0)
+        return Likeness(float(whole @ prompt), usual, nearest, start, end)
 
-    def usual_similarity(self) -> float:
-        """Return the median similarity of the two halves of each bundled voice's clip, which calibrates the encoder."""
-        if self._usual is None:
-            found = []
+    def _calibration(self) -> tuple[float, tuple[Embedding, ...]]:
+        """Return the median similarity of the halves of each bundled voice's clip, and the embeddings of these clips."""
+        if self._bundled is None:
+            found, voices = [], []
             for clip in sorted((paths.resources() / "voices").glob("*.wav")):
                 fbank = _fbank(read_audio(clip))
                 half = len(fbank) // 2
                 found.append(float(self._embedded(fbank[:half]) @ self._embedded(fbank[half:])))
-            self._usual = float(np.median(found)) if found else _USUAL_SIMILARITY
-        return self._usual
+                voices.append(self._embedded(fbank))
+            self._bundled = float(np.median(found)) if found else _USUAL_SIMILARITY, tuple(voices)
+        return self._bundled
 
     def _embed_clip(self, clip: Path, _modified: int) -> Embedding:
         return self._embedded(_fbank(read_audio(clip)))

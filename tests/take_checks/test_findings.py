@@ -54,7 +54,7 @@ def weighed_confidence(aligned: tuple[Problem, ...], recognized: tuple[Problem, 
     ("kind", "confidence"),
     [  # of tuning takes that are good
         (ProblemKind.MISSING_WORDS, 0.82),
-        (ProblemKind.REPEATED_WORDS, 0.74),
+        (ProblemKind.REPEATED_WORDS, 0.85),
         (ProblemKind.CUT_START, 0.73),
     ],
 )
@@ -79,6 +79,14 @@ def test_a_word_heard_as_a_repetition_of_another_one_is_one_wrong_word(kind: Pro
     assert weighed_confidence((), (repeated, replaced)) < 0.5
     elsewhere = Problem(ProblemKind.REPEATED_WORDS, 0.2, 0.4, "the", 0.98, 0, 3)
     assert weighed_confidence((), (elsewhere, replaced)) > 0.5
+
+
+@pytest.mark.parametrize(("end", "counts"), [(0.71, False), (1.4, True)])
+def test_other_speech_beside_a_missing_word_is_one_wrong_word_unless_it_is_long(end: float, counts: bool) -> None:
+    missing = Problem(ProblemKind.MISSING_WORDS, 0.25, 0.45, "wrote", 0.99, 4, 9)
+    other = Problem(ProblemKind.EXTRA_SPEECH, 0.37, end, "", 0.99)
+    (found,) = [each for each in combined(*weighed((), (missing, other))) if each.kind is ProblemKind.EXTRA_SPEECH]
+    assert (found.confidence > 0.5) is counts
 
 
 @pytest.mark.parametrize(("kind", "confidence"), [(ProblemKind.MISSING_WORDS, 0.9), (ProblemKind.EXTRA_SPEECH, 0.98)])

@@ -64,6 +64,29 @@ def test_a_repetition_that_the_recogniser_reports_is_named() -> None:
     assert kinds(found) == [(ProblemKind.REPEATED_WORDS, "had three")]
 
 
+@pytest.mark.parametrize(("confidence", "repeated"), [(0.6, 0.6), (1.0, 1.0)])
+def test_a_repetition_is_as_certain_as_the_second_of_both_words(confidence: float, repeated: float) -> None:
+    units = spoken_units("We had letters.", "en")
+    spoken = [("we", 0, 1.0), ("had", 1, confidence), ("had", 1, 1.0), ("letters", 2, 1.0)]
+    hearing = Hearing(
+        tuple(HeardUnit(word, at, at + 0.3, sure, index) for at, (word, index, sure) in enumerate(spoken))
+    )
+    found = compare("We had letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    assert [(problem.kind, problem.confidence) for problem in found.problems] == [
+        (ProblemKind.REPEATED_WORDS, repeated)
+    ]
+
+
+def test_a_word_that_is_heard_only_later_is_as_certain_as_itself() -> None:
+    units = spoken_units("We had letters.", "en")
+    spoken = [("we", 0, 1.0), ("letters", 2, 1.0), ("had", 1, 0.7)]
+    hearing = Hearing(
+        tuple(HeardUnit(word, at, at + 0.3, sure, index) for at, (word, index, sure) in enumerate(spoken))
+    )
+    found = compare("We had letters.", units, hearing, seconds=9.0, recognizer="it", language="en")
+    assert (ProblemKind.REPEATED_WORDS, 0.7) in [(problem.kind, problem.confidence) for problem in found.problems]
+
+
 def test_other_words_are_wrong() -> None:
     found = compared("We had three letters.", "we had green sweaters")
     assert kinds(found) == [(ProblemKind.WRONG_WORDS, "three letters")]

@@ -107,6 +107,9 @@ _RATIO_MIDDLE, _RATIO_WIDTH = 35.0, 7.0
 # The same for words that are only repeated. Of 61 good takes of the bundled voices, the first pass aligns no word twice;
 # of 30 with a repeated word 29, with a ratio of 24 to 76 for "the" and of 67 or more for longer words.
 _REPEATED_MIDDLE, _REPEATED_WIDTH = 11.0, 3.0
+# In voices that the acoustic model fits less well, it also hears correct words as two shorter ones: the first number is the
+# median score below which the ratio has to be greater, the second one by how much for each unit, the third one the most.
+_REPEATED_FIT, _REPEATED_SLOPE, _MOST_REPEATED_MIDDLE = -5.0, 20.0, 28.0
 _LEAST_FREE_FRAME_COST, _MOST_FREE_FRAME_COST, _FREE_OFFSET = 1.5, 3.5, -2.5
 # The bundled clips of eSpeak's voices have -5.9 and -6.3, takes of all bundled voices -2 to -5.
 _UNRECOGNIZED_SCORE = -5.7
@@ -458,7 +461,11 @@ def _merge(window: _Window, free: Sequence[_Segment], path: _Path) -> None:
         free_frames = sum(each.frames for each in other if each.index == _FREE)
         ratio -= free_frame_cost * free_frames
         is_repetition = not missing - {_SILENCE} and not free_frames
-        probability = _probability(ratio, is_repetition=is_repetition) if strict else _UNALIGNED_PROBABILITY
+        probability = _UNALIGNED_PROBABILITY
+        if strict and is_repetition:
+            probability = _probability(ratio, _repeated_middle(strict), _REPEATED_WIDTH)
+        elif strict:
+            probability = _probability(ratio, _RATIO_MIDDLE, _RATIO_WIDTH)
         if _order(usual) == _order(other) or probability < _LEAST_PROBABILITY:
             path.add(usual)
         else:
@@ -484,8 +491,13 @@ def _order(segments: Sequence[_Segment]) -> list[int]:
     return [each.index for each in segments if each.index != _SILENCE]
 
 
-def _probability(ratio: float, *, is_repetition: bool) -> float:
-    middle, width = (_REPEATED_MIDDLE, _REPEATED_WIDTH) if is_repetition else (_RATIO_MIDDLE, _RATIO_WIDTH)
+def _repeated_middle(segments: Sequence[_Segment]) -> float:
+    """Return the ratio at which a repetition is as probable as a false alarm in a voice with these scores."""
+    more = _REPEATED_SLOPE * max(0.0, _REPEATED_FIT - _median_score(segments))
+    return min(_MOST_REPEATED_MIDDLE, _REPEATED_MIDDLE + more)
+
+
+def _probability(ratio: float, middle: float, width: float) -> float:
     return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (middle - ratio) / width))))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from studio.take_checks.units import spoken_units
 pytest.importorskip("pocketsphinx", reason="there are no wheels for this version of Python")
 
 from studio.take_checks.recognizers.letter_sounds import pronunciation
-from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish
+from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish, _Segment
 
 VOICES = ["Ada", "Angus", "Miles"]
 
@@ -160,6 +161,21 @@ def test_only_words_near_a_fault_are_aligned_freely(monkeypatch: pytest.MonkeyPa
     ((first, end),) = windows
     assert first <= words.index(word) < end
     assert end - first <= len(words) // 2
+
+
+@pytest.mark.parametrize(("frame_score", "is_found"), [(-4.0, True), (-5.5, False)])
+def test_a_voice_that_fits_less_well_needs_clearer_repetitions(
+    monkeypatch: pytest.MonkeyPatch, frame_score: float, is_found: bool
+) -> None:
+    words = [_Segment(index, 300 * index, 300 * (index + 1), 300 * frame_score) for index in range(5)]
+    unclear = _Segment(2, 840, 900, 60 * frame_score - 150.0)
+    words[1:3] = replace(words[1], end=840), unclear
+    again = replace(unclear, index=1, end=870, score=0.0), replace(unclear, start=870, score=unclear.score + 18.0)
+    freely = [*words[:2], *again, *words[3:]]
+    monkeypatch.setattr(PocketsphinxEnglish, "_aligned", lambda *_, **__: words)
+    monkeypatch.setattr(PocketsphinxEnglish, "_freely_aligned", lambda *_: freely)
+    found = checked(np.zeros(15 * SAMPLE_RATE, np.float32), "they saw her nurse today")
+    assert (worst(found) > 0.5) is is_found
 
 
 def test_silence_and_very_short_audio_miss_all_words() -> None:
