@@ -22,6 +22,7 @@ from typing import ClassVar
 import torch
 import torch.nn.functional as F
 
+from studio.engines.cuda_graph import norm_kernel
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
 from studio.engines.library_errors import is_out_of_memory
 from studio.model.config import FlowConfig, Precision
@@ -30,7 +31,7 @@ from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import Allocation, CacheBudget, CacheKind, CacheLayout
 from studio.model.flow.decoder import CachedFlowDecoder, PromptState, StreamingFlow
 from studio.model.flow.dit import DiT, override_rotary
-from studio.model.flow.layers import CausalConvolution, Conditions, SelfAttention
+from studio.model.flow.layers import CausalConvolution, Change, Conditions, Context, Norm, SelfAttention
 from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond, solve
 from studio.model.flow.network import EncoderContext, FlowNetwork
 from studio.model.stages import FlowPromptState
@@ -215,7 +216,7 @@ class SolverMemory:
 
 
 @dataclass(frozen=True)
-class _FixedContext:
+class _FixedContext(Context):
     """The context of a block at one solver step."""
 
     memory: SolverMemory
@@ -237,6 +238,15 @@ class _FixedContext:
         assert attention.score_bias(own[0], 0, states.shape[3]) is None, "estimators have no other kind of position"
         attended = F.scaled_dot_product_attention(own[0], states[0], states[1], attn_mask=memory._bias)
         return attended.to(projected.dtype)
+
+    def add_and_norm(
+        self, x: torch.Tensor, change: Change | None, norm: Norm, dtype: torch.dtype | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return norm_kernel.add_and_norm(x, change, norm, dtype) or super().add_and_norm(x, change, norm, dtype)
+
+    def norm_and_mish(self, x: torch.Tensor, norm: Norm, addend: torch.Tensor) -> torch.Tensor:
+        activated = norm_kernel.norm_and_mish(x, norm, addend)
+        return super().norm_and_mish(x, norm, addend) if activated is None else activated
 
 
 def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -> tuple[int, ...]:

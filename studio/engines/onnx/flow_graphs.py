@@ -26,7 +26,7 @@ from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.flow.blocks import FlowLayouts
 from studio.model.flow.caches import CacheLayout
 from studio.model.flow.dit import DiT, override_rotary
-from studio.model.flow.layers import CausalConvolution, Conditions, Modulation, SelfAttention
+from studio.model.flow.layers import CausalConvolution, Conditions, Context, Modulation, SelfAttention
 from studio.model.flow.model import FlowModel, cond_uncond
 from studio.model.flow.network import ConformerFlow, EncoderContext
 
@@ -45,7 +45,7 @@ def cache_ports(layout: CacheLayout, clock: str) -> Iterator[CachePort]:
         yield CachePort(f"{clock}.tail.{index}", clock, tail, is_growing=False)
 
 
-class TracedContext:
+class TracedContext(Context):
     """The caches of one part, read from ``inputs``; the network's run fills ``updates``.
 
     ``score_bias`` (frames, cached + frames) masks attention.

@@ -17,7 +17,7 @@ from torch import nn
 from studio.engines.onnx.graph import Graph, GraphDescription
 from studio.engines.onnx.tracing import TracedInput, trace
 from studio.model.config import FlowConfig, Precision
-from studio.model.flow.layers import CausalConvolution, Conditions, Modulation, SelfAttention
+from studio.model.flow.layers import CausalConvolution, Conditions, Context, Modulation, SelfAttention
 from studio.model.flow.model import cond_uncond
 from studio.model.flow.packing import pack
 from studio.model.flow.whole_decoder import WholeFlowDecoder, WholeFlowModel
@@ -45,7 +45,7 @@ class WholeFlowShapes(GraphDescription):
         return cls(**fields)
 
 
-class _AttendToAll:
+class _AttendToAll(Context):
     """Full attention whose sizes are not constants of the trace."""
 
     def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:  # noqa: ARG002

@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from studio.model.device_kind import DeviceKind
-from studio.model.flow.layers import CausalConvolution, KeysValues, SelfAttention, number_layers
+from studio.model.flow.layers import CausalConvolution, Context, KeysValues, SelfAttention, number_layers
 from studio.model.torch_device import free_memory_bytes
 
 # Prompt and speech of a usual line, in speech tokens. Caches are planned for this size before lengths are known.
@@ -284,7 +284,7 @@ class StageCache:
 
 
 @dataclass(frozen=True)
-class CachedContext:
+class CachedContext(Context):
     """Context of one call at one solver step: all cached frames and the frames of the call."""
 
     cache: StageCache

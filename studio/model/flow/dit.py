@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -14,6 +15,7 @@ from torch import nn
 from studio.model.config import DiTConfig
 from studio.model.flow.layers import (
     CausalConvolution,
+    Change,
     Conditions,
     Context,
     KeysValues,
@@ -161,17 +163,23 @@ class AdaptiveNorm(nn.Module):
         return projected[:, None].chunk(self.num_parts, dim=-1)
 
 
-def _modulated_norm(
-    x: torch.Tensor, size: int, shift: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype | None = None
-) -> torch.Tensor:
-    """Return the modulated layer norm of ``x``, in ``dtype`` if given.
+@dataclass(frozen=True, slots=True)
+class ModulatedNorm:
+    """A ``Norm`` whose ``bias`` and ``weight``, (rows, 1, size), depend on the time.
 
-    ``size``, the last dimension of ``x``, is fixed in traced graphs.
+    ``size``, the number of channels, is fixed in traced graphs.
     """
-    normed = F.layer_norm(x, (size,), eps=_LAYER_NORM_EPS)
-    if dtype is None:
-        return torch.addcmul(shift, normed, scale)
-    return torch.addcmul(shift, normed, scale, out=torch.empty_like(normed, dtype=dtype))
+
+    size: int
+    bias: torch.Tensor
+    weight: torch.Tensor
+    eps: float = _LAYER_NORM_EPS
+
+    def __call__(self, x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:
+        normed = F.layer_norm(x, (self.size,), eps=self.eps)
+        if dtype is None:
+            return torch.addcmul(self.bias, normed, self.weight)
+        return torch.addcmul(self.bias, normed, self.weight, out=torch.empty_like(normed, dtype=dtype))
 
 
 class Block(nn.Module):
@@ -187,12 +195,17 @@ class Block(nn.Module):
         shift1, scale1, gate1, shift2, scale2, gate2 = self.attn_norm(time_embedding)
         return BlockModulation(shift1, 1 + scale1, gate1, shift2, 1 + scale2, gate2)
 
-    def forward(self, x: torch.Tensor, modulation: BlockModulation, context: Context) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, change: Change | None, modulation: BlockModulation, context: Context
+    ) -> tuple[torch.Tensor, Change]:
+        """Return ``x`` with ``change`` and attention, and the change that the feed-forward layer makes to it."""
         m = modulation
-        normed = _modulated_norm(x, self.size, m.attention_shift, m.attention_scale, self.attn.input_dtype)
-        x = torch.addcmul(x, m.attention_gate, self.attn(normed, context))
-        normed = _modulated_norm(x, self.size, m.feed_forward_shift, m.feed_forward_scale, self.ff.input_dtype)
-        return torch.addcmul(x, m.feed_forward_gate, self.ff(normed))
+        norm = ModulatedNorm(self.size, m.attention_shift, m.attention_scale)
+        x, normed = context.add_and_norm(x, change, norm, self.attn.input_dtype)
+        change = Change(self.attn(normed, context), m.attention_gate)
+        norm = ModulatedNorm(self.size, m.feed_forward_shift, m.feed_forward_scale)
+        x, normed = context.add_and_norm(x, change, norm, self.ff.input_dtype)
+        return x, Change(self.ff(normed), m.feed_forward_gate)
 
 
 class TimeEmbedding(nn.Module):
@@ -260,10 +273,11 @@ class DiT(VelocityEstimator):
     ) -> torch.Tensor:
         h = self.input_embed(x, conditions, context)
         *of_blocks, of_end = modulation
+        change: Change | None = None
         for block, of_block in zip(self._blocks(), of_blocks, strict=True):
-            h = block(h, BlockModulation(*of_block), context)
-        shift, scale = of_end
-        v: torch.Tensor = self.proj_out(_modulated_norm(h, self.size, shift, scale))
+            h, change = block(h, change, BlockModulation(*of_block), context)
+        norm = ModulatedNorm(self.size, *EndModulation(*of_end))
+        v: torch.Tensor = self.proj_out(context.add_and_norm(h, change, norm, None)[1])
         return v
 
     def _blocks(self) -> list[Block]:

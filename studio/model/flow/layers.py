@@ -108,8 +108,42 @@ class ProjectedAttention(MixedPrecision, SelfAttention):
         return joined
 
 
+class Norm(Protocol):
+    """Layer norm over the channels, multiplied by ``weight`` and added to ``bias``, both (…, channels)."""
+
+    eps: float
+
+    @property
+    def weight(self) -> torch.Tensor: ...
+
+    @property
+    def bias(self) -> torch.Tensor: ...
+
+    def __call__(self, x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:
+        """Return the norm of ``x`` in ``dtype``, or in the type of ``x``."""
+        ...
+
+
+class AffineNorm(nn.LayerNorm):
+    """A ``Norm`` with learned weights. The input may be 16-bit."""
+
+    def forward(self, x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:  # type: ignore[override]
+        normed: torch.Tensor = super().forward(x.to(self.weight.dtype))
+        return normed if dtype is None else normed.to(dtype)
+
+
+class Change(NamedTuple):
+    """What a layer adds to its input: ``result`` (rows, frames, channels), times ``gate`` (1, 1, channels) if given."""
+
+    result: torch.Tensor
+    gate: torch.Tensor | None = None
+
+    def added_to(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.result if self.gate is None else torch.addcmul(x, self.gate, self.result)
+
+
 class Context(Protocol):
-    """Access of a layer to other frames."""
+    """Access of a layer to other frames, and sums with norms, which an engine may compute in one kernel."""
 
     def left_context(self, convolution: CausalConvolution, x: torch.Tensor) -> torch.Tensor:
         """Return ``x`` preceded by the convolution's ``past_frames`` earlier frames, zeros at the start."""
@@ -118,6 +152,17 @@ class Context(Protocol):
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         """Return the attention (rows, heads, frames, head_size) of ``normed`` over all visible frames."""
         ...
+
+    def add_and_norm(
+        self, x: torch.Tensor, change: Change | None, norm: Norm, dtype: torch.dtype | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return ``x`` with ``change``, and the norm of the sum in ``dtype``."""
+        changed = x if change is None else change.added_to(x)
+        return changed, norm(changed, dtype)
+
+    def norm_and_mish(self, x: torch.Tensor, norm: Norm, addend: torch.Tensor) -> torch.Tensor:
+        """Return the Mish of the norm of ``x``, plus ``addend``, (rows, frames, channels) or (1, 1, channels)."""
+        return F.mish(norm(x)) + addend
 
 
 class Convolution(nn.Conv1d):
@@ -152,7 +197,7 @@ class CausalConvolution(Convolution):
 
 
 @dataclass(frozen=True)
-class FullContext:
+class FullContext(Context):
     """Context of a call that contains the whole sequence: differentiable, and the reference for the caches.
 
     Attributes:

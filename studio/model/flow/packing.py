@@ -130,7 +130,7 @@ def _replace_layers(
             if isinstance(child, nn.Linear):
                 bias = None if child.bias is None else child.bias.to(dtype)
                 setattr(parent, name, PackedLinear(make(child.weight.to(dtype), bias)))
-            elif isinstance(child, Convolution) and child.groups == 1:
+            elif isinstance(child, Convolution) and child.groups == 1 and child.product is None:
                 assert child.bias is not None
                 matrix = child.weight.transpose(1, 2).flatten(1).to(dtype)
                 child.product = make(matrix, child.bias.to(dtype))

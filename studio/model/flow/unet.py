@@ -14,7 +14,9 @@ from torch import nn
 
 from studio.model.config import UNetConfig
 from studio.model.flow.layers import (
+    AffineNorm,
     CausalConvolution,
+    Change,
     Conditions,
     Context,
     Convolution,
@@ -52,25 +54,37 @@ class FeedForward(MixedPrecision):
 class TransformerBlock(nn.Module):
     def __init__(self, config: UNetConfig) -> None:
         super().__init__()
-        self.norm1 = nn.LayerNorm(config.channels, eps=1e-5)
+        self.norm1 = AffineNorm(config.channels, eps=1e-5)
         self.attn1 = ProjectedAttention(config.channels, config.num_heads, config.head_size, has_bias=False)
-        self.norm3 = nn.LayerNorm(config.channels, eps=1e-5)
+        self.norm3 = AffineNorm(config.channels, eps=1e-5)
         self.ff = FeedForward(config.channels)
 
-    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
-        attended: torch.Tensor = x + self.attn1(self.norm1(x), context)
-        y: torch.Tensor = attended + self.ff(self.norm3(attended))
-        return y
+    def forward(self, x: torch.Tensor, change: Change | None, context: Context) -> tuple[torch.Tensor, Change]:
+        """Return ``x`` with ``change`` and attention, and the change that the feed-forward layer makes to it."""
+        x, normed = context.add_and_norm(x, change, self.norm1, self.attn1.input_dtype)
+        x, normed = context.add_and_norm(x, Change(self.attn1(normed, context)), self.norm3, self.ff.input_dtype)
+        return x, Change(self.ff(normed))
 
 
-class CausalBlock(nn.Module):
+def run_transformers(blocks: Iterable[nn.Module], x: torch.Tensor, context: Context) -> torch.Tensor:
+    """Return ``x`` after all ``blocks``, which are ``TransformerBlock``. Each adds the change of the one before it."""
+    change: Change | None = None
+    for block in blocks:
+        x, change = block(x, change, context)
+    return x if change is None else change.added_to(x)
+
+
+class CausalBlock(MixedPrecision):
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
-        convolution, norm = CausalConvolution(in_channels, out_channels, 3), nn.LayerNorm(out_channels, eps=1e-5)
+        convolution, norm = CausalConvolution(in_channels, out_channels, 3), AffineNorm(out_channels, eps=1e-5)
         self.block = nn.ModuleDict({"0": convolution, "2": norm})
 
-    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
-        return F.mish(self.block["2"](self.block["0"](x, context)))
+    def forward(self, x: torch.Tensor, context: Context, addend: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the activations of ``x``, plus ``addend``, which may be 16-bit."""
+        y, norm = self.block["0"](x, context), self.block["2"]
+        assert isinstance(norm, AffineNorm)
+        return F.mish(norm(y)) if addend is None else context.norm_and_mish(y, norm, addend)
 
 
 def time_modulation(layers: nn.ModuleDict | None, time_embedding: torch.Tensor) -> tuple[torch.Tensor]:
@@ -80,7 +94,7 @@ def time_modulation(layers: nn.ModuleDict | None, time_embedding: torch.Tensor) 
     return (projected[:, None],)
 
 
-class ResnetBlock(nn.Module):
+class ResnetBlock(MixedPrecision):
     def __init__(self, in_channels: int, out_channels: int, time_size: int) -> None:
         super().__init__()
         self.mlp: nn.ModuleDict | None = nn.ModuleDict({"1": nn.Linear(time_size, out_channels)})
@@ -90,8 +104,8 @@ class ResnetBlock(nn.Module):
 
     def forward(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
         (of_time,) = modulation
-        y: torch.Tensor = self.block2(self.block1(x, context) + of_time, context)
-        return y + self.res_conv.valid(x)
+        y: torch.Tensor = self.block2(self.block1(x, context, of_time), context, self.res_conv.valid(x))
+        return y
 
 
 class Stage(nn.ModuleList):
@@ -110,11 +124,8 @@ class Stage(nn.ModuleList):
         return resnet
 
     def transform(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
-        x = self.resnet(x, modulation, context)
         transformers: Iterable[nn.Module] = self[1]  # type: ignore[assignment]
-        for transformer in transformers:
-            x = transformer(x, context)
-        return x
+        return run_transformers(transformers, self.resnet(x, modulation, context), context)
 
     def convolve(self, x: torch.Tensor, context: Context) -> torch.Tensor:
         y: torch.Tensor = self[2](x, context)

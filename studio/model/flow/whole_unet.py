@@ -13,7 +13,7 @@ from torch import nn
 
 from studio.model.config import UNetConfig
 from studio.model.flow.layers import Conditions, Context, Convolution, Modulation, VelocityEstimator
-from studio.model.flow.unet import TIME_RATIO, TimeEmbedding, TransformerBlock, time_modulation
+from studio.model.flow.unet import TIME_RATIO, TimeEmbedding, TransformerBlock, run_transformers, time_modulation
 
 _NORM_GROUPS = 8
 
@@ -102,11 +102,8 @@ class WholeStage(nn.ModuleList):
         return resnet
 
     def transform(self, x: torch.Tensor, modulation: tuple[torch.Tensor, ...], context: Context) -> torch.Tensor:
-        x = self.resnet(x, modulation)
         transformers: Iterable[nn.Module] = self[1]  # type: ignore[assignment]
-        for transformer in transformers:
-            x = transformer(x, context)
-        return x
+        return run_transformers(transformers, self.resnet(x, modulation), context)
 
     def convolve(self, x: torch.Tensor) -> torch.Tensor:
         y: torch.Tensor = self[2](x)

@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from random_models.reference_sizes import released_plan
+from studio.engines.cuda_graph import norm_kernel
 from studio.engines.cuda_graph.attention_kernel import StepAttention
 from studio.engines.cuda_graph.flow import GraphedFlowDecoder
 from studio.model.config import Precision, SpeechLMConfig
@@ -144,6 +145,7 @@ def meta_flow(generation: str, precision: Precision, monkeypatch: pytest.MonkeyP
     """Return the flow of a generation in the form that it has on a GPU."""
     monkeypatch.setattr(decoder, "sampled_digest_of", lambda tensors: "no values")
     monkeypatch.setattr(decoder, "max_concurrent_streams", lambda device, budget, line_bytes: 1)
+    monkeypatch.setattr(norm_kernel, "norm_kernel", lambda device, width, eps, dtype: CountedKernel())
     config = released_plan(generation).flow
     network = meta_init(lambda: build_network(config)).requires_grad_(requires_grad=False)
     cache_dtype = torch.float16 if precision is Precision.FLOAT16 else None
