@@ -17,10 +17,12 @@ from typing import Any
 import torch
 
 from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
+from studio.engines.cuda_graph.prefill import RecordedPrefill
 from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler, static_step
 from studio.engines.library_errors import is_out_of_memory
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.sampling import RepetitionAwareSampler, nan_error
+from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.
@@ -37,21 +39,44 @@ class Line:
     sampler: TokenSampler | None
     min_tokens: int
     max_tokens: int
+    num_started: int = 0  # tokens computed or being computed
     waiting: deque[int] = field(default_factory=deque)
     history: list[int] = field(default_factory=list)
     is_over: bool = False
     error: Exception | None = None
 
 
-class ContinuousBatch:
-    """Lines of up to ``capacity`` positions. Thread-safe; one thread steps at a time."""
+@dataclass(frozen=True)
+class StartedStep:
+    """A step of ``lines`` that the GPU may still compute."""
 
-    def __init__(self, plain: CachedSpeechLM[Any], capacity: int) -> None:
+    lines: tuple[Line, ...]
+    tokens: torch.Tensor  # of each row, on the host, valid after ``done``
+    done: torch.cuda.Event | None
+
+    def wait(self) -> list[int]:
+        if self.done is not None:
+            self.done.synchronize()
+        tokens: list[int] = self.tokens.tolist()
+        return tokens
+
+
+class ContinuousBatch:
+    """Lines of up to ``capacity`` positions. Thread-safe; one thread steps at a time.
+
+    The next step is started before the tokens of the last one are read, so that the GPU does not wait for the host. The
+    tokens of a line that has ended in between are not used.
+    """
+
+    def __init__(self, plain: CachedSpeechLM[Any], capacity: int, prefill: RecordedPrefill | None = None) -> None:
+        """Without ``prefill``, ``plain`` processes prompt and text."""
         self._plain = plain
+        self._prefill = prefill
         self._layout = plain.config.layout
         self._capacity = capacity
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
+        self._started: deque[StartedStep] = deque()
         self._make_memory(_NUM_ROWS[0])
         self._order = StreamOrder(self._step.token.device)
 
@@ -61,27 +86,48 @@ class ContinuousBatch:
         return not self._lines
 
     def add(self, request: SpeechTokenRequest, sampler: TokenSampler, *, min_tokens: int, max_tokens: int) -> Line:
-        """Process prompt and text and sample the first token. While all rows are taken, step for the other lines.
+        """Process prompt and text. While all rows are taken, step for the other lines.
 
         Raises torch's out-of-memory error if not even one line fits.
         """
-        is_sampled_on_gpu = isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling
         with self._turn():
             row = self._free_row()
-            line = Line(row, None if is_sampled_on_gpu else sampler, min_tokens, max_tokens)
-            cache = self._step.cache(row)
-            # A recorded graph cannot trace attention.
-            rest = self._plain.begin(replace(request, attention=None), cache)
-            logits = self._plain.advance(rest, cache)
-            self._step.position[row] = cache.length
-            if isinstance(sampler, RepetitionAwareSampler) and is_sampled_on_gpu:
-                points = sampler.draw_points(max_tokens)
-                self._draw.begin(points, min_tokens=min_tokens, row=row)
-                self._draw.draw(logits[None], self._step.token[row : row + 1], first_row=row)
-            self._lines[row] = line
+            own = sampler
+            if isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling:
+                self._draw.begin(sampler.draw_points(max_tokens), min_tokens=min_tokens, row=row)
+                own = None
+            line = Line(row, own, min_tokens, max_tokens)
+            if not self._begin(line, request):
+                self._begin_plain(line, request)
             self._is_speaking[row] = 1
-            self._accept_token(line, int(self._step.token[row]), logits)
         return line
+
+    def _begin(self, line: Line, request: SpeechTokenRequest) -> bool:
+        """Process prompt and text in a recorded run, after which steps yield tokens. Return False if it is impossible."""
+        if self._prefill is None:
+            return False
+        with self._prefill.states(request) as states:
+            if states is None:
+                return False
+            cache = self._step.cache(line.row)
+            cache.start_from(states)
+        self._step.position[line.row] = cache.length
+        self._step.token[line.row] = request.prompt_speech_tokens[-1]
+        self._lines[line.row] = line
+        return True
+
+    def _begin_plain(self, line: Line, request: SpeechTokenRequest) -> None:
+        """Process prompt and text and sample the first token."""
+        row, cache = line.row, self._step.cache(line.row)
+        # A recorded graph cannot trace attention.
+        rest = self._plain.begin(replace(request, attention=None), cache)
+        logits = self._plain.advance(rest, cache)
+        self._step.position[row] = cache.length
+        if line.sampler is None:
+            self._draw.draw(logits[None], self._step.token[row : row + 1], first_row=row)
+        self._lines[row] = line
+        line.num_started = 1
+        self._accept_token(line, int(self._step.token[row]), logits)
 
     def next_token(self, line: Line) -> int | None:
         """Return the next token, or None at the end of the line."""
@@ -103,16 +149,42 @@ class ContinuousBatch:
         with self._lock, torch.inference_mode(), self._order.turn():
             yield
 
+    def finish(self) -> None:
+        """Wait for all steps, including those of cancelled lines."""
+        self._order.finish()
+
     def _advance(self) -> None:
-        """Generate one token for every line."""
+        """Receive a token for every line of the step that was started first."""
+        if not self._started:
+            self._start_step()
+        if self._can_start_another():
+            self._start_step()
+        step = self._started.popleft()
+        tokens = step.wait()
+        for line in step.lines:
+            if not line.is_over:
+                self._accept_token(line, tokens[line.row], self._logits[line.row])
+
+    def _can_start_another(self) -> bool:
+        """Return whether the GPU has all that the next step needs, and every line has room for its token."""
+        return len(self._started) == 1 and all(
+            line.sampler is None and line.num_started < line.max_tokens for line in self._lines.values()
+        )
+
+    def _start_step(self) -> None:
+        lines = tuple(self._lines.values())
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
         if num_rows not in self._recorded:
             state = (self._step.token, self._step.position, *self._draw.state)
             self._recorded[num_rows] = CapturedGraph(self._step.token.device, state)
         self._recorded[num_rows].run(partial(self._compute, num_rows))
-        tokens = self._step.token[:num_rows].tolist()
-        for line in list(self._lines.values()):
-            self._accept_token(line, tokens[line.row], self._logits[line.row])
+        drawn = self._step.token[:num_rows]
+        is_gpu = drawn.device.type == "cuda"
+        tokens = torch.empty(num_rows, dtype=torch.long, pin_memory=is_gpu).copy_(drawn, non_blocking=True)
+        done = torch.cuda.current_stream(drawn.device).record_event() if is_gpu else None
+        self._started.append(StartedStep(lines, tokens, done))
+        for line in lines:
+            line.num_started += 1
 
     def _compute(self, num_rows: int) -> None:
         step = self._step
@@ -146,6 +218,8 @@ class ContinuousBatch:
         line.error = error
         self._finish(line)
         self._step.clear(line.row)
+        if self._prefill is not None:
+            self._prefill.clear()
 
     def _finish(self, line: Line) -> None:
         """End the line and free its row."""
@@ -192,7 +266,7 @@ class ContinuousBatch:
 
 
 class GraphSpeechLM:
-    """``SpeechLM`` on the weights of a plain one, which processes prompts.
+    """``SpeechLM`` on the weights of a plain one, which processes inputs for which no run is recorded.
 
     Concurrent lines on any threads share steps; their memory is kept for later lines.
     """
@@ -203,6 +277,7 @@ class GraphSpeechLM:
         self.engine = f"{plain.engine}, CUDA graph"
         self.max_concurrent_lines = _NUM_ROWS[-1] - 1  # one row stays free for the line that plays next
         self._plain = plain
+        self._prefill = RecordedPrefill(plain) if isinstance(plain, TorchSpeechLM) else None
         self._batches: dict[int, ContinuousBatch] = {}
         self._lock = threading.Lock()
 
@@ -246,11 +321,11 @@ class GraphSpeechLM:
     def _make_batch(self, capacity: int) -> ContinuousBatch:
         """Allocate a batch, freeing idle batches of other sizes if memory runs out."""
         try:
-            return ContinuousBatch(self._plain, capacity)
+            return ContinuousBatch(self._plain, capacity, self._prefill)
         except RuntimeError as error:
             idle = [other for other, batch in self._batches.items() if batch.is_idle]
             if not (idle and is_out_of_memory(error)):
                 raise
         for other in idle:
-            del self._batches[other]
-        return ContinuousBatch(self._plain, capacity)
+            self._batches.pop(other).finish()  # torch may hand its memory to another stream immediately
+        return ContinuousBatch(self._plain, capacity, self._prefill)

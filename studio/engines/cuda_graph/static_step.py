@@ -70,44 +70,31 @@ class StaticStep(ABC, Generic[CacheT]):
         return F.embedding(self.token[:num_rows].clamp(min=0), self._speech_table)
 
 
-class QwenRowCache(KVCache):
-    """The cache of one line: a row of shared memory of fixed size."""
-
-    def __init__(self, config: QwenConfig, layers: tuple[torch.Tensor, ...]) -> None:
-        self._layers = layers
-        super().__init__(config, layers[0].shape[1], layers[0].device)
-
-    def _allocate(self, capacity: int, device: torch.device) -> None:  # noqa: ARG002 - already allocated
-        assert not self.layers, "a recorded graph cannot use other memory"
-        self.layers = self._layers
-
-
 class QwenStep(StaticStep[KVCache]):
     """A step of CosyVoice2 and CosyVoice3."""
 
     def __init__(self, plain: TorchSpeechLM, capacity: int, *, num_rows: int = 1) -> None:
         config, speech_table = plain.decoder.config, plain.inputs.speech
-        shape = (num_rows, 2 * config.num_kv_heads, capacity, config.head_size)
-        layers = tuple(torch.zeros(shape, device=speech_table.device) for _ in range(config.num_layers))
-        super().__init__(layers, speech_table, capacity)
+        shape = (config.num_layers, num_rows, 2 * config.num_kv_heads, capacity, config.head_size)
+        self._states = torch.zeros(shape, device=speech_table.device)
+        super().__init__(self._states.unbind(0), speech_table, capacity)
         self._decoder = plain.decoder
         self._head = plain.head
         self._attention = step_attention(config, plain.decoder.turns)
 
     def cache(self, row: int) -> KVCache:
-        return QwenRowCache(self._decoder.config, tuple(layer[row] for layer in self.layers))
+        """See ``StaticStep``. Lines end at its capacity, so it does not grow."""
+        return KVCache(self._decoder.config, self._states[:, row])
 
     @torch.inference_mode()
     def logits(self, num_rows: int) -> torch.Tensor:
-        decoder, config, position = self._decoder, self._decoder.config, self.position[:num_rows]
-        attend = self._torch_attention(position) if self._attention is None else self._attention
-        hidden, width = self.embed(num_rows), config.hidden_size
-        for layer, states in zip(decoder.layers, self.layers, strict=True):
-            mixed = layer.query_key_value(F.rms_norm(hidden, (width,), layer.input_norm, config.rms_norm_eps))
-            hidden = hidden + layer.output(attend(mixed, position, states[:num_rows]))
-            gate, up = layer.gate_up(F.rms_norm(hidden, (width,), layer.mlp_norm, config.rms_norm_eps)).chunk(2, dim=1)
-            hidden = hidden + layer.down(F.silu(gate).mul_(up))
-        return self._head(F.rms_norm(hidden, (width,), decoder.final_norm, config.rms_norm_eps))
+        position = self.position[:num_rows]
+        attention = self._torch_attention(position) if self._attention is None else self._attention
+
+        def attend(layer: int, mixed: torch.Tensor) -> torch.Tensor:
+            return attention(mixed, position, self.layers[layer][:num_rows])
+
+        return self._head(self._decoder.norm(self._decoder.run_layers(self.embed(num_rows), attend)))
 
     def _torch_attention(
         self, position: torch.Tensor

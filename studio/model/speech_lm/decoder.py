@@ -7,7 +7,7 @@ to the weight matrices: the residual stream, norms, attention and caches are alw
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -25,46 +25,51 @@ class KVCache:
 
     Attributes:
         length: Number of positions that are filled.
-        layers: One tensor per layer, (2 x kv_heads, capacity, head_size) float32. Keys come before values.
+        states: Keys, then values of all layers: (layers, 2 x kv_heads, capacity, head_size) float32.
+        layers: Views of ``states``, one per layer.
         trace: Records the attention of some heads, or None.
     """
 
-    def __init__(self, config: QwenConfig, capacity: int, device: torch.device) -> None:
+    def __init__(self, config: QwenConfig, states: torch.Tensor) -> None:
         self._config = config
         self.length = 0
-        self.layers: tuple[torch.Tensor, ...] = ()
         self.trace: AttentionTrace | None = None
+        self._use(states)
+
+    @classmethod
+    def empty(cls, config: QwenConfig, capacity: int, device: torch.device) -> KVCache:
+        """Return an empty cache of ``capacity`` positions. Raise ``SequenceTooLong``."""
         check_length(capacity, config)
-        self._allocate(capacity, device)
+        shape = (config.num_layers, 2 * config.num_kv_heads, capacity, config.head_size)
+        return cls(config, torch.empty(shape, dtype=torch.float32, device=device))
 
     @property
     def capacity(self) -> int:
-        return self.layers[0].shape[1]
+        return self.states.shape[2]
 
     def reserve(self, length: int) -> None:
         """Grow to at least ``length`` positions. Only text that arrives in pieces requires it."""
         if length <= self.capacity:
             return
         check_length(length, self._config)
-        filled = self.layers
-        self._allocate(min(max(length, 2 * self.capacity), self._config.max_positions), filled[0].device)
-        for new, old in zip(self.layers, filled, strict=True):
-            new[:, : self.length] = old[:, : self.length]
+        filled = self.states[:, :, : self.length]
+        capacity = min(max(length, 2 * self.capacity), self._config.max_positions)
+        self._use(filled.new_empty(*filled.shape[:2], capacity, filled.shape[3]))
+        self.states[:, :, : self.length] = filled
 
-    def filled(self) -> tuple[torch.Tensor, ...]:
+    def filled(self) -> torch.Tensor:
         """Return a copy of the filled part, which another cache can ``start_from``."""
-        return tuple(layer[:, : self.length].clone() for layer in self.layers)
+        return self.states[:, :, : self.length].clone()
 
-    def start_from(self, filled: tuple[torch.Tensor, ...]) -> None:
+    def start_from(self, filled: torch.Tensor) -> None:
         """Initialise this empty cache with ``filled``, the filled part of another one."""
         assert self.length == 0
-        self.length = filled[0].shape[1]
-        for layer, states in zip(self.layers, filled, strict=True):
-            layer[:, : self.length] = states
+        self.length = filled.shape[2]
+        self.states[:, :, : self.length] = filled
 
-    def _allocate(self, capacity: int, device: torch.device) -> None:
-        shape = (self._config.num_layers, 2 * self._config.num_kv_heads, capacity, self._config.head_size)
-        self.layers = tuple(torch.empty(shape, dtype=torch.float32, device=device))
+    def _use(self, states: torch.Tensor) -> None:
+        self.states = states
+        self.layers = states.unbind(0)
 
 
 def check_length(num_tokens: int, config: QwenConfig) -> None:
@@ -138,7 +143,25 @@ class Decoder:
 
     def open_cache(self, capacity: int) -> KVCache:
         """Return an empty cache of ``capacity`` positions. Raise ``SequenceTooLong``."""
-        return KVCache(self.config, capacity, self._device)
+        return KVCache.empty(self.config, capacity, self._device)
+
+    def run_layers(self, hidden: torch.Tensor, attend: Callable[[int, torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        """Return the output (tokens, hidden) of all layers, before the final norm.
+
+        ``attend`` receives the index of the layer and queries, keys and values before rotation, (tokens, (heads + 2 x
+        kv_heads) x head_size), and returns the attention (tokens, hidden).
+        """
+        shape, eps = (self.config.hidden_size,), self.config.rms_norm_eps
+        for index, layer in enumerate(self.layers):
+            mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
+            hidden = hidden + layer.output(attend(index, mixed))
+            gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
+            hidden = hidden + layer.down(F.silu(gate).mul_(up))
+        return hidden
+
+    def norm(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return the final norm of the output of all layers."""
+        return F.rms_norm(hidden, (self.config.hidden_size,), self.final_norm, self.config.rms_norm_eps)
 
     @torch.inference_mode()
     def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
@@ -154,24 +177,21 @@ class Decoder:
         mask = self._mask(start, stop)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
-        shape, eps = (width,), config.rms_norm_eps
 
-        hidden = embeddings
-        for index, (layer, states) in enumerate(zip(self.layers, cache.layers, strict=True)):
-            mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
+        def attend(index: int, mixed: torch.Tensor) -> torch.Tensor:
+            states = cache.layers[index]
             pairs = mixed[:, : num_turned * size].view(rows, num_turned, half, 2)
             torch.view_as_complex(pairs).mul_(turns)
             if cache.trace is not None:
                 cache.trace.record(index, mixed[:, :width], size, start)
             states[:, start:stop] = mixed[:, width:].view(rows, 2 * num_kv, size).transpose(0, 1)
-            attended = self._attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
-            hidden = hidden + layer.output(attended)
-            gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
-            hidden = hidden + layer.down(F.silu(gate).mul_(up))
-        cache.length = stop
-        return F.rms_norm(hidden, shape, self.final_norm, eps)
+            return self.attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
 
-    def _attend(
+        hidden = self.run_layers(embeddings, attend)
+        cache.length = stop
+        return self.norm(hidden)
+
+    def attend(
         self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
     ) -> torch.Tensor:
         """Return attention (rows, hidden) of ``queries`` (rows, hidden) over ``keys`` (kv_heads, positions, head_size)."""

@@ -35,7 +35,7 @@ class TorchSpeechLM(CachedSpeechLM[KVCache]):
         self.config: SpeechLMConfig = config
         self.inputs = inputs
         self.decoder = decoder
-        self._prompt_states: OrderedDict[tuple[int, ...], tuple[torch.Tensor, ...]] = OrderedDict()
+        self._prompt_states: OrderedDict[tuple[int, ...], torch.Tensor] = OrderedDict()
         self._lock = threading.Lock()
 
     def lengths(self, request: SpeechTokenRequest) -> tuple[int, int, int]:

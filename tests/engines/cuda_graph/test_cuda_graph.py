@@ -19,7 +19,7 @@ from samplers import ForcedSampler, GreedySampler
 
 from studio.engines.candidate import Available, EngineTarget, Unusable
 from studio.engines.cuda_graph.candidates import CANDIDATES
-from studio.engines.cuda_graph.speech_lm import ContinuousBatch, GraphSpeechLM, Line
+from studio.engines.cuda_graph.speech_lm import ContinuousBatch, GraphSpeechLM, Line, StartedStep
 from studio.engines.cuda_graph.static_step import GpuSampler, static_step
 from studio.engines.stage import Device, Stage
 from studio.errors import ModelOverflow, SequenceTooLong
@@ -134,6 +134,34 @@ def test_one_step_serves_all_lines_and_rows_are_added_as_needed(reference: Path)
     assert [len(line.waiting) for line in lines] == [0, 0, 0]
     batch.next_token(lines[0])
     assert [len(line.waiting) for line in lines] == [0, 1, 1], "the other lines have a token waiting"
+
+
+def test_next_step_is_started_before_the_last_one_is_read(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No step is started for a line that has all its tokens, because its memory may end there."""
+    batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
+    order: list[str] = []
+    start, wait = batch._start_step, StartedStep.wait
+    monkeypatch.setattr(batch, "_start_step", lambda: order.append("start") or start())
+    monkeypatch.setattr(StartedStep, "wait", lambda step: order.append("read") or wait(step))
+    line = join(batch, 0, max_tokens=4)  # the prompt yields the first one
+    assert len(list(iter(lambda: batch.next_token(line), None))) == 4
+    assert order == ["start", "start", "read", "start", "read", "read"]
+
+
+def test_step_of_ended_lines_does_not_affect_later_ones(reference: Path) -> None:
+    """A line is closed while its next step runs, and another one takes its row."""
+    batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
+    alone = join(batch, 1)
+    wanted = list(iter(lambda: batch.next_token(alone), None))
+    closed, other = join(batch, 0), join(batch, 2)
+    for _ in range(3):
+        assert batch.next_token(closed) is not None
+        assert batch.next_token(other) is not None
+    assert len(batch._started) == 1
+    batch.remove(closed)
+    line = join(batch, 1)
+    assert line.row == closed.row
+    assert list(iter(lambda: batch.next_token(line), None)) == wanted
 
 
 def test_line_waits_for_a_row_if_memory_is_too_small(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,13 @@ import pytest
 import torch
 from launches import META, LaunchCounter, meta_flow, meta_speech_lm, meta_vocoder
 
+from studio.engines.cuda_graph.captured_graph import CapturedGraph
 from studio.engines.cuda_graph.flow import SolverMemory
+from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
 from studio.model.config import Precision
+from studio.model.speech_lm import RepetitionAwareSampler
+from studio.model.stages import SpeechTokenRequest
 
 _CAPACITY = 512
 _BLOCK_FRAMES = 50
@@ -66,11 +70,26 @@ def test_token(precision: Precision, most: int, most_in_prefill: int, monkeypatc
         assert not counter.host_copies
         # Of the scores, which sampling changes. A clone of keys and values would take longer than the step.
         assert counter.kernels["clone"] <= 1
-    with torch.inference_mode(), LaunchCounter() as counter:
-        speech_lm.advance(
-            torch.empty(110, speech_lm.config.backbone.hidden_size, device=META), speech_lm.open_cache(512)
-        )
-    assert counter.num_launches <= most_in_prefill, counter.kernels
+    prefill = RecordedPrefill(speech_lm)
+    for size in (SIZES[0], SIZES[-1]):
+        with torch.inference_mode(), LaunchCounter() as counter:
+            prefill._compute(size)
+        assert counter.num_launches <= most_in_prefill, counter.kernels
+        assert not counter.host_copies
+
+
+def test_begin_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two recorded runs, the second line of a voice takes a few kernels, and waits for nothing."""
+    speech_lm = meta_speech_lm(Precision.BFLOAT16, monkeypatch)
+    monkeypatch.setattr(CapturedGraph, "run", lambda graph, compute: None)
+    batch = ContinuousBatch(speech_lm, _CAPACITY, RecordedPrefill(speech_lm))
+    request = SpeechTokenRequest(tuple(range(20)), tuple(range(30)), tuple(range(100)), max_tokens=99)
+    for _ in range(2):
+        with torch.inference_mode(), LaunchCounter() as counter:
+            line = batch.add(request, RepetitionAwareSampler(speech_lm.sampling, seed=0), min_tokens=9, max_tokens=99)
+        batch.remove(line)
+    assert counter.num_launches <= 20, counter.kernels
+    assert set(counter.host_copies) <= {"_to_copy", "copy_"}, "inputs are copied, nothing is read"
 
 
 @pytest.mark.parametrize(
