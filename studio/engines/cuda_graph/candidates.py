@@ -1,4 +1,4 @@
-"""Candidates for language model and flow as CUDA graphs."""
+"""Candidates for all stages as CUDA graphs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from studio.engines.stage import Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import UnsupportedPrecision
 from studio.messages import wording
-from studio.model.config import Precision
+from studio.model.config import Precision, VocoderKind
 from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm.linear import check_support
 
 # Intermediate results, which graphs keep, and caches of several lines.
-_WORKING_BYTES = {Stage.SPEECH_LM: 400 << 20, Stage.FLOW: 2 << 30}
+_WORKING_BYTES = {Stage.SPEECH_LM: 400 << 20, Stage.FLOW: 2 << 30, Stage.VOCODER: 600 << 20}
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class CudaGraphCandidate(TorchCandidate):
             return Unusable(
                 wording("the sentences of this model vary in length, but a recorded graph has a fixed length")
             )
+        if self.stage is Stage.VOCODER and target.checkpoint.vocoder.kind is not VocoderKind.CAUSAL:
+            # The end of a chunk depends on the frames after it, so padding changes the result.
+            return Unusable(
+                wording("the chunks of this model's vocoder overlap, but a recorded graph has a fixed length")
+            )
         try:
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
@@ -48,10 +53,13 @@ class CudaGraphCandidate(TorchCandidate):
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
         from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415
+        from studio.engines.cuda_graph.vocoder import graphed  # noqa: PLC0415
 
         checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:
             return load_graphed_flow(checkpoint.folder / "flow.pt", checkpoint.flow, self.precision, device)
+        if self.stage is Stage.VOCODER:
+            return graphed(checkpoint.load_vocoder(self.precision, device))
         return GraphSpeechLM(checkpoint.load_speech_lm(self.precision, device, variant=target.variant))
 
 
@@ -59,4 +67,5 @@ _MULTIPLIED = (Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
 CANDIDATES: tuple[EngineBackend, ...] = (
     *(CudaGraphCandidate(Stage.SPEECH_LM, precision) for precision in (*_MULTIPLIED, Precision.INT8)),
     *(CudaGraphCandidate(Stage.FLOW, precision) for precision in _MULTIPLIED),
+    *(CudaGraphCandidate(Stage.VOCODER, precision) for precision in _MULTIPLIED),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import torch
 
@@ -20,10 +21,13 @@ class CapturedGraph:
 
     ``state`` is restored after warming up, so that recording may happen in the middle of an utterance. It is
     also restored if recording runs out of memory, since other lines continue to use it.
+
+    Graphs with the same ``pool`` share the memory of their intermediate results, so they must not run concurrently.
     """
 
-    def __init__(self, device: torch.device, state: Sequence[torch.Tensor] = ()) -> None:
+    def __init__(self, device: torch.device, state: Sequence[torch.Tensor] = (), *, pool: Any = None) -> None:
         self._device = device
+        self._pool = pool
         self._state = tuple(state)
         self._graph: torch.cuda.CUDAGraph | None = None
 
@@ -47,14 +51,19 @@ class CapturedGraph:
             with torch.cuda.stream(aside):
                 for _ in range(_NUM_WARM_UPS):
                     compute()
-                return _captured(compute)
+                return _captured(compute, self._pool)
         finally:
             current.wait_stream(aside)
             for tensor, before in zip(self._state, kept, strict=True):
                 tensor.copy_(before)
 
 
-def _captured(compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
+def shared_pool(device: torch.device) -> Any:
+    """Return a new pool of memory for several graphs, or None if ``device`` has no graphs."""
+    return torch.cuda.graph_pool_handle() if device.type == "cuda" else None
+
+
+def _captured(compute: Callable[[], None], pool: Any) -> torch.cuda.CUDAGraph:
     """Record ``compute`` on the current stream while other threads use their streams.
 
     ``torch.cuda.graph`` is not used, because it would synchronise the GPU.
@@ -63,7 +72,7 @@ def _captured(compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
     # Torch cannot release cached memory during a capture.
     torch.cuda.empty_cache()
     with _private_workspace():
-        graph.capture_begin(capture_error_mode="thread_local")
+        graph.capture_begin(pool=pool, capture_error_mode="thread_local")
         try:
             compute()
         except BaseException:

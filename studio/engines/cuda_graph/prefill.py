@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder
+from studio.engines.cuda_graph.captured_graph import CapturedGraph, StreamOrder, shared_pool
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
@@ -39,7 +39,8 @@ class RecordedPrefill:
             self._start = torch.zeros((), dtype=torch.long, device=device)
             self._places = torch.arange(self._capacity, device=device)
         self._prompt_text: tuple[int, ...] | None = None
-        self._recorded = {size: CapturedGraph(device) for size in SIZES if size <= self._capacity}
+        pool = shared_pool(device)
+        self._recorded = {size: CapturedGraph(device, pool=pool) for size in SIZES if size <= self._capacity}
         self._order = StreamOrder(device)
         self._lock = threading.Lock()
 

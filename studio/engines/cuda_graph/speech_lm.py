@@ -92,7 +92,7 @@ class ContinuousBatch:
         """
         with self._turn():
             row = self._free_row()
-            own = sampler
+            own: TokenSampler | None = sampler
             if isinstance(sampler, RepetitionAwareSampler) and sampler.options == self._plain.sampling:
                 self._draw.begin(sampler.draw_points(max_tokens), min_tokens=min_tokens, row=row)
                 own = None

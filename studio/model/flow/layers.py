@@ -111,7 +111,8 @@ class ProjectedAttention(MixedPrecision, SelfAttention):
 class Norm(Protocol):
     """Layer norm over the channels, multiplied by ``weight`` and added to ``bias``, both (…, channels)."""
 
-    eps: float
+    @property
+    def eps(self) -> float: ...
 
     @property
     def weight(self) -> torch.Tensor: ...
@@ -127,7 +128,7 @@ class Norm(Protocol):
 class AffineNorm(nn.LayerNorm):
     """A ``Norm`` with learned weights. The input may be 16-bit."""
 
-    def forward(self, x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:  # type: ignore[override]
+    def forward(self, x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:
         normed: torch.Tensor = super().forward(x.to(self.weight.dtype))
         return normed if dtype is None else normed.to(dtype)
 

@@ -47,12 +47,10 @@ class History:
             joined = F.pad(columns, (before, 0)) if before else columns
             if self.is_last:
                 return joined
-            self._tails.append(columns)
         else:
             joined = torch.cat((self._tails[self._next_layer], columns), dim=-1)
         consumed = ((joined.shape[-1] - extent) // stride + 1) * stride
-        self._tails[self._next_layer] = joined[..., consumed:].clone()
-        self._next_layer += 1
+        self._keep(joined[..., consumed:])
         return joined
 
     def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
@@ -65,12 +63,15 @@ class History:
             if self.is_last:
                 return columns[..., :num_ready]
             joined = columns
-            self._tails.append(columns)
         else:
             joined = torch.cat((self._tails[self._next_layer], columns), dim=-1)
-        self._tails[self._next_layer] = joined[..., num_ready:].clone()
-        self._next_layer += 1
+        self._keep(joined[..., num_ready:])
         return joined[..., :num_ready]
+
+    def _keep(self, tail: torch.Tensor) -> None:
+        """Keep a copy of ``tail`` as the past of the current layer, and move on to the next one."""
+        self._tails[self._next_layer : self._next_layer + 1] = [tail.clone()]
+        self._next_layer += 1
 
 
 # Pads the input of a convolution: (columns, extent) -> columns with extent - 1 more.

@@ -203,6 +203,10 @@ class CausalHiFT(HiFT):
         ``mel`` contains the frames, and ``source`` the samples, that follow those of earlier calls. ``source`` must extend at least
         eight samples (half a window) beyond the frames that ``mel`` completes.
         """
+        return waveform_of(self.spectrum_of_chunk(mel, source, history), self.config, history)
+
+    def spectrum_of_chunk(self, mel: torch.Tensor, source: torch.Tensor, history: History) -> torch.Tensor:
+        """Return the spectrum of the samples of ``decode_chunk``."""
         config = self.config
         if history.is_last:
             mel = F.pad(mel, (0, config.look_right_frames))
@@ -210,10 +214,7 @@ class CausalHiFT(HiFT):
         spectrum = analyse(source, config.stft_size, config.stft_hop, history)
         columns_per_frame = self.samples_per_frame // config.stft_hop
         num_columns = x.shape[-1] * columns_per_frame + int(history.is_first)
-        waveform_spectrum = self.run_stages(
-            x, history.hold_back(spectrum, num_columns), causal_padding(history), history
-        )
-        return waveform_of(waveform_spectrum, config, history)
+        return self.run_stages(x, history.hold_back(spectrum, num_columns), causal_padding(history), history)
 
     def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:
         return cast("RepeatUpsample", self.ups[stage]).upsample(x, history)

@@ -51,6 +51,11 @@ def resynthesise(spectrum: torch.Tensor, size: int, hop: int, history: History) 
     return blocks.flatten(1)
 
 
+def last_block_gain(size: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """Return the factors (hop,) of the last samples of a signal, for their missing window."""
+    return _synthesis_kernel(size, dtype, device)[2]
+
+
 def _window(size: int) -> torch.Tensor:
     return torch.hann_window(size, periodic=True, dtype=torch.float64, device="cpu")
 

@@ -32,7 +32,8 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
     gpu = FakeGpu()
 
     class Graph:
-        def capture_begin(self, *, capture_error_mode: str) -> None:
+        def capture_begin(self, *, pool: object, capture_error_mode: str) -> None:
+            assert pool is None
             gpu.calls.append(f"record, {capture_error_mode}")
 
         def capture_end(self) -> None:

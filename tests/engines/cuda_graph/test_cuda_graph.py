@@ -141,8 +141,17 @@ def test_next_step_is_started_before_the_last_one_is_read(reference: Path, monke
     batch = ContinuousBatch(plain_lm(reference, "cosyvoice3"), 512)
     order: list[str] = []
     start, wait = batch._start_step, StartedStep.wait
-    monkeypatch.setattr(batch, "_start_step", lambda: order.append("start") or start())
-    monkeypatch.setattr(StartedStep, "wait", lambda step: order.append("read") or wait(step))
+
+    def noted_start() -> None:
+        order.append("start")
+        start()
+
+    def noted_wait(step: StartedStep) -> list[int]:
+        order.append("read")
+        return wait(step)
+
+    monkeypatch.setattr(batch, "_start_step", noted_start)
+    monkeypatch.setattr(StartedStep, "wait", noted_wait)
     line = join(batch, 0, max_tokens=4)  # the prompt yields the first one
     assert len(list(iter(lambda: batch.next_token(line), None))) == 4
     assert order == ["start", "start", "read", "start", "read", "read"]

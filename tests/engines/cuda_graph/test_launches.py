@@ -13,6 +13,7 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph
 from studio.engines.cuda_graph.flow import SolverMemory
 from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
+from studio.engines.cuda_graph.vocoder import VocoderMemory, graphed
 from studio.model.config import Precision
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest
@@ -107,3 +108,14 @@ def test_vocoder_chunk(generation: str, precision: Precision, most: int) -> None
     with torch.inference_mode(), LaunchCounter() as counter:
         stream.synthesize(torch.empty(80, _BLOCK_FRAMES, device=META), is_last=False)
     assert counter.num_launches <= most, counter.kernels
+
+
+@pytest.mark.parametrize(("precision", "most"), [(Precision.FLOAT16, 820), (Precision.FLOAT32, 680)])
+def test_recorded_vocoder_chunk(precision: Precision, most: int) -> None:
+    memory = VocoderMemory(graphed(meta_vocoder("cosyvoice3", precision)).network)
+    for is_first in (True, False):
+        run = memory.run_of(_BLOCK_FRAMES, is_first=is_first)
+        with torch.inference_mode(), LaunchCounter() as counter:
+            memory._compute(run)
+        assert counter.num_launches <= most, counter.kernels
+        assert not counter.host_copies
