@@ -56,6 +56,7 @@ from studio.pipeline.token_source import (
     TokenSource,
 )
 from studio.pipeline.utterance import DecoderStages
+from studio.pipeline.warm_up import warm_ups
 from studio.text.prompt_form import LanguageTags
 from studio.text.segmentation import IncrementalText, Pause, Sentence, prepare_text
 from studio.text.styles import Styles
@@ -104,6 +105,7 @@ class Synthesizer:
         self._frontend_key = checkpoint.front_end_key()
         self._decoder = DecoderStages(stages.flow, stages.vocoder, self._cost_model(), description.device)
         self._slots = threading.Semaphore(stages.flow.max_concurrent_lines)
+        self._is_cold = True
         # On a GPU the language model is limited by its host thread, see token_source.
         self._make_feed: Callable[[Iterator[int], RequestControl], TokenSource] = (
             SyncTokenSource if description.device == "cpu" else AsyncTokenSource
@@ -139,6 +141,7 @@ class Synthesizer:
             flow=flow or self.stages.flow,
             vocoder=vocoder or self.stages.vocoder,
         )
+        self._is_cold = True
         if flow is not None:
             self._prompt_cache = self._prompt_cache.for_flow(flow)
             self._slots = threading.Semaphore(flow.max_concurrent_lines)
@@ -154,6 +157,19 @@ class Synthesizer:
             engines={**before.engines, **names},
             max_concurrent_lines=self.stages.speech_lm.max_concurrent_lines,
         )
+
+    def warm_ups(self, *, uses_speech_lm: bool) -> Iterator[Callable[[], None]]:
+        """Yield tasks that prepare the stages for the first line, once. See ``warm_up``."""
+        if not self._is_cold:
+            return
+        self._is_cold = False
+        speech_lm = self.stages.speech_lm if uses_speech_lm else None
+        for task in warm_ups(speech_lm, self.stages.flow, self.stages.vocoder):
+            yield partial(self._on_stream, task)
+
+    def _on_stream(self, task: Callable[[], None]) -> None:
+        with cuda_stream(self.description.device):
+            task()
 
     def _cost_model(self) -> CostModel:
         return CostModel(self.checkpoint.flow, self.checkpoint.generation.token_rate)

@@ -27,6 +27,7 @@ from studio.engines.store import EngineStore
 from studio.errors import OutOfMemory
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
+from studio.model.device_kind import DeviceKind
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
     ConversionRequest,
@@ -56,6 +57,11 @@ _MAX_SLEEP_SECONDS = 60.0
 _MIN_SLEEP_SECONDS = 0.05
 _MIN_SECONDS_BETWEEN_UPDATES = 0.2
 _JOIN_SECONDS = 3.0
+
+
+def gains_by_warming_up(device: str) -> bool:
+    """Return whether the first use of a computation is slow on ``device``, such as "cuda:0"."""
+    return DeviceKind(device.partition(":")[0]).is_gpu
 
 
 class SharedResource:
@@ -297,6 +303,7 @@ class ModelHost:
             if self._is_closed.is_set():
                 return
             try:
+                self._warm_up()
                 self._stages.open_deferred(self._is_loaded)
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
@@ -304,6 +311,20 @@ class ModelHost:
             except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
                 _log.exception("benchmarking engines failed")
                 self._should_improve = False
+
+    def _warm_up(self) -> None:
+        """Prepare the stages in use for the first line. Requests wait for one task at most."""
+        synthesizer = self._synthesizer
+        if synthesizer is None or not gains_by_warming_up(self._options.device):
+            return
+        try:
+            for task in synthesizer.warm_ups(uses_speech_lm=self._options.loads_speech_lm):
+                with self._requests.exclusive():
+                    if self._is_closed.is_set() or self._synthesizer is not synthesizer:
+                        return
+                    task()
+        except Exception:  # noqa: BLE001 - lines work without it
+            _log.exception("warming up failed")
 
     def _seconds_until_due(self) -> float:
         now = time.monotonic()

@@ -12,10 +12,12 @@ from typing import Any
 from studio.engines.machine import empty_cache
 from studio.engines.manager import EngineManager, OpenedStage
 from studio.engines.stage import Stage
+from studio.pipeline.cuda_streams import cuda_stream
 from studio.pipeline.loading import StageOverrides, load_synthesizer
 from studio.pipeline.precision_selection import AUTO
 from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
+from studio.pipeline.warm_up import RecordingStage
 
 _log = logging.getLogger(__name__)
 
@@ -91,8 +93,19 @@ class StageLoader:
     def _open(self, stage: Stage, is_wanted: Callable[[], bool]) -> None:
         opened = self._manager.open_choice(stage)
         if opened is not None and is_wanted():
+            if isinstance(opened.engine, RecordingStage):
+                self._record(opened.engine)
             with self._lock:
                 self._ready[stage] = opened
+
+    def _record(self, stage: RecordingStage) -> None:
+        """Record what the first line would otherwise record."""
+        try:
+            with cuda_stream(self._options.device):
+                for record in stage.recordings():
+                    record()
+        except RuntimeError:  # torch's errors, such as out of memory
+            _log.exception("recording failed; lines record what they need")
 
     def _open_frontend(self, stage: Stage) -> Any:
         """Open a front-end stage when the first new voice needs it. None selects plain PyTorch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -418,3 +419,40 @@ def test_model_that_does_not_fit_on_the_gpu_is_refused_before_it_is_read(monkeyp
     monkeypatch.setattr(model_host, "budget_bytes", lambda _device: 1 << 20)
     with pytest.raises(OutOfMemory, match=r"needs 0\.0 GB of memory on NVIDIA card, where 0\.0 GB are available"):
         model_host.open_accelerated(MODEL, OPTIONS)
+
+
+@pytest.mark.slow
+def test_model_is_warmed_up_once_while_idle(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a GPU. Lines wait for one task at most, and tasks wait for lines."""
+    has_begun, may_go_on = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def first() -> None:
+        has_begun.set()
+        assert may_go_on.wait(30)
+        order.append("first")
+
+    def tasks(*stages: object) -> Iterator[Callable[[], None]]:
+        yield first
+        yield lambda: order.append("second")
+
+    monkeypatch.setattr("studio.worker.model_host.gains_by_warming_up", lambda device: True)
+    monkeypatch.setattr("studio.pipeline.synthesizer.warm_ups", tasks)
+    model, _ = open_model(replace(OPTIONS, engines="proven"))
+    assert has_begun.wait(30)
+    chunks = model.stream(request_of, control=RequestControl())
+    threading.Timer(0.1, may_go_on.set).start()
+    next(chunks)
+    assert "first" in order, "the line waited for a task"
+    num_done = len(order)
+    time.sleep(0.1)
+    assert len(order) == num_done, "the next task waits for the line"
+    chunks.close()
+    wait_until(lambda: order == ["first", "second"])
+    model._wake.set()
+    list(model.stream(request_of, control=RequestControl()))
+    assert order == ["first", "second"]

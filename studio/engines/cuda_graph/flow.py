@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from math import prod
 from pathlib import Path
@@ -173,6 +174,13 @@ class SolverMemory:
             ours.copy_(theirs)
 
     @torch.inference_mode()
+    def record(self) -> None:
+        """Record the run. The memory must not be in use; a line that starts in it replaces what the run has written."""
+        with self._order.turn():
+            self._prompt = None
+            self._recorded.run(self._compute)
+
+    @torch.inference_mode()
     def solve(self, voice: PromptTensors, mean: torch.Tensor, start: int) -> torch.Tensor:
         """Return the mel (frames, mel_bins) of at most one block from frame ``start``; earlier blocks must be solved
         here.
@@ -256,6 +264,8 @@ def _state_shape(layout: CacheLayout, attention: SelfAttention, capacity: int) -
 
 # Buffer sizes in blocks of one second, prompt included. Attention reads the whole buffer, so a line gets the smallest.
 _CAPACITIES_BLOCKS = (12, 24, 36, 48, 72, 96, 144, 200, 300)
+# With voices of two to fourteen seconds, and longer ones.
+_USUAL_CAPACITIES_BLOCKS = (24, 12, 36, 48)
 # Typical length of a line: growing in the middle of a line may require another recording.
 _EXPECTED_BLOCKS = 10
 _HALF_TYPES = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
@@ -286,6 +296,22 @@ class SolverBufferPool:
             idle.sort(key=lambda memory: memory.has_prompt(prompt))
             memory = idle.pop() if idle else self._allocate(capacity)
         return None if memory is None else BorrowedBuffers(self, memory)
+
+    def record(self, num_blocks: int) -> None:
+        """Allocate and record memory of ``num_blocks`` that remains free, if it takes at most half of the free budget.
+
+        Without any memory, it may take the whole budget.
+        """
+        capacity = num_blocks * self._layout.block_frames
+        with self._lock:
+            num_bytes, free_bytes = solver_bytes(self._layout, capacity, self._dtype), self._budget.free_bytes
+            is_first = not any(self._idle.values())
+            if self._idle[capacity] or num_bytes > (free_bytes if is_first else free_bytes // 2):
+                return
+            memory = self._allocate(capacity)
+        if memory is not None:
+            memory.record()
+            self.give_back(memory)
 
     def grow(self, buffers: BorrowedBuffers, num_frames: int, num_used_frames: int) -> bool:
         """Move a line of ``num_used_frames`` to larger buffers where memory does not suffice for both sizes.
@@ -428,6 +454,10 @@ class GraphedFlowDecoder(CachedFlowDecoder):
     ) -> None:
         super().__init__(network, config, precision=precision, options=options, after_layer=after_layer)
         self._pool = SolverBufferPool(self._model, self._layouts.estimator, self._cache_dtype, self.budget)
+
+    def recordings(self) -> Iterator[Callable[[], None]]:
+        """See ``RecordingStage``."""
+        return (partial(self._pool.record, num_blocks) for num_blocks in _USUAL_CAPACITIES_BLOCKS)
 
     @torch.inference_mode()
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:

@@ -7,7 +7,7 @@ the input, which the line's tokens overwrite. All batches share one memory, from
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -72,13 +72,15 @@ class RecordedPrefill:
             self._cache.states.zero_()
             self._prompt_text = None
 
-    def record(self) -> None:
-        """Record all sizes."""
+    def recordings(self) -> Iterator[Callable[[], None]]:
+        """See ``RecordingStage``."""
+        return (partial(self._record, size) for size in self._recorded)
+
+    def _record(self, size: int) -> None:
         with self._lock, torch.inference_mode(), self._order.turn():
             self._prompt_text = None
             self._start.zero_()
-            for size, recorded in self._recorded.items():
-                recorded.run(partial(self._compute, size))
+            self._recorded[size].run(partial(self._compute, size))
 
     def _size(self, num_positions: int) -> int | None:
         return next((size for size in self._recorded if size >= num_positions), None)

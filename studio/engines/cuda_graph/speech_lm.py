@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,6 +27,8 @@ from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 # Cache sizes in positions. Attention reads the whole cache for every token, so a line gets the smallest that fits.
 _CAPACITIES = (512, 1024, 2048, 4096, 8192, 16_384, 32_768)
+# Prompt, text and speech of lines up to a minute.
+_USUAL_CAPACITIES = (512, 1024, 2048)
 # Memory is allocated and graphs are recorded for these batch sizes only; empty rows are computed as well.
 _NUM_ROWS = (1, 2, 4, 8, 16, 32)
 
@@ -149,6 +151,12 @@ class ContinuousBatch:
         with self._lock, torch.inference_mode(), self._order.turn():
             yield
 
+    def record(self) -> None:
+        """Record the step of a single line, unless a line is using the memory."""
+        with self._turn():
+            if self.is_idle:
+                self._run(_NUM_ROWS[0])
+
     def finish(self) -> None:
         """Wait for all steps, including those of cancelled lines."""
         self._order.finish()
@@ -174,10 +182,7 @@ class ContinuousBatch:
     def _start_step(self) -> None:
         lines = tuple(self._lines.values())
         num_rows = next(count for count in _NUM_ROWS if count > max(self._lines))
-        if num_rows not in self._recorded:
-            state = (self._step.token, self._step.position, *self._draw.state)
-            self._recorded[num_rows] = CapturedGraph(self._step.token.device, state)
-        self._recorded[num_rows].run(partial(self._compute, num_rows))
+        self._run(num_rows)
         drawn = self._step.token[:num_rows]
         is_gpu = drawn.device.type == "cuda"
         tokens = torch.empty(num_rows, dtype=torch.long, pin_memory=is_gpu).copy_(drawn, non_blocking=True)
@@ -185,6 +190,12 @@ class ContinuousBatch:
         self._started.append(StartedStep(lines, tokens, done))
         for line in lines:
             line.num_started += 1
+
+    def _run(self, num_rows: int) -> None:
+        if num_rows not in self._recorded:
+            state = (self._step.token, self._step.position, *self._draw.state)
+            self._recorded[num_rows] = CapturedGraph(self._step.token.device, state)
+        self._recorded[num_rows].run(partial(self._compute, num_rows))
 
     def _compute(self, num_rows: int) -> None:
         step = self._step
@@ -308,6 +319,14 @@ class GraphSpeechLM:
     def plain(self) -> CachedSpeechLM[Any]:
         """Return the plain model, which computes attention after a take: recorded graphs cannot do this."""
         return self._plain
+
+    def recordings(self) -> Iterator[Callable[[], None]]:
+        """See ``RecordingStage``."""
+        if self._prefill is not None:
+            yield from self._prefill.recordings()
+        for capacity in _USUAL_CAPACITIES:
+            if capacity <= self.config.max_positions:
+                yield self._batch(capacity).record
 
     def _batch(self, length: int) -> ContinuousBatch:
         """Return the batch for lines of up to ``length`` positions."""

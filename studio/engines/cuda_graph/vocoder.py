@@ -9,6 +9,7 @@ ends: beyond that point the source is the reflection of the speech, and the spec
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -90,12 +91,11 @@ class VocoderMemory:
         run.recorded.run(partial(self._compute, run))
 
     @torch.inference_mode()
-    def record(self) -> None:
-        """Record all sizes."""
+    def record(self, size: int) -> None:
+        """Record a first and a later chunk of ``size`` frames."""
         with self.order.turn():
             for is_first in (True, False):
-                for size in SIZES:
-                    self.compute(self.run_of(size, is_first=is_first))
+                self.compute(self.run_of(size, is_first=is_first))
 
     def _make_run(self, num_frames: int, *, is_first: bool) -> ChunkRun:
         network, weight = self.network, self.network.conv_pre.weight
@@ -227,13 +227,17 @@ class GraphedVocoder(CausalVocoder):
         with self._lock:
             self._idle.append(memory)
 
-    def record(self) -> None:
-        """Record all sizes, unless a stream is using the memory."""
+    def recordings(self) -> Iterator[Callable[[], None]]:
+        """See ``RecordingStage``."""
+        return (partial(self._record, size) for size in SIZES)
+
+    def _record(self, size: int) -> None:
+        """Record chunks of ``size`` frames, unless a stream is using the memory."""
         with self._lock:
             memory = self._idle.pop() if self._idle else None
         if memory is not None:
             try:
-                memory.record()
+                memory.record(size)
             finally:
                 self.give_back(memory)
 
