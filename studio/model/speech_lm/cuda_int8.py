@@ -121,6 +121,7 @@ class CudaInt8Linear:
     def _many(self, rows: torch.Tensor) -> torch.Tensor:
         """Multiply with temporarily unpacked weights."""
         kind = torch.float32 if self._kernel is None else torch.float16
-        weight = (self._levels[:, : self._width].float() - _ZERO_LEVEL).mul_(self._scales[:, None]).to(kind)
+        levels = self._levels[:, : self._width].half().sub_(_ZERO_LEVEL)  # exact, and half as much memory as float32
+        weight = torch.mul(levels, self._scales[:, None], out=torch.empty(levels.shape, dtype=kind, device=rows.device))
         # Gated activations may exceed the range of float16, and an infinity would persist.
         return F.linear(rows.clamp(-_LARGEST_HALF, _LARGEST_HALF).to(kind), weight).float()
