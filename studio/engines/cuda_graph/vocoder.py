@@ -27,6 +27,8 @@ from studio.model.vocoder.vocoder import CausalVocoder
 
 # Sizes of last chunks in frames, padding included. Those of one, two and four seconds also occur before.
 SIZES = (50, 100, 150, 200, 250)
+# First chunks of streams: 7 to 31 tokens, so that prompt and chunk end on the grid of 25 tokens (``ChunkSchedule``).
+_FIRST_SIZES = range(14, 63, 2)
 # Frames of the end of an utterance that are computed at once.
 _LONGEST = 200
 # The sample of a position in a chunk that is not the last one.
@@ -91,11 +93,10 @@ class VocoderMemory:
         run.recorded.run(partial(self._compute, run))
 
     @torch.inference_mode()
-    def record(self, size: int) -> None:
-        """Record a first and a later chunk of ``size`` frames."""
+    def record(self, size: int, *, is_first: bool) -> None:
+        """Record a chunk of ``size`` frames. A first one must have been recorded before others."""
         with self.order.turn():
-            for is_first in (True, False):
-                self.compute(self.run_of(size, is_first=is_first))
+            self.compute(self.run_of(size, is_first=is_first))
 
     def _make_run(self, num_frames: int, *, is_first: bool) -> ChunkRun:
         network, weight = self.network, self.network.conv_pre.weight
@@ -229,15 +230,17 @@ class GraphedVocoder(CausalVocoder):
 
     def recordings(self) -> Iterator[Callable[[], None]]:
         """See ``RecordingStage``."""
-        return (partial(self._record, size) for size in SIZES)
+        kinds = [(size, is_first) for is_first in (True, False) for size in SIZES]
+        kinds += [(size, True) for size in _FIRST_SIZES]
+        return (partial(self._record, size, is_first=is_first) for size, is_first in kinds)
 
-    def _record(self, size: int) -> None:
+    def _record(self, size: int, *, is_first: bool) -> None:
         """Record chunks of ``size`` frames, unless a stream is using the memory."""
         with self._lock:
             memory = self._idle.pop() if self._idle else None
         if memory is not None:
             try:
-                memory.record(size)
+                memory.record(size, is_first=is_first)
             finally:
                 self.give_back(memory)
 
