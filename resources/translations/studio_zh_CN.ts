@@ -3230,10 +3230,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>状态码 {status}</translation>
     </message>
     <message>
-        <source>the chunks of this model&apos;s vocoder overlap, but a recorded graph has a fixed length</source>
-        <translation>该模型声码器的相邻片段相互重叠，而录制的计算图只适用于固定长度</translation>
-    </message>
-    <message>
         <source>the connection was closed</source>
         <translation>连接已关闭</translation>
     </message>

@@ -10,7 +10,7 @@ import torch
 
 from studio.engines.cuda_graph.flow import load_graphed_flow
 from studio.engines.cuda_graph.speech_lm import GraphSpeechLM
-from studio.engines.cuda_graph.vocoder import graphed
+from studio.engines.cuda_graph.window_vocoder import graphed
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.speech_lm import RepetitionAwareSampler

@@ -34,15 +34,13 @@ class CudaGraphCandidate(TorchCandidate):
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind is not DeviceKind.CUDA:
             return Unusable(wording("no NVIDIA GPU is in use"))
-        if self.stage is Stage.FLOW and target.checkpoint.flow.length_regulator is not None:
+        checkpoint, is_flow = target.checkpoint, self.stage is Stage.FLOW
+        is_whole_vocoder = self.stage is Stage.VOCODER and checkpoint.vocoder.kind is VocoderKind.SAMPLE_PHASE
+        if (is_flow and checkpoint.flow.length_regulator is not None) or is_whole_vocoder:
             # A graph has fixed sizes, and this flow's norms average over all frames, so padding changes the result.
+            # Its vocoder usually runs once for a sentence.
             return Unusable(
                 wording("the sentences of this model vary in length, but a recorded graph has a fixed length")
-            )
-        if self.stage is Stage.VOCODER and target.checkpoint.vocoder.kind is not VocoderKind.CAUSAL:
-            # The end of a chunk depends on the frames after it, so padding changes the result.
-            return Unusable(
-                wording("the chunks of this model's vocoder overlap, but a recorded graph has a fixed length")
             )
         try:
             check_support(self.precision, torch.device(target.device.torch_name))
@@ -53,7 +51,7 @@ class CudaGraphCandidate(TorchCandidate):
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         from studio.engines.cuda_graph.flow import load_graphed_flow  # noqa: PLC0415 - most of the flow
         from studio.engines.cuda_graph.speech_lm import GraphSpeechLM  # noqa: PLC0415
-        from studio.engines.cuda_graph.vocoder import graphed  # noqa: PLC0415
+        from studio.engines.cuda_graph.window_vocoder import graphed  # noqa: PLC0415
 
         checkpoint, device = target.checkpoint, target.device.torch_name
         if self.stage is Stage.FLOW:

@@ -243,10 +243,3 @@ class GraphedVocoder(CausalVocoder):
                 memory.record(size, is_first=is_first)
             finally:
                 self.give_back(memory)
-
-
-def graphed(vocoder: object) -> GraphedVocoder:
-    """Return a plain vocoder of CosyVoice3 with recorded chunks."""
-    assert isinstance(vocoder, CausalVocoder)
-    assert isinstance(vocoder.network, CausalHiFT)
-    return GraphedVocoder(vocoder.network)

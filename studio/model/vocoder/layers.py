@@ -53,6 +53,10 @@ class History:
         self._keep(joined[..., consumed:])
         return joined
 
+    def cut(self, columns: torch.Tensor) -> torch.Tensor:
+        """Return ``columns``, which a history with padding sets to zero there."""
+        return columns
+
     def reflect_start(self, columns: torch.Tensor) -> torch.Tensor:
         """Return ``columns``. In the first chunk, they get reflection padding of one column at the start."""
         return torch.cat((columns[:, :, 1:2], columns), dim=-1) if self.is_first else columns

@@ -158,8 +158,8 @@ class NonCausalHiFT(HiFT):
         x = self.conv_pre(same_padding(mel, _CENTRED_KERNEL_SIZE))
         return waveform_of(self.run_stages(x, spectrum, same_padding, history), self.config, history)
 
-    def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:  # noqa: ARG002 - no past
-        return cast("torch.Tensor", self.ups[stage](x))
+    def _upsample(self, stage: int, x: torch.Tensor, history: History) -> torch.Tensor:
+        return cast("torch.Tensor", self.ups[stage](history.cut(x)))
 
     def _fit_source(self, stage: int, spectrum: torch.Tensor, history: History) -> torch.Tensor:  # noqa: ARG002
         padding = self._source_strides[stage] // 2

@@ -37,8 +37,12 @@ class F0Predictor(nn.Module):
 
     def forward(self, mel: torch.Tensor) -> torch.Tensor:
         """Return the pitch in hertz (batch, frames) of ``mel`` (batch, bins, frames)."""
+        return self.padded_by(same_padding, mel)
+
+    def padded_by(self, surround: Surround, mel: torch.Tensor) -> torch.Tensor:
+        """Return the result of ``forward`` with another padding of each convolution."""
         first, *others = self.condnet
-        return self._hertz(first(same_padding(self._cast(mel), 3)), others, same_padding, mel.dtype)
+        return self._hertz(first(surround(self._cast(mel), 3)), others, surround, mel.dtype)
 
     def _cast(self, mel: torch.Tensor) -> torch.Tensor:
         return mel.to(self.classifier.weight.dtype)

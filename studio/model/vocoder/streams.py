@@ -37,7 +37,7 @@ from studio.model.vocoder.layers import History
 from studio.model.vocoder.source import LOOK_RIGHT_FRAMES as F0_LOOK_RIGHT_FRAMES
 from studio.model.vocoder.source import CausalF0Predictor, F0Predictor, HarmonicSource, cumulative_phase, shifted
 
-_F0_PAST_FRAMES = 5
+F0_PAST_FRAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,22 +166,27 @@ class NonCausalStream:
 
         Return the samples from the first one not yet returned, and the phase sums of the frames.
         """
-        network, rate = self._network, self._network.samples_per_frame
-        f0 = network.f0_predictor(self._mel)[:, start - self._mel_start :]
-        sums = cumulative_phase(f0, network.config, before=self._phase_before)
+        rate = self._network.samples_per_frame
         noise = self._noise.columns(start * rate, num_frames * rate)
-        phase = network.phase(sums, self._phase_before, f0.dtype)
-        source = network.m_source(f0, shifted(phase, self._noise.initial_phases()), noise)
-        samples = network.decode(self._mel[:, :, start - self._mel_start :], source)[0]
+        samples, sums = self._compute(self._mel, start - self._mel_start, noise)
         samples = samples[(self._num_emitted - start) * rate :]
         return _fade_over(self._held_back[: self._window.fade * rate], samples), sums
+
+    def _compute(self, mel: torch.Tensor, offset: int, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return samples and phase sums of ``mel`` (1, bins, frames) from frame ``offset`` on."""
+        network = self._network
+        f0 = network.f0_predictor(mel)[:, offset:]
+        sums = cumulative_phase(f0, network.config, before=self._phase_before)
+        phase = network.phase(sums, self._phase_before, f0.dtype)
+        source = network.m_source(f0, shifted(phase, self._noise.initial_phases()), noise)
+        return network.decode(mel[:, :, offset:], source)[0], sums
 
     def _drop_past(self, window_start: int, sums: torch.Tensor) -> None:
         """Drop all but the next window's phase and its mel, including past frames of the pitch predictor."""
         next_start = self._window_start()
         if next_start > window_start:
             self._phase_before = sums[:, :, next_start - 1 - window_start]
-        mel_start = max(0, next_start - _F0_PAST_FRAMES)
+        mel_start = max(0, next_start - F0_PAST_FRAMES)
         self._mel = self._mel[:, :, mel_start - self._mel_start :].clone()
         self._mel_start = mel_start
 

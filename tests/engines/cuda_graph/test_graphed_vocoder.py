@@ -6,14 +6,21 @@ import pytest
 import torch
 from small_vocoders import random_mel, small_vocoder, stream_all
 
-from studio.engines.cuda_graph.vocoder import GraphedVocoder, RecordedStream, graphed
+from studio.engines.cuda_graph.vocoder import GraphedVocoder, RecordedStream
+from studio.engines.cuda_graph.window_vocoder import graphed
 from studio.model.config import VocoderKind
 from studio.model.vocoder.streams import CausalStream
 
 
 @pytest.fixture(scope="module")
 def vocoder() -> GraphedVocoder:
-    return graphed(small_vocoder(VocoderKind.CAUSAL))
+    return causal()
+
+
+def causal() -> GraphedVocoder:
+    found = graphed(small_vocoder(VocoderKind.CAUSAL))
+    assert isinstance(found, GraphedVocoder)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -40,7 +47,7 @@ def test_streams_equal_the_plain_stream(vocoder: GraphedVocoder, num_frames: int
 
 
 def test_last_chunks_have_few_sizes() -> None:
-    vocoder = graphed(small_vocoder(VocoderKind.CAUSAL))
+    vocoder = causal()
     for num_frames in range(60, 130, 7):
         stream_all(vocoder, random_mel(num_frames), [14])
     (memory,) = vocoder._idle

@@ -13,10 +13,14 @@ from studio.engines.cuda_graph.captured_graph import CapturedGraph
 from studio.engines.cuda_graph.flow import SolverMemory
 from studio.engines.cuda_graph.prefill import SIZES, RecordedPrefill
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch
-from studio.engines.cuda_graph.vocoder import VocoderMemory, graphed
+from studio.engines.cuda_graph.vocoder import VocoderMemory
+from studio.engines.cuda_graph.window_vocoder import SIZES as WINDOWS
+from studio.engines.cuda_graph.window_vocoder import WindowMemory, graphed
 from studio.model.config import Precision
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest
+from studio.model.vocoder.network import CausalHiFT, NonCausalHiFT
+from studio.model.vocoder.streams import F0_PAST_FRAMES
 
 _CAPACITY = 512
 _BLOCK_FRAMES = 50
@@ -112,10 +116,25 @@ def test_vocoder_chunk(generation: str, precision: Precision, most: int) -> None
 
 @pytest.mark.parametrize(("precision", "most"), [(Precision.FLOAT16, 820), (Precision.FLOAT32, 680)])
 def test_recorded_vocoder_chunk(precision: Precision, most: int) -> None:
-    memory = VocoderMemory(graphed(meta_vocoder("cosyvoice3", precision)).network)
+    network = graphed(meta_vocoder("cosyvoice3", precision)).network
+    assert isinstance(network, CausalHiFT)
+    memory = VocoderMemory(network)
     for is_first in (True, False):
         run = memory.run_of(_BLOCK_FRAMES, is_first=is_first)
         with torch.inference_mode(), LaunchCounter() as counter:
             memory._compute(run)
+        assert counter.num_launches <= most, counter.kernels
+        assert not counter.host_copies
+
+
+@pytest.mark.parametrize(("precision", "most"), [(Precision.FLOAT16, 860), (Precision.FLOAT32, 720)])
+def test_recorded_vocoder_window(precision: Precision, most: int) -> None:
+    network = graphed(meta_vocoder("cosyvoice2", precision)).network
+    assert isinstance(network, NonCausalHiFT)
+    memory = WindowMemory(network)
+    for offset in (0, F0_PAST_FRAMES):
+        run = memory.run_of(WINDOWS[2], offset)
+        with torch.inference_mode(), LaunchCounter() as counter:
+            memory.compute_run(run)
         assert counter.num_launches <= most, counter.kernels
         assert not counter.host_copies
