@@ -70,6 +70,7 @@ class SleepingModel:
 
     def prepare_voice(self, voice: VoiceReference, *, control: RequestControl) -> VoiceSummary:
         del control
+        self._voices.add(_digest(voice))
         return VoiceSummary(voice.name, 10.0, 250, 10, state_bytes=_STATE_BYTES)
 
     def stream(
@@ -84,7 +85,7 @@ class SleepingModel:
         text = request.text if pieces is None else "".join(pieces)
         started = time.monotonic()
         _note_busy()
-        voice = hashlib.sha256(request.voice.clip.read_bytes()).digest()
+        voice = _digest(request.voice)
         was_cached = voice in self._voices
         self._voices.add(voice)
         noise = np.random.default_rng([request.seed, *text.encode()])
@@ -122,6 +123,10 @@ class SleepingModel:
     def finish_writes(self, control: RequestControl) -> None: ...
 
     def close(self) -> None: ...
+
+
+def _digest(voice: VoiceReference) -> bytes:
+    return hashlib.sha256(voice.clip.read_bytes()).digest()
 
 
 def _note_busy() -> None:

@@ -19,14 +19,14 @@ from starlette.types import ASGIApp
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.cluster.backend import ClusterBackend
-from studio.cluster.metrics import merge_metrics, ray_metrics
 from studio.cluster.options import ClusterOptions, require_authentication
 from studio.cluster.replica import Replica
 from studio.cluster.sent_requests import SentFile, SentRequest
+from studio.cluster.service import ClusterService
 from studio.errors import InternalError, StudioError, TooManyRequests, WorkerDied
 from studio.pipeline.request import EngineDescription, VoiceReference
 from studio.serve.application import create_application
-from studio.serve.service import ServiceOptions, SpeechService
+from studio.serve.service import ServiceOptions
 from studio.worker.client import WorkerClient
 from studio.worker.process import ENGINE, WorkerProcess
 from studio.worker.protocol import Event
@@ -135,7 +135,9 @@ class SpeechIngress:
     def __init__(self, replicas: Any, options: ClusterOptions) -> None:
         self._rules = options.access_rules()
         backend = ClusterBackend(RayReplicas(replicas), num_lines=options.num_lines)
-        self._service = ClusterService(backend, ServiceOptions(options.model_folder(), options.voice, options.queue))
+        self._service = ClusterService(
+            backend, ServiceOptions(options.model_folder(), options.voice, options.queue), _metrics_urls
+        )
         self._loading = asyncio.get_running_loop().create_task(self._service.load())
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
@@ -143,13 +145,6 @@ class SpeechIngress:
 
     def __del__(self) -> None:
         self._service.close()
-
-
-class ClusterService(SpeechService):
-    """The service, whose metrics include those of Ray on all nodes."""
-
-    async def metrics_text(self) -> bytes:
-        return merge_metrics([await super().metrics_text(), *await ray_metrics(_metrics_urls())])
 
 
 def _metrics_urls() -> list[str]:

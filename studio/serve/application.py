@@ -41,7 +41,7 @@ from studio.serve.schemas import (
     speech_answers,
 )
 from studio.serve.service import SpeechService
-from studio.voices.library import Consent, Voice
+from studio.voices.library import Addition, Consent, Voice
 
 _LONGEST_TRANSCRIPT = 2_000
 _LONGEST_CONSENT = 500
@@ -154,13 +154,14 @@ def _add_voices(app: FastAPI, service: SpeechService) -> None:
                 "A voice needs the consent of its speaker.", remedy="Say in “consent” who consented, and to what."
             )
 
-        def add() -> AddedVoice:
+        def add() -> Addition:
             with saved(audio_sample) as clip:
                 stated = Consent(by=consent, date=datetime.now(UTC).date().isoformat())
-                addition = library.add(clip, name, transcript or ref_text or None, consent=stated)
-            return AddedVoice(voice=_voice_info(addition.voice), warnings=list(addition.warnings))
+                return library.add(clip, name, transcript or ref_text or None, consent=stated)
 
-        return await asyncio.to_thread(add)
+        addition = await asyncio.to_thread(add)
+        service.voice_added(addition.voice)
+        return AddedVoice(voice=_voice_info(addition.voice), warnings=list(addition.warnings))
 
     @app.delete("/v1/audio/voices/{name}")
     async def remove_voice(name: Name) -> RemovedVoice:

@@ -99,7 +99,7 @@ class SpeechService:
             preset = style
         return SynthesisRequest(
             text="" if text is None else text.encode("utf-8", "ignore").decode(),  # without lone surrogates
-            voice=await asyncio.to_thread(self._voice_reference, name),
+            voice=await asyncio.to_thread(self._named_voice, name),
             instruct=None if preset else instructions,
             preset=preset,
             speed=body.speed,
@@ -109,7 +109,7 @@ class SpeechService:
 
     async def conversion(self, source: Path, voice_name: str, *, speed: float, seed: int) -> ConversionRequest:
         """Return the request to convert a recording. Raises the errors of :meth:`request`."""
-        voice = await asyncio.to_thread(self._voice_reference, voice_name)
+        voice = await asyncio.to_thread(self._named_voice, voice_name)
         return ConversionRequest(source, voice, speed=speed, seed=seed)
 
     def speak(
@@ -136,6 +136,9 @@ class SpeechService:
         """Prepare a voice when it is the turn of ``client``. Raise ``StudioError``."""
         async with self.queue.slot(client):
             return await self._backend.prepare_voice(voice, on_progress=on_progress)
+
+    def voice_added(self, voice: Voice) -> None:
+        """Called after a client has added ``voice``."""
 
     async def spell_out(self, text: str) -> str:
         """Return ``text`` as the model receives it. Raise ``StudioError``."""
@@ -193,8 +196,11 @@ class SpeechService:
                 return preset.id
         return None
 
-    def _voice_reference(self, name: str) -> VoiceReference:
-        voice = self._voice(name)
+    def _named_voice(self, name: str) -> VoiceReference:
+        return self.voice_reference(self._voice(name))
+
+    def voice_reference(self, voice: Voice) -> VoiceReference:
+        """Return what a request contains of ``voice``. Raise ``VoiceOfAnotherModel``."""
         if voice.generation not in (None, self._generation):
             raise VoiceOfAnotherModel(
                 "{name} has only features stored by a {own} model.",

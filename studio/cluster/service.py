@@ -1,0 +1,52 @@
+"""The speech service of a cluster. Does not know Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from studio.catalog.built_in_speakers import open_voice_library
+from studio.cluster.metrics import merge_metrics, ray_metrics
+from studio.errors import StudioError
+from studio.export.line_checks import CheckQueue
+from studio.serve.backend import SpeechBackend
+from studio.serve.service import ServiceOptions, SpeechService
+from studio.take_checks.client import CheckClient
+from studio.voices.library import Voice, VoiceLibrary
+
+_log = logging.getLogger(__name__)
+
+# Its name as a client of the queue, where it takes turns with those of the requests.
+_CLIENT = "preparation"
+
+
+class ClusterService(SpeechService):
+    """The service, with the metrics of Ray on all nodes. ``metrics_urls`` returns those of the nodes' agents."""
+
+    def __init__(
+        self,
+        backend: SpeechBackend,
+        options: ServiceOptions,
+        metrics_urls: Callable[[], list[str]],
+        open_library: Callable[[], VoiceLibrary] = open_voice_library,
+        open_checks: Callable[[], CheckQueue] = CheckClient,
+    ) -> None:
+        super().__init__(backend, options, open_library, open_checks)
+        self._metrics_urls = metrics_urls
+        self._preparing: set[asyncio.Task[None]] = set()
+
+    async def metrics_text(self) -> bytes:
+        return merge_metrics([await super().metrics_text(), *await ray_metrics(self._metrics_urls())])
+
+    def voice_added(self, voice: Voice) -> None:
+        """Prepare ``voice`` in one replica, which is then the one that speaks it, also the first time."""
+        task = asyncio.get_running_loop().create_task(self._prepare(voice))
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+    async def _prepare(self, voice: Voice) -> None:
+        try:
+            await self.prepare_voice(self.voice_reference(voice), _CLIENT, lambda _stage, _share: None)
+        except StudioError as error:  # the first request of the voice reports it
+            _log.info("a new voice was not prepared: %s", error.code)
