@@ -23,7 +23,7 @@ from studio.worker.request_handle import Callbacks
 
 _log = logging.getLogger(__name__)
 
-# At least the batch size of any engine; the worker limits it further.
+# At least the batch size of any engine; the worker limits it further. A cluster may take more.
 _LINES_AHEAD = 32
 
 
@@ -66,6 +66,7 @@ class WorkerSource:
         self._checker = checker
         self._stored_checks = StoredChecks()
         self._is_loaded = False
+        self._lines_ahead = _LINES_AHEAD
         self._load_failure: StudioError | None = None
         self._expected: list[str] = []
         self._waiting_for: concurrent.futures.Future[Waveform] | None = None
@@ -115,7 +116,7 @@ class WorkerSource:
         if key not in self._expected:
             return []
         del self._expected[: self._expected.index(key) + 1]
-        return self._expected[:_LINES_AHEAD]
+        return self._expected[: self._lines_ahead]
 
     def _request(self, keys: Sequence[str]) -> None:
         for key in keys:
@@ -170,6 +171,7 @@ class WorkerSource:
         except StudioError as error:
             self._load_failure = error
             raise
+        self._lines_ahead = max(_LINES_AHEAD, description.max_concurrent_lines)
         if not self._is_loaded:
             self._is_loaded = True
             self._on_loaded(description)

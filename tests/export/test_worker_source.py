@@ -123,6 +123,12 @@ def test_lines_are_spoken_in_batches_and_returned_in_order() -> None:
     assert model.most == 3
 
 
+def test_a_cluster_gets_as_many_lines_as_it_runs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("studio.export.worker_source._LINES_AHEAD", 1)
+    fixture = WorkerFixture("three-at-once", ["meet", "meet two", "meet two three"])
+    assert [num_words(answer) for answer in fixture.speak_all()] == [1, 2, 3]
+
+
 def test_lines_are_spoken_one_by_one_without_batching() -> None:
     fixture = WorkerFixture("fake", ["one", "one two", "one two three"])
     assert [num_words(answer) for answer in fixture.speak_all()] == [1, 2, 3]
