@@ -39,6 +39,8 @@ _HEAD_NODE = "node:__internal_head__"
 _SHUTDOWN_SECONDS = 30
 _HEALTH_CHECK_SECONDS = 1
 _UPSCALE_SECONDS = 5
+# Replicas that are not needed end after this time, because it takes long to load a model again.
+_DOWNSCALE_SECONDS = 600.0
 # Calls that wait in Ray while replicas start. The queue of the service is before them.
 _WAITING_CALLS_PER_LINE = 2
 
@@ -48,7 +50,7 @@ def application(options: ClusterOptions) -> Any:
     return build_application(options, ENGINE)
 
 
-def build_application(options: ClusterOptions, engine: str) -> Any:
+def build_application(options: ClusterOptions, engine: str, *, downscale_seconds: float = _DOWNSCALE_SECONDS) -> Any:
     """Return the application with another model than that of ``options``: see ``WorkerProcess``."""
     require_authentication()
     options.require_token()
@@ -66,6 +68,7 @@ def build_application(options: ClusterOptions, engine: str) -> Any:
             "max_replicas": options.most_replicas,
             "target_ongoing_requests": options.lines,
             "upscale_delay_s": _UPSCALE_SECONDS,
+            "downscale_delay_s": downscale_seconds,
         },
         health_check_period_s=_HEALTH_CHECK_SECONDS,
         graceful_shutdown_timeout_s=_SHUTDOWN_SECONDS,
@@ -134,11 +137,16 @@ class SpeechIngress:
 
     def __init__(self, replicas: Any, options: ClusterOptions) -> None:
         self._rules = options.access_rules()
-        backend = ClusterBackend(RayReplicas(replicas), num_lines=options.num_lines)
+        self._replicas = RayReplicas(replicas)
+        backend = ClusterBackend(self._replicas, num_lines=options.num_lines)
         self._service = ClusterService(
             backend, ServiceOptions(options.model_folder(), options.voice, options.queue), _metrics_urls
         )
         self._loading = asyncio.get_running_loop().create_task(self._service.load())
+
+    async def describe(self) -> EngineDescription:
+        """Wait until a replica is ready, and return its description."""
+        return await self._replicas.describe()
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         return create_application(self._service, self._rules)

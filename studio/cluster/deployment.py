@@ -73,9 +73,9 @@ def end_service(address: str) -> None:
 
 
 def _run(options: ClusterOptions) -> EngineDescription:
-    serve.run(application(options), name=APPLICATION, route_prefix="/")
-    handle = serve.get_deployment_handle(REPLICA, APPLICATION)
-    description: EngineDescription = handle.describe.remote().result()
+    ingress = serve.run(application(options), name=APPLICATION, route_prefix="/")
+    # Not a request to the replicas: Ray would count it as load for a while, and start another one.
+    description: EngineDescription = ingress.describe.remote().result()
     return description
 
 

@@ -1,15 +1,18 @@
-"""The application on Ray itself: audio, a lost replica, limits, and metrics.
+"""The application on Ray itself: audio, a lost replica, an export, limits, metrics, and scaling.
 
 Run with RAY_AUTH_MODE=token where the extra "cluster" is installed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +22,16 @@ import httpx2
 import noise_models
 import psutil
 import pytest
+from fake_model import CHUNK_SAMPLES
+from local_replicas import VOICE
+
+from studio.export.speech_source import ExportItem
+from studio.export.worker_source import WorkerSource
+from studio.pipeline.control import RequestControl
+from studio.pipeline.request import SynthesisRequest
+from studio.remote.address import ServerAddress
+from studio.remote.remote_worker import RemoteWorker
+from studio.worker.client import WorkerClient
 
 if os.environ.get("RAY_AUTH_MODE") != "token":  # read when Ray is imported
     pytest.skip("needs RAY_AUTH_MODE=token", allow_module_level=True)
@@ -39,8 +52,7 @@ def url() -> Iterator[str]:
     from studio.cluster.application import build_application
     from studio.cluster.options import ClusterOptions
 
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "fakes"), *sys.path]))
@@ -56,6 +68,12 @@ def url() -> Iterator[str]:
         finally:
             ray.shutdown()
             gc.collect()  # Ray does not wait for its processes, which would be a warning at the end of the tests
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
 
 
 def speak(url: str, text: str, **values: Any) -> httpx2.Response:
@@ -87,6 +105,27 @@ def test_a_line_whose_replica_is_killed_is_whole(url: str) -> None:
     assert float(restarted.split()[-1]) >= 1
 
 
+def test_an_export_keeps_its_order_when_a_replica_is_killed(url: str) -> None:
+    items = [ExportItem(str(number), number, " ".join(["rest"] * number)) for number in range(1, 9)]
+    requests = {item.key: SynthesisRequest(item.text, VOICE) for item in items}
+
+    async def export() -> list[int]:
+        server = ServerAddress(url)
+        async with WorkerClient(Path("remote"), start_worker=lambda: RemoteWorker(server)) as client:
+            description = await client.load()
+            assert description.max_concurrent_lines == 2, "one line for each replica"
+            source = WorkerSource(client, asyncio.get_running_loop(), requests, RequestControl())
+            source.expect(items)
+            lengths = []
+            for number, item in enumerate(items):
+                if number == 2:  # the next lines are being spoken
+                    os.kill(next(each.pid for each in replicas() if each.children()), signal.SIGKILL)
+                lengths.append(len((await asyncio.to_thread(source.waveform_of, item)).samples))
+        return lengths
+
+    assert asyncio.run(export()) == [number * CHUNK_SAMPLES for number in range(1, 9)]
+
+
 def test_errors_of_the_model_are_answers(url: str) -> None:
     answer = speak(url, "nothing")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "nothing-to-speak")
@@ -114,3 +153,45 @@ def test_metrics_are_those_of_the_service_and_of_ray(url: str) -> None:
 
 def metrics(url: str) -> list[str]:
     return httpx2.get(f"{url}/metrics", timeout=60).text.splitlines()
+
+
+def test_the_number_of_replicas_follows_the_load(url: str) -> None:
+    """Runs last, because it replaces the application."""
+    from ray import serve
+
+    from studio.cluster.application import build_application
+    from studio.cluster.options import ClusterOptions
+
+    def num_running() -> int:
+        states = serve.status().applications["timbre"].deployments["worker"].replica_states
+        return sum(number for state, number in states.items() if str(getattr(state, "value", state)) == "RUNNING")
+
+    def wait_for(number: int) -> None:
+        deadline = time.monotonic() + 120.0
+        while num_running() != number:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+
+    serve.delete("timbre")
+    options = ClusterOptions(
+        model=str(noise_models.V3), host="127.0.0.1", fewest_replicas=1, most_replicas=2, cores=1, queue=8
+    )
+    serve.run(build_application(options, "fake_model:open_fake", downscale_seconds=1.0), name="timbre")
+    assert num_running() == 1
+    is_enough = threading.Event()
+
+    def keep_asking() -> set[int]:
+        codes = set()
+        while not is_enough.is_set():
+            codes.add(speak(url, " ".join(["rest"] * 10)).status_code)
+        return codes
+
+    with ThreadPoolExecutor(4) as pool:
+        clients = [pool.submit(keep_asking) for _ in range(4)]
+        try:
+            wait_for(2)
+        finally:
+            is_enough.set()
+        assert set().union(*(each.result() for each in clients)) == {200}
+    wait_for(1)
+    assert speak(url, "one").status_code == 200
