@@ -45,9 +45,13 @@ _DOWNSCALE_SECONDS = 600.0
 _WAITING_CALLS_PER_LINE = 2
 
 
-def application(options: ClusterOptions) -> Any:
-    """Return the application of Ray Serve. Raise ``CannotServe`` and ``ModelNotFound``."""
-    return build_application(options, ENGINE)
+def application(options: ClusterOptions | dict[str, Any]) -> Any:
+    """Return the application of Ray Serve. Raise ``CannotServe`` and ``ModelNotFound``.
+
+    `serve run` passes its arguments as a dict of strings. Ray converts them only for functions whose annotations are
+    classes, and here they are strings.
+    """
+    return build_application(ClusterOptions.model_validate(options), ENGINE)
 
 
 def build_application(options: ClusterOptions, engine: str, *, downscale_seconds: float = _DOWNSCALE_SECONDS) -> Any:

@@ -24,7 +24,9 @@ import psutil
 import pytest
 from fake_model import CHUNK_SAMPLES
 from local_replicas import VOICE
+from pydantic import ValidationError
 
+from studio.errors import CannotServe
 from studio.export.speech_source import ExportItem
 from studio.export.worker_source import WorkerSource
 from studio.pipeline.control import RequestControl
@@ -153,6 +155,18 @@ def test_metrics_are_those_of_the_service_and_of_ray(url: str) -> None:
 
 def metrics(url: str) -> list[str]:
     return httpx2.get(f"{url}/metrics", timeout=60).text.splitlines()
+
+
+def test_arguments_of_serve_run_are_accepted() -> None:
+    from ray.serve._private.api import call_user_app_builder_with_args_if_necessary
+
+    from studio.cluster.application import application
+
+    call_user_app_builder_with_args_if_necessary(application, {"host": "127.0.0.1", "most_replicas": "2"})
+    with pytest.raises(CannotServe, match="token"):
+        call_user_app_builder_with_args_if_necessary(application, {"most_replicas": "2"})
+    with pytest.raises(ValidationError):
+        call_user_app_builder_with_args_if_necessary(application, {"host": "127.0.0.1", "replicas": "2"})
 
 
 def test_the_number_of_replicas_follows_the_load(url: str) -> None:
