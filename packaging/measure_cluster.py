@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -134,27 +134,14 @@ class _Measuring:
         self._folder = folder
 
     def first_byte(self, num_rounds: int) -> object:
-        """Compare the time to the first byte with that of `timbre serve` on this computer."""
-        command = [sys.executable, "-m", "studio.start", "serve", "--port", str(_PORT + 1)]
-        with ExitStack() as stack:
-            served = stack.enter_context(psutil.Popen(command))
-            stack.callback(served.terminate)
-            self._deploy(ENGINE, cores=2)
-            _wait_until_ready(_PORT + 1)
-            ask = {"local": _PORT + 1, "cluster": _PORT}
-            times: dict[str, list[float]] = {name: [] for name in ask}
-            audio = set()
-            for number in range(num_rounds + 2):
-                for name, port in ask.items():
-                    answer = _speak(port, _TEXT, voice="Ada")
-                    audio.add(answer.audio)
-                    if number >= 2:  # the first requests prepare the voice
-                        times[name].append(answer.first_byte)
+        """Compare the time to the first byte with the time to the first audio of the local command, in turn."""
+        self._deploy(ENGINE, cores=2)
+        direct, served = asyncio.run(_first_audio(num_rounds))
         return {
             "rounds": num_rounds,
-            "same_audio": len(audio) == 1,
-            **{f"{name}_seconds": statistics.median(each) for name, each in times.items()},
-            "added_seconds": statistics.median(times["cluster"]) - statistics.median(times["local"]),
+            "direct_seconds": statistics.median(direct),
+            "cluster_seconds": statistics.median(served),
+            "added_seconds": statistics.median(served) - statistics.median(direct),
         }
 
     def chunks(self, num_rounds: int) -> object:
@@ -342,10 +329,34 @@ def _speak(port: int, text: str, voice: str = "") -> Answer:
     return Answer(first, time.monotonic() - started, tuple(delays), bytes(audio))
 
 
+def _reference() -> VoiceReference:
+    voice = open_voice_library().voices()[0]
+    return VoiceReference(voice.clip, voice.transcript, voice.name)
+
+
+async def _first_audio(num_rounds: int) -> tuple[list[float], list[float]]:
+    """Return the times to the first audio of a worker of this process, and to the first byte of the cluster."""
+    direct, served = [], []
+    reference = _reference()
+    async with WorkerClient(ClusterOptions(host=_HOST).model_folder()) as client:
+        for number in range(num_rounds + 2):
+            await client.load()
+            started = time.monotonic()
+            first = 0.0
+            request = SynthesisRequest(_TEXT, reference, seed=7, trims_leading_silence=True)
+            async with client.synthesize(request) as handle:
+                async for _ in handle:
+                    first = first or time.monotonic() - started
+            answer = await asyncio.to_thread(_speak, _PORT, _TEXT, reference.name)
+            if number >= 2:  # the first requests prepare the voice
+                direct.append(first)
+                served.append(answer.first_byte)
+    return direct, served
+
+
 async def _lines() -> tuple[list[bytes], float]:
     """Request lines at once, and return them in order, and the time."""
-    voice = open_voice_library().voices()[0]
-    reference = VoiceReference(voice.clip, voice.transcript, voice.name)
+    reference = _reference()
     server = ServerAddress(f"http://{_HOST}:{_PORT}")
 
     async def speak(number: int) -> bytes:
