@@ -399,10 +399,10 @@ def _voice_cache() -> tuple[int, int]:
     connection.request("GET", "/metrics")
     text = connection.getresponse().read().decode()
     connection.close()
-    counts = {}
-    for hit in ("yes", "no"):
-        line = next(each for each in text.splitlines() if each.startswith(f'timbre_voice_cache_total{{hit="{hit}"}}'))
-        counts[hit] = int(float(line.split()[-1]))
+    counts = {"yes": 0, "no": 0}
+    for hit in counts:
+        prefix = f'timbre_voice_cache_total{{hit="{hit}"}} '
+        counts[hit] = sum(int(float(line.split()[-1])) for line in text.splitlines() if line.startswith(prefix))
     return counts["yes"], counts["no"]
 
 
