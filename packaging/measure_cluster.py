@@ -41,7 +41,7 @@ from ray.cluster_utils import Cluster
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.cluster.application import build_application
-from studio.cluster.node import LOSS_DETECTION
+from studio.cluster.node import RAY_ENVIRONMENT
 from studio.cluster.options import ClusterOptions
 from studio.pipeline.request import SynthesisRequest, VoiceReference
 from studio.remote.address import ServerAddress
@@ -109,7 +109,7 @@ def _nodes(folder: Path) -> Iterator[Any]:
         [str(_PACKAGING.parent), str(_PACKAGING), os.environ.get("PYTHONPATH", "")]
     )
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.update(LOSS_DETECTION)
+    os.environ.update(RAY_ENVIRONMENT)
     for name in ("DATA", "CACHE", "CONFIG", "LOGS"):
         os.environ[f"TIMBRE_{name}"] = str(folder / name.lower())
     os.environ[sleeping_model.BUSY_VARIABLE] = str(folder / "busy")

@@ -26,12 +26,18 @@ _START_SECONDS = 180.0
 _DRAIN_SECONDS = 30
 _STOP_SECONDS = _DRAIN_SECONDS + 15.0
 _POLL_SECONDS = 0.2
-# Ray notices the end of a node after three seconds, and of a computer that does not answer after nine. Its own values are
-# 15 and more, and lines wait for it before they are spoken again.
-LOSS_DETECTION = {
+# Values of Ray for all of its processes on a node. Those of the environment go first.
+RAY_ENVIRONMENT = {
+    # Ray notices the end of a node after three seconds, and of a computer that does not answer after nine. Its own values
+    # are 15 and more, and lines wait for it before they are spoken again.
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "3000",
     "RAY_health_check_failure_threshold": "3",
+    # Chunks pass through one thread of each process and, between the service and Ray's HTTP proxy, not through its object
+    # store. That takes a fifth less time.
+    "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
+    "RAY_SERVE_RUN_ROUTER_IN_SEPARATE_LOOP": "0",
+    "RAY_SERVE_PROXY_USE_GRPC": "1",
 }
 # What `ray start` prints once the node runs.
 _STARTED = "Ray runtime started."
@@ -81,7 +87,7 @@ def start_node(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=LOSS_DETECTION | os.environ | _environment(is_head=join is None),
+            env=RAY_ENVIRONMENT | os.environ | _environment(is_head=join is None),
             start_new_session=True,
         )
     node = Node(process.pid, psutil.Process(process.pid).create_time(), join or f"127.0.0.1:{port}")

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from studio.cluster.node import RAY_ENVIRONMENT
 from studio.cluster.options import ClusterOptions, require_authentication
 from studio.errors import CannotServe, ModelNotFound
 from studio.pipeline.request import EngineOptions
@@ -65,6 +66,10 @@ def test_the_manifest_has_known_options() -> None:
     options = ClusterOptions.model_validate(application["args"])
     assert options.token_file is not None
     assert application["import_path"] == "studio.cluster.application:application"
+    groups = service["spec"]["rayClusterConfig"]
+    for group in (groups["headGroupSpec"], *groups["workerGroupSpecs"]):
+        variables = {each["name"]: each["value"] for each in group["template"]["spec"]["containers"][0]["env"]}
+        assert RAY_ENVIRONMENT.items() <= variables.items()
     requirements = tomllib.loads((PACKAGING.parents[1] / "pyproject.toml").read_text("utf-8"))
     ray = requirements["project"]["optional-dependencies"]["cluster"][0]
     assert ray == f"ray[serve]=={service['spec']['rayClusterConfig']['rayVersion']}"

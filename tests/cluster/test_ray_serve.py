@@ -52,11 +52,14 @@ def url() -> Iterator[str]:
     from ray import serve
 
     from studio.cluster.application import build_application
+    from studio.cluster.node import RAY_ENVIRONMENT
     from studio.cluster.options import ClusterOptions
 
     port = free_port()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        for name, value in RAY_ENVIRONMENT.items():
+            patch.setenv(name, value)
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "fakes"), *sys.path]))
         ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
         try:
