@@ -6,6 +6,7 @@ Run with RAY_AUTH_MODE=token where the extra "cluster" is installed.
 from __future__ import annotations
 
 import asyncio
+import base64
 import gc
 import os
 import signal
@@ -143,6 +144,33 @@ def test_a_full_queue_is_refused(url: str) -> None:
     assert set(codes) == {200, 429}
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert int(refused.headers["retry-after"]) >= 1
+
+
+def test_answers_and_uploads_may_be_large(url: str) -> None:
+    """Messages between Ray's proxy and the service have a limit of their own."""
+    words = 800
+    answer = speak(url, " ".join(["one"] * words), stream_format="json")
+    assert answer.status_code == 200, answer.text
+    assert len(base64.b64decode(answer.json()["audio"])) == 2 * words * CHUNK_SAMPLES
+    assert len(answer.content) > 4 << 20
+    digest = "0" * 64
+    upload = httpx2.post(f"{url}/v1/engine/voices/{digest}", files={"file": ("a.wav", bytes(6 << 20))}, timeout=60)
+    assert upload.status_code == 400, upload.text
+
+
+def test_a_client_that_leaves_ends_its_line(url: str) -> None:
+    body = {"input": " ".join(["rest"] * 600), "response_format": "pcm"}  # a minute
+    before = num_cancelled(url)
+    with httpx2.stream("POST", f"{url}/v1/audio/speech", json=body) as answer:
+        next(answer.iter_raw())
+    deadline = time.monotonic() + 40.0
+    while num_cancelled(url) == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def num_cancelled(url: str) -> float:
+    return sum(float(line.split()[-1]) for line in metrics(url) if line.startswith("timbre_cancelled_total"))
 
 
 def test_web_pages_and_unknown_hosts_are_refused(url: str) -> None:
