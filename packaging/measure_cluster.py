@@ -58,7 +58,7 @@ _SLEEPING = "sleeping_model:open_sleeping"
 _TIMEOUT_SECONDS = 120
 _NUM_VOICES = 6
 _VOICE_ROUNDS = 10
-_PREPARE_SECONDS = 2.0
+_PREPARE_SECONDS = 6.0
 _NUM_LINES = 24
 _PARTS = ("first-byte", "chunks", "replicas", "nodes", "voices", "throughput", "export")
 

@@ -19,6 +19,8 @@ _log = logging.getLogger(__name__)
 
 # Its name as a client of the queue, where it takes turns with those of the requests.
 _CLIENT = "preparation"
+# Ray then knows which replica has a voice, and chooses another one for the next voice.
+_PLACEMENT_SECONDS = 0.5
 
 
 class ClusterService(SpeechService):
@@ -35,6 +37,7 @@ class ClusterService(SpeechService):
         super().__init__(backend, options, open_library, open_checks)
         self._metrics_urls = metrics_urls
         self._preparing: set[asyncio.Task[None]] = set()
+        self._one_by_one = asyncio.Lock()
 
     async def metrics_text(self) -> bytes:
         return merge_metrics([await super().metrics_text(), *await ray_metrics(self._metrics_urls())])
@@ -46,7 +49,10 @@ class ClusterService(SpeechService):
         task.add_done_callback(self._preparing.discard)
 
     async def _prepare(self, voice: Voice) -> None:
-        try:
-            await self.prepare_voice(self.voice_reference(voice), _CLIENT, lambda _stage, _share: None)
-        except StudioError as error:  # the first request of the voice reports it
-            _log.info("a new voice was not prepared: %s", error.code)
+        async with self._one_by_one:
+            try:
+                await self.prepare_voice(self.voice_reference(voice), _CLIENT, lambda _stage, _share: None)
+            except StudioError as error:  # the first request of the voice reports it
+                _log.info("a new voice was not prepared: %s", error.code)
+            else:
+                await asyncio.sleep(_PLACEMENT_SECONDS)
