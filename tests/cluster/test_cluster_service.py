@@ -26,7 +26,10 @@ pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.mark.parametrize("error", [None, UnreadableClip("It cannot be read."), WorkerDied("A replica was lost.")])
-def test_a_voice_that_is_added_is_prepared_in_a_replica(tmp_path: Path, error: StudioError | None) -> None:
+def test_a_voice_that_is_added_is_prepared_in_a_replica(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: StudioError | None
+) -> None:
+    monkeypatch.setattr("studio.cluster.service._PLACEMENT_SECONDS", 0.0)
     replicas = open_replicas(1)
     prepare = replicas.prepare_voice
     prepared: list[str] = []
