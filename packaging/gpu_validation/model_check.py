@@ -34,6 +34,7 @@ from gpu_validation.whole_requests import SMALL, PeakMemory, Scope, Spoken, chec
 from random_models.checkpoint import write_random_checkpoint
 from studio.engines.candidate import MODULES, EngineBackend, EngineTarget, all_candidates, references_of
 from studio.engines.machine import device_named, free_bytes
+from studio.engines.memory_plan import CONTEXT_BYTES, GPU_STAGES, plan_memory
 from studio.engines.reference_io import read_reference, record_reference
 from studio.engines.stage import Device, Stage
 from studio.engines.task import TrialSize
@@ -124,7 +125,13 @@ class ModelCheck:
         with PeakMemory(lambda: taken_bytes(self.place)) as peak:
             side = self._side()
             side.measured("stream", line)
-        yield {"peak_bytes": peak.num_bytes, "engines": self._names_in_words(), **line}
+        # What the doctor computes for this GPU, to compare with the measured peak.
+        checkpoint = self._subject.checkpoint
+        file_bytes = {stage: self._subject.weight_bytes(stage) for stage in GPU_STAGES}
+        available = self.place.total_bytes - CONTEXT_BYTES - self.place.kind.traits.reserved_bytes
+        plans = plan_memory(checkpoint.flow, checkpoint.generation.frame_rate, file_bytes, available)
+        planned = [asdict(plan) | {"precision": plan.precision.value} for plan in plans]
+        yield {"peak_bytes": peak.num_bytes, "planned": planned, "engines": self._names_in_words(), **line}
 
     def requests(self) -> Iterator[Entry]:
         side = self._side()

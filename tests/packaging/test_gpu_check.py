@@ -113,6 +113,8 @@ def test_everything_is_in_the_json(
     assert entries["speech-lm", "cuda-graph-bfloat16"]["unusable"] == "no NVIDIA GPU is in use"
     assert checked["E9"][0]["not_tried"] == "no NVIDIA GPU is in use"
     assert checked["R13"]["peak_bytes"] > 0
+    assert [plan["precision"] for plan in checked["R13"]["planned"]] == ["float32", "bfloat16"]
+    assert all(plan["line_seconds"] > 10 for plan in checked["R13"]["planned"]), "of a miniature"
     stages = {"speech-tokenizer", "speaker-encoder", "speech-lm", "flow", "vocoder"}
     assert set(checked["R13"]["engines"]) == stages
     requests = checked["requests"]
