@@ -57,7 +57,9 @@ class OtherServerFields(QWidget):
             )
 
     def show_found(self, found: OtherServer, *, is_triton: bool) -> None:
-        """List the models and voices of a server."""
+        """List the models and voices of a server. Triton lists all of its models, so that another one is not kept."""
+        if is_triton and self.model.currentText() not in found.models:
+            self.model.clearEditText()
         self._show_kind(is_triton=is_triton)
         self._voices = found.voices
         _fill(self.model, found.models, self.model.currentText())

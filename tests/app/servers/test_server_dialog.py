@@ -14,6 +14,7 @@ from fake_model import CHUNK_SAMPLES
 from other_speech_server import other_speech_server
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMenu
 from running_service import RunningService
 from window_bench import Bench
@@ -29,7 +30,7 @@ from studio.errors import ServerUnreachable
 from studio.project.lines import LineState
 from studio.remote.address import server_token_file
 from studio.serve.running import Address
-from studio.settings import SERVER_MODEL, SERVER_URL
+from studio.settings import OTHER_SERVER_MODEL, SERVER_MODEL, SERVER_URL
 from studio.voices.library import VoiceLibrary
 
 pytestmark = pytest.mark.timeout(180)
@@ -214,14 +215,15 @@ def test_triton_asks_for_a_model_and_greys_out_what_it_lacks(bench: Bench, windo
     pytest.importorskip("tritonclient.grpc", reason="the extra triton is not installed")
     from triton_server import triton_server
 
-    bench.session.settings[SERVER_URL] = ""
+    bench.session.settings[OTHER_SERVER_MODEL] = "speech-1"
     with triton_server() as triton:
         dialog = open_dialog(bench, window)
         dialog.address.setText(triton.url)
         assert not dialog.warning.isHidden(), "grpc is not encrypted"
         dialog.address.setText(triton.url.replace("grpc", "grpcs"))
         assert dialog.warning.isHidden()
-        dialog.address.setText(triton.url)
+        dialog.address.clear()
+        QTest.keyClicks(dialog.address, triton.url)
         bench.loop.call_soon(dialog.use.click)
         bench.until(dialog.other.isVisible)
         assert bench.session.server() is None, "the model is still to be chosen"
