@@ -55,6 +55,8 @@ _BUSY_SECONDS = 30.0
 # The longest and the shortest sleep of the background thread.
 _MAX_SLEEP_SECONDS = 60.0
 _MIN_SLEEP_SECONDS = 0.05
+# Pause between two tasks of the warm-up. Without it, this thread could take the lock again before a waiting request.
+_PAUSE_SECONDS = 0.005
 _MIN_SECONDS_BETWEEN_UPDATES = 0.2
 _JOIN_SECONDS = 3.0
 
@@ -323,6 +325,7 @@ class ModelHost:
                     if self._is_closed.is_set() or self._synthesizer is not synthesizer:
                         return
                     task()
+                self._is_closed.wait(_PAUSE_SECONDS)
         except Exception:  # noqa: BLE001 - lines work without it
             _log.exception("warming up failed")
 
