@@ -28,8 +28,8 @@ _STOP_SECONDS = _DRAIN_SECONDS + 15.0
 _POLL_SECONDS = 0.2
 # Values of Ray for all of its processes on a node. Those of the environment go first.
 RAY_ENVIRONMENT = {
-    # Ray notices the end of a node after three seconds, and of a computer that does not answer after nine. Its own values
-    # are 15 and more, and lines wait for it before they are spoken again.
+    # Ray notices the end of a node after two seconds, and a computer that does not answer after eleven. With its own values
+    # it takes 15 and more, and lines wait for it before they are spoken again.
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "3000",
     "RAY_health_check_failure_threshold": "3",
