@@ -24,9 +24,10 @@ from studio.engines.reference_io import (
 )
 from studio.engines.stage import Stage
 from studio.engines.task import TrialSize
-from studio.engines.verification import apply_tolerances, compare, mel_distance_db
+from studio.engines.verification import apply_tolerances, compare
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
+from studio.model.mel_distance import mel_distance_db
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FloatArray, FlowDecoder, SpeakerEncoder, SpeechLM, SpeechTokenizer, Vocoder
 from studio.voices.features import prompt_mel

@@ -57,10 +57,6 @@ _LEAST_AGREEMENT = {
     Precision.INT8: 0.95,
     Precision.INT4: 0.95,
 }
-_CEPSTRA = 24
-# From the natural logarithm of an amplitude to decibels of mel-cepstral distance.
-_DECIBELS = 10.0 * np.sqrt(2.0) / np.log(10.0)
-
 Array = npt.NDArray[np.floating]
 
 
@@ -77,19 +73,6 @@ def compare(wanted: Array, found: Array) -> Verification:
         max_error=float(np.abs(difference).max(initial=0.0)),
         num_values=found.size,
     )
-
-
-def mel_distance_db(wanted: Array, found: Array) -> float:
-    """Return the mean mel-cepstral distance of two log-mels (bins, frames) in decibels, ignoring loudness."""
-    if wanted.shape != found.shape or not np.isfinite(found).all():
-        return float("inf")
-    if wanted.shape[1] == 0:
-        return 0.0
-    num_bins = wanted.shape[0]
-    orders = np.arange(1, min(_CEPSTRA, num_bins - 1) + 1)[:, None]
-    cosines = np.cos(np.pi * orders * (np.arange(num_bins)[None] + 0.5) / num_bins) / num_bins
-    cepstra = cosines @ (found.astype(np.float64) - wanted.astype(np.float64))
-    return float(_DECIBELS * np.sqrt((cepstra**2).sum(axis=0)).mean())
 
 
 def apply_tolerances(stage: Stage, precision: Precision, verification: Verification) -> Verification:

@@ -117,12 +117,29 @@ class TransformerLMConfig:
 AnySpeechLMConfig = SpeechLMConfig | TransformerLMConfig
 
 
+class Quality(Enum):
+    """Accuracy of the flow's solver. The values are stored in projects and settings.
+
+    All qualities speak the same speech tokens with the same weights; ``EXACT`` is the released solver. The others are
+    limits for the distance to it (``studio/pipeline/flow_quality.py``).
+    """
+
+    EXACT = "exact"
+    FAST = "fast"
+    DRAFT = "draft"
+
+
 @dataclass(frozen=True, slots=True)
 class SolverConfig:
     """Euler steps on a cosine grid with classifier-free guidance (specification F2)."""
 
     num_steps: int = 10
     guidance_scale: float = 0.7
+
+
+# Numbers of solver steps for the reduced qualities, cheapest first. At equal cost, they are closer to the exact solver
+# than guidance in only some of the steps (README, “Qualities”).
+REDUCED_STEPS = (3, 4, 5, 6, 7, 8)
 
 
 @dataclass(frozen=True, slots=True)

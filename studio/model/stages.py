@@ -149,6 +149,13 @@ class FlowDecoder(Protocol):
         """Return the number of mel frames of ``num_tokens`` speech tokens."""
         ...
 
+    def with_steps(self, num_steps: int) -> FlowDecoder | None:
+        """Return this flow with another number of solver steps, or None if the engine does not have it.
+
+        The weights are shared. Prompt states belong to one number of steps.
+        """
+        ...
+
     def prepare_prompt(self, prompt: FlowPrompt, *, progress: Callable[[float], None] | None = None) -> FlowPromptState:
         """Compute the caches of all steps and layers after the prompt, once per voice.
 

@@ -9,6 +9,7 @@ Files are written atomically, and damaged files are replaced.
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import logging
 import mmap
@@ -76,6 +77,8 @@ class LazyVoice:
         return self.fetch_state()
 
 
+# Keys of a flow and of a prompt.
+_Key = tuple[str, str]
 SpeakingVoice = PreparedVoice | LazyVoice
 
 
@@ -88,16 +91,17 @@ class BackgroundWriter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holding = threading.Lock()
+        self.num_bytes = 0  # size of the last write
         self._held: Callable[[], None] | None = None
         self._thread: threading.Thread | None = None
 
-    def hold(self, write: Callable[[], None]) -> None:
-        """Hold ``write`` until ``start``, after completing an earlier one."""
+    def hold(self, write: Callable[[], None], num_bytes: int) -> None:
+        """Hold ``write`` of ``num_bytes`` until ``start``, after completing an earlier one."""
         with self._holding:
             self.start()
             self.wait()
             with self._lock:
-                self._held = write
+                self._held, self.num_bytes = write, num_bytes
 
     def start(self) -> None:
         """Start the held write, if any."""
@@ -137,15 +141,15 @@ class PromptCache:
     ) -> None:
         self._folder = folder
         self._flow = flow
+        self._flow_key = flow.prompt_key()
         self._generation = generation
         self._memory_bytes = memory_bytes
         self._disk_bytes = disk_bytes
         self._device = device
         self._writer = writer or BackgroundWriter()
-        self._num_bytes_to_write = 0
-        self._prepared: OrderedDict[str, PreparedVoice] = OrderedDict()
+        self._prepared: OrderedDict[_Key, PreparedVoice] = OrderedDict()
         # States that are still in use, even after eviction, so that no state is loaded twice.
-        self._in_use: WeakValueDictionary[str, FlowPromptState] = WeakValueDictionary()
+        self._in_use: WeakValueDictionary[_Key, FlowPromptState] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def for_flow(self, flow: FlowDecoder) -> PromptCache:
@@ -159,6 +163,12 @@ class PromptCache:
             device=self._device,
             writer=self._writer,
         )
+
+    def for_solver(self, flow: FlowDecoder) -> PromptCache:
+        """Return this cache for the same engine with another solver. Both share memory, disk and their limits."""
+        cache = copy.copy(self)
+        cache._flow, cache._flow_key = flow, flow.prompt_key()
+        return cache
 
     @property
     def num_bytes(self) -> int:
@@ -186,8 +196,8 @@ class PromptCache:
             voice, is_new = self._prepare(prompt, progress)
             voice = replace(voice, was_cached=not is_new)
         if is_new and 0 < voice.flow_state.num_bytes <= self._disk_bytes:
-            self._num_bytes_to_write = voice.flow_state.num_bytes
-            self._writer.hold(partial(self._write_state, prompt, voice.flow_state))
+            num_bytes = voice.flow_state.num_bytes
+            self._writer.hold(partial(self._write_state, prompt, voice.flow_state), num_bytes)
         return voice
 
     @contextmanager
@@ -202,7 +212,9 @@ class PromptCache:
         """Return the voice without its flow state, which is fetched on access."""
         with self._lock:
             was_cached = (
-                prompt.key in self._prepared or prompt.key in self._in_use or self._state_path(prompt).is_file()
+                self._key(prompt) in self._prepared
+                or self._key(prompt) in self._in_use
+                or self._state_path(prompt).is_file()
             )
         return LazyVoice(
             prompt,
@@ -223,7 +235,7 @@ class PromptCache:
             before, num_written = num_written, self._bytes_written()
             if num_written > before:
                 deadline = time.monotonic() + _STALL_SECONDS
-                control.report_progress("save", min(1.0, num_written / max(1, self._num_bytes_to_write)))
+                control.report_progress("save", min(1.0, num_written / max(1, self._writer.num_bytes)))
             elif time.monotonic() > deadline:
                 _log.warning("the voice cache was not written: the disk does not respond")
                 return
@@ -240,28 +252,31 @@ class PromptCache:
             self._prepared.clear()
 
     def _cached(self, prompt: VoicePrompt) -> PreparedVoice | None:
-        cached = self._prepared.get(prompt.key)
+        cached = self._prepared.get(self._key(prompt))
         if cached is None:
             return None
-        self._prepared.move_to_end(prompt.key)
+        self._prepared.move_to_end(self._key(prompt))
         return replace(cached, prompt=prompt)
 
     def _prepare(self, prompt: VoicePrompt, progress: Callable[[float], None] | None) -> tuple[PreparedVoice, bool]:
         """Return the voice, and whether its state was computed now."""
         flow_prompt = _flow_prompt(prompt)
-        state = self._in_use.get(prompt.key) or self._read_state(prompt, flow_prompt)
+        state = self._in_use.get(self._key(prompt)) or self._read_state(prompt, flow_prompt)
         is_new = state is None
         if state is None:
             state = self._flow.prepare_prompt(flow_prompt, progress=progress)
         synchronize(self._device)
-        self._in_use[prompt.key] = state
+        self._in_use[self._key(prompt)] = state
         voice = PreparedVoice(prompt, flow_prompt, state)
-        self._prepared[prompt.key] = voice
+        self._prepared[self._key(prompt)] = voice
         self._shrink_memory()
         return voice, is_new
 
+    def _key(self, prompt: VoicePrompt) -> _Key:
+        return self._flow_key, prompt.key
+
     def _state_path(self, prompt: VoicePrompt) -> Path:
-        digest = hashlib.sha256(f"{self._flow.prompt_key()}\0{prompt.key}\0".encode())
+        digest = hashlib.sha256(f"{self._flow_key}\0{prompt.key}\0".encode())
         digest.update(np.asarray(prompt.flow_tokens, dtype=np.int32).tobytes())
         digest.update(prompt.flow_mel.tobytes())
         digest.update(prompt.embedding.tobytes())

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 
 
 class Mode(Enum):
@@ -33,6 +33,14 @@ class VoiceReference:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownTokens:
+    """The speech tokens of a sentence that was spoken before."""
+
+    spoken_text: str  # as in ``SentenceEvidence``
+    speech_tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SynthesisRequest:
     """A text to synthesize. At most one of ``instruct`` and ``preset`` is set."""
 
@@ -52,6 +60,9 @@ class SynthesisRequest:
     is_played: bool = True
     # Remove silence that is generated before the first word, but not a pause at the start of the text.
     trims_leading_silence: bool = False
+    quality: Quality = Quality.EXACT
+    # Sentences in order. Those that the text still has are spoken from these tokens, without the language model.
+    known_tokens: tuple[KnownTokens, ...] = ()
 
     @property
     def mode(self) -> Mode:
@@ -69,6 +80,7 @@ class ConversionRequest:
     speed: float = 1.0
     seed: int = 0
     is_streaming: bool = True
+    quality: Quality = Quality.EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +163,20 @@ class NetworkFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowQuality:
+    """The quality in which a request was spoken. It is exact if the model or its engine has no other.
+
+    Attributes:
+        distance_db: Mel-cepstral distance to the exact solver, measured on this computer.
+        relative_seconds: Time of the flow, as a share of the time of the exact one.
+    """
+
+    quality: Quality = Quality.EXACT
+    distance_db: float = 0.0
+    relative_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class SynthesisReport:
     """Measurements of one request."""
 
@@ -173,6 +199,7 @@ class SynthesisReport:
     queue_seconds: float | None = None
     network_seconds: float | None = None
     network: NetworkFigures | None = None  # None locally, and if the other computer does not measure
+    quality: FlowQuality = FlowQuality()
 
     @property
     def real_time_factor(self) -> float:

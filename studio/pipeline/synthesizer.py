@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 
+from studio import paths
 from studio.audio.files import read_audio
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
+from studio.model.config import Quality
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.speech_lm.cached_lm import speech_token_limits
-from studio.model.stages import FlowDecoder, SpeechLM, SpeechTokenRequest, Vocoder
+from studio.model.stages import FlowDecoder, FlowPrompt, SpeechLM, SpeechTokenRequest, Vocoder
 from studio.model.torch_device import used_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
 from studio.pipeline.cuda_streams import cuda_stream, synchronize
 from studio.pipeline.enrolment import Frontend, build_prompt, prompt_key, source_tokens
 from studio.pipeline.evidence import EvidenceReader, Generation
+from studio.pipeline.flow_quality import FlowQualities, MeasuredSpeech
 from studio.pipeline.length_limits import LengthLimits, limits_of_sentences
 from studio.pipeline.pacing import CostModel
 from studio.pipeline.prompt_cache import PromptCache, SpeakingVoice
@@ -34,6 +38,8 @@ from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
     EngineDescription,
+    FlowQuality,
+    KnownTokens,
     Mode,
     SentenceEvidence,
     SynthesisReport,
@@ -64,6 +70,7 @@ from studio.text.tokenizer import TextTokenizer
 from studio.voices.clip_check import require_sound
 from studio.voices.prompt import VoicePrompt
 
+_BUNDLED_CLIP = "Ada.wav"
 Chunks = Generator[AudioChunk, None, SynthesisReport]
 
 
@@ -78,6 +85,15 @@ class Stages:
     frontend: Callable[[], Frontend]  # loads the front end when the first new voice needs it
     styles: Styles
     alignment: AlignmentReader
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoding:
+    """Stages and prompt states in one quality. The costs of the qualities differ, too."""
+
+    decoder: DecoderStages
+    prompt_cache: PromptCache
+    quality: FlowQuality = FlowQuality()
 
 
 class Synthesizer:
@@ -104,6 +120,8 @@ class Synthesizer:
         self._prompt_cache = prompt_cache
         self._frontend_key = checkpoint.front_end_key()
         self._decoder = DecoderStages(stages.flow, stages.vocoder, self._cost_model(), description.device)
+        self._qualities = FlowQualities(stages.flow)
+        self._decodings: dict[Quality, _Decoding] = {}
         self._slots = threading.Semaphore(stages.flow.max_concurrent_lines)
         self._is_cold = True
         # On a GPU the language model is limited by its host thread, see token_source.
@@ -144,11 +162,13 @@ class Synthesizer:
         self._is_cold = True
         if flow is not None:
             self._prompt_cache = self._prompt_cache.for_flow(flow)
+            self._qualities = FlowQualities(flow)
             self._slots = threading.Semaphore(flow.max_concurrent_lines)
         # The measured costs of the old stages do not apply to the new ones.
         self._decoder = replace(
             self._decoder, flow=self.stages.flow, vocoder=self.stages.vocoder, cost_model=self._cost_model()
         )
+        self._decodings = {}
         before = self.description
         self._chosen_lm_engine = self.stages.speech_lm.engine
         self._description = replace(
@@ -214,9 +234,11 @@ class Synthesizer:
             else IncrementalText(form=form, tokenizer=tokenizer, normalize=normalize).items(pieces)
         )
         text_seconds = time.perf_counter() - started
-        decoder = self._decoder.in_batch(self._slots) if in_batch else self._decoder
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
-            voice = self._voice(request, decoder, control)
+            prompt = self._prompt(request.voice)
+            decoding = self._decoding(request.quality, prompt, control)
+            decoder = decoding.decoder.in_batch(self._slots) if in_batch else decoding.decoder
+            voice = self._voice(request, prompt, decoding.prompt_cache, control, is_one_of_many=in_batch)
             voice_seconds = time.perf_counter() - started - text_seconds
             check = LengthCheck()
             open_part = self._part_opener(request, voice, check, control)
@@ -228,7 +250,10 @@ class Synthesizer:
             parts = (open_part(index, item) for index, item in enumerate(items))
             yield from speech.stream(list(parts) if pieces is None else parts)
             report = self._report(
-                speech, _mode_of(request, voice.prompt), {"text": text_seconds, "voice": voice_seconds}
+                speech,
+                _mode_of(request, voice.prompt),
+                {"text": text_seconds, "voice": voice_seconds},
+                decoding.quality,
             )
             evidence = self._evidence(speech, speech_lm, request.speed) if request.forced_tokens is None else ()
         return replace(report, odd_lengths=check.findings, evidence=evidence)
@@ -238,7 +263,9 @@ class Synthesizer:
         started = time.perf_counter()
         request = replace(request, is_streaming=self._is_streamed(request))
         with cuda_stream(self.description.device), self._prompt_cache.writes_afterwards():
-            voice = self._voice(request, self._decoder, control)
+            prompt = self._prompt(request.voice)
+            decoding = self._decoding(request.quality, prompt, control)
+            voice = self._voice(request, prompt, decoding.prompt_cache, control)
             voice_seconds = time.perf_counter() - started
             tokenizer = self.stages.frontend().speech_tokenizer
             recording = read_audio(request.source)
@@ -248,10 +275,11 @@ class Synthesizer:
                 SentenceTask(open_feed=partial(FixedTokens, list(source_tokens(piece, tokenizer)))) for piece in pieces
             ]
             options = SpeechOptions(request.speed, request.is_streaming)
-            speech = self._speech(voice, options, request.seed, control, decoder=self._decoder, started=started)
+            speech = self._speech(voice, options, request.seed, control, decoder=decoding.decoder, started=started)
             yield from speech.stream(parts)
         tokens_seconds = time.perf_counter() - started - voice_seconds - speech.clock.flow - speech.clock.vocoder
-        return self._report(speech, Mode.CONVERSION, {"voice": voice_seconds, "speech_tokenizer": tokens_seconds})
+        stages = {"voice": voice_seconds, "speech_tokenizer": tokens_seconds}
+        return self._report(speech, Mode.CONVERSION, stages, decoding.quality)
 
     def finish_writes(self, control: RequestControl) -> None:
         """Wait until the prompt states of new voices are on disk; see ``PromptCache.finish_writes``."""
@@ -279,6 +307,7 @@ class Synthesizer:
             request, tokenizer.respellings, voice.prompt.num_tokens, self.checkpoint.generation.token_rate
         )
         judged_below = self._judged_below(request, voice)
+        known = deque(request.known_tokens)
 
         def open_part(index: int, item: Sentence | Pause) -> SentenceTask:
             if isinstance(item, Pause):
@@ -293,6 +322,7 @@ class Synthesizer:
                 speaker=speaker,
             )
             limits, spoken_text = limits_of(item) if is_checked else None, item.spoken.strip()
+            spoken_before = known.popleft() if known and known[0].spoken_text == spoken_text else None
 
             generated: list[Callable[[], Generation | None]] = []
 
@@ -302,6 +332,11 @@ class Synthesizer:
                 return self._attempt(item.spoken, tokens, sampler, limits, control)
 
             def open_feed() -> TokenSource:
+                if spoken_before is not None:
+                    sampler = RepetitionAwareSampler(self.stages.speech_lm.sampling, request.seed)
+                    generation = _known_generation(item.spoken, tokens, sampler, spoken_before)
+                    generated.append(lambda: generation)
+                    return FixedTokens(generation.tokens)
                 if limits is None:
                     only = open_attempt(0)
                     generated.append(lambda: only.generation)
@@ -368,14 +403,42 @@ class Synthesizer:
             case _:
                 return form.cross_lingual(tokenizer)
 
+    def _decoding(self, quality: Quality, prompt: VoicePrompt, control: RequestControl) -> _Decoding:
+        """Return stages and prompt states for ``quality``, or for the exact one if the flow has no other."""
+        if quality is Quality.EXACT:
+            return _Decoding(self._decoder, self._prompt_cache)
+        if quality not in self._decodings:
+            flow_prompt = FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
+            chosen = self._qualities.choose(
+                quality, lambda: MeasuredSpeech.of(flow_prompt, self.stages.flow, self._bundled_speech), control
+            )
+            if chosen.flow is self.stages.flow:
+                return _Decoding(self._decoder, self._prompt_cache)
+            decoder = replace(self._decoder, flow=chosen.flow, cost_model=self._cost_model())
+            found = _Decoding(decoder, self._prompt_cache.for_solver(chosen.flow), chosen.quality)
+            self._decodings.setdefault(quality, found)
+        return self._decodings[quality]
+
+    def _bundled_speech(self) -> tuple[int, ...]:
+        """Return speech tokens of a bundled voice, to measure a voice that has none."""
+        return source_tokens(
+            read_audio(paths.resources() / "voices" / _BUNDLED_CLIP), self.stages.frontend().speech_tokenizer
+        )
+
     def _voice(
-        self, request: SynthesisRequest | ConversionRequest, decoder: DecoderStages, control: RequestControl
+        self,
+        request: SynthesisRequest | ConversionRequest,
+        prompt: VoicePrompt,
+        cache: PromptCache,
+        control: RequestControl,
+        *,
+        is_one_of_many: bool = False,
     ) -> SpeakingVoice:
         """Return the voice of ``request``, with its flow state if it is needed at once."""
-        prompt, progress = self._prompt(request.voice), partial(_report_voice, control)
-        if request.is_streaming and decoder.slots is None:
-            return self._prompt_cache.prepared(prompt, progress=progress)
-        return self._prompt_cache.on_demand(prompt, progress=progress)
+        progress = partial(_report_voice, control)
+        if request.is_streaming and not is_one_of_many:
+            return cache.prepared(prompt, progress=progress)
+        return cache.on_demand(prompt, progress=progress)
 
     def _prompt(self, voice: VoiceReference) -> VoicePrompt:
         key = prompt_key(voice, self._frontend_key)
@@ -409,7 +472,9 @@ class Synthesizer:
             started=started,
         )
 
-    def _report(self, speech: SpeechStream, mode: Mode, stages: dict[str, float]) -> SynthesisReport:
+    def _report(
+        self, speech: SpeechStream, mode: Mode, stages: dict[str, float], quality: FlowQuality
+    ) -> SynthesisReport:
         return SynthesisReport(
             first_audio_seconds=speech.first_sound_seconds,
             audio_seconds=speech.audio_seconds,
@@ -428,8 +493,16 @@ class Synthesizer:
             warnings=speech.voice.prompt.warnings,
             voice_was_cached=speech.voice.was_cached,
             max_concurrent_lines=self.description.max_concurrent_lines,
+            quality=quality,
             device_memory_bytes=used_memory_bytes(torch.device(self.description.device)),
         )
+
+
+def _known_generation(
+    spoken: str, request: SpeechTokenRequest, sampler: RepetitionAwareSampler, known: KnownTokens
+) -> Generation:
+    """Return the generation of a sentence whose tokens are known. They ended by themselves."""
+    return Generation(spoken, request, sampler, None, list(known.speech_tokens), EVERYTHING)
 
 
 def _mode_of(request: SynthesisRequest, prompt: VoicePrompt) -> Mode:

@@ -28,10 +28,11 @@ from studio.engines.stage import Device, Stage
 from studio.engines.task import TrialSize, TrialTask, WasCancelled
 from studio.engines.trial_run import run_trial
 from studio.engines.trials import TRIALS, StageBenchmark, time_interleaved, time_single
-from studio.engines.verification import apply_tolerances, compare, mel_distance_db
+from studio.engines.verification import apply_tolerances, compare
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.mel_distance import mel_distance_db
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 

@@ -21,13 +21,13 @@ from whole_flow_cases import (
     whole_network,
 )
 
-from studio.engines.verification import mel_distance_db
 from studio.errors import DamagedModelFile, SequenceTooLong, UnsupportedPrecision, WrongTensors
 from studio.model.config import Precision
 from studio.model.flow import WholeFlowDecoder
 from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.whole_decoder import WholeFlowModel, faded
 from studio.model.flow.whole_network import SlicedContext, build_whole_network
+from studio.model.mel_distance import mel_distance_db
 from studio.model.weights import meta_init
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()

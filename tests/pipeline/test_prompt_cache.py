@@ -102,6 +102,22 @@ def test_a_voice_is_prepared_once_and_then_read_from_memory_or_disk(tmp_path: Pa
     assert torch.equal(restored.flow_state.tensors()["state"], torch.full((STATE_VALUES,), 5.0))
 
 
+def test_solvers_of_a_flow_share_the_limits_and_have_their_own_states(tmp_path: Path) -> None:
+    exact, reduced = FakeFlow("exact"), FakeFlow("reduced")
+    cache = store(tmp_path, exact, memory=8 * STATE_VALUES)
+    other = cache.for_solver(reduced)  # type: ignore[arg-type]
+    states = [each.prepared(prompt(5)).flow_state for each in (cache, other)]
+    assert states[0] is not states[1]
+    assert [each.prepared(prompt(5)).flow_state for each in (cache, other)] == states
+    assert (exact.num_prepared, reduced.num_prepared) == (1, 1)
+    assert cache.num_bytes == other.num_bytes == 2 * 4 * STATE_VALUES
+    other.prepared(prompt(6))
+    assert cache.num_bytes == 2 * 4 * STATE_VALUES  # the least recently used state was dropped
+    cache.close()
+    assert other.num_bytes == 0
+    assert len(state_files(tmp_path)) == 3
+
+
 def test_a_voice_says_whether_its_state_was_cached(tmp_path: Path) -> None:
     flow = FakeFlow()
     cache = store(tmp_path, flow)
@@ -316,6 +332,7 @@ class FakeDisk:
     def __init__(self, folder: Path, num_growing: int) -> None:
         self.seconds = 0.0
         self.num_waits = 0
+        self.num_bytes = num_growing
         self._num_growing = num_growing
         self._path = new_part(folder)
 

@@ -35,7 +35,7 @@ from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.layers import CausalConvolution, Change, Conditions, Context, Norm, SelfAttention
 from studio.model.flow.model import FlowModel, PromptTensors, check_length, cond_uncond, solve
 from studio.model.flow.network import EncoderContext, FlowNetwork
-from studio.model.stages import FlowPromptState
+from studio.model.stages import FlowDecoder, FlowPromptState
 
 # Added to masked scores: exp(-1e4) is zero in every type, and -1e4 fits in float16.
 _MASKED = -1e4
@@ -458,6 +458,14 @@ class GraphedFlowDecoder(CachedFlowDecoder):
     def recordings(self) -> Iterator[Callable[[], None]]:
         """See ``RecordingStage``."""
         return (partial(self._pool.record, num_blocks) for num_blocks in _USUAL_CAPACITIES_BLOCKS)
+
+    def with_steps(self, num_steps: int) -> FlowDecoder | None:
+        """See ``stages.FlowDecoder``. Each number of steps has its own recordings; the budget is shared."""
+        decoder = super().with_steps(num_steps)
+        if isinstance(decoder, GraphedFlowDecoder):
+            layout = decoder._layouts.estimator
+            decoder._pool = SolverBufferPool(decoder._model, layout, decoder._cache_dtype, decoder.budget)
+        return decoder
 
     @torch.inference_mode()
     def open_stream(self, state: FlowPromptState) -> StreamingFlow:

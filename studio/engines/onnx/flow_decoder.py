@@ -113,6 +113,9 @@ class GraphFlowDecoder:
         caches.num_tokens = num_tokens
         return GraphPromptState(voice, caches)
 
+    def with_steps(self, num_steps: int) -> None:
+        """See ``stages.FlowDecoder``. The graph contains the released solver only."""
+
     def prompt_key(self) -> str:
         """See ``stages.FlowDecoder``; differs from plain PyTorch's key, because the state layouts differ."""
         parts = (_STATE_VERSION, self._runner.shapes.key, self._runner.shapes.cache_type, self.engine)

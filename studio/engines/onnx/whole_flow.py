@@ -133,3 +133,6 @@ class GraphWholeDecoder(WholeFlowDecoder):
     def __init__(self, model: GraphWholeModel, precision: Precision) -> None:
         super().__init__(model, precision)
         self.engine = model.graph.engine
+
+    def with_steps(self, num_steps: int) -> None:
+        """See ``stages.FlowDecoder``. The graph contains the released solver only."""

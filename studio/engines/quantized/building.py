@@ -16,10 +16,10 @@ from studio.engines.onnx import files
 from studio.engines.onnx.ort_graph import OrtGraph
 from studio.engines.quantized.calibration import PERCENTILE, Inputs, RecordingGraph, quantize
 from studio.engines.stage import Device
-from studio.engines.verification import mel_distance_db
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
+from studio.model.mel_distance import mel_distance_db
 from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt, Vocoder
 from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 from abc import ABC, abstractmethod
@@ -267,7 +268,7 @@ class CachedFlowDecoder:
         self.options = options
         self.precision = precision
         self._weights_digest = sampled_digest_of(network.state_dict())
-        self._model = FlowModel(network, config, options.num_steps or config.solver.num_steps)
+        self._model = FlowModel(network, config, options.num_steps)
         pack(network, precision, after_layer=after_layer)
         self._layouts = FlowLayouts.of(self._model)
         self._cache_dtype = options.cache_dtype or self._model.dtype
@@ -296,6 +297,15 @@ class CachedFlowDecoder:
                 release_pages(path)
 
         return cls(network.to(device), config, precision=precision, options=options, after_layer=after_layer)
+
+    def with_steps(self, num_steps: int) -> FlowDecoder | None:
+        """See ``stages.FlowDecoder``. The budget for caches is shared."""
+        model = self._model.with_steps(num_steps)
+        if model is None:
+            return None
+        decoder = copy.copy(self)
+        decoder._model, decoder._layouts = model, FlowLayouts.of(model)
+        return decoder
 
     def frames_of_tokens(self, num_tokens: int) -> int:
         return self._model.config.frames_of_tokens(num_tokens)

@@ -5,15 +5,17 @@ The solver integrates noise to a mel spectrogram, with Euler steps and classifie
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Self
 
 import torch
 
 from studio.errors import SequenceTooLong
-from studio.model.config import FlowConfig
+from studio.model.config import REDUCED_STEPS, FlowConfig
 from studio.model.flow.layers import Conditions, Context, FullContext, Modulation, VelocityEstimator
 from studio.model.flow.network import EncoderContext, FlowNetwork
 from studio.model.stages import FlowPrompt
@@ -39,15 +41,25 @@ class FlowModel:
     """
 
     @torch.inference_mode()
-    def __init__(self, network: FlowNetwork, config: FlowConfig, num_steps: int) -> None:
+    def __init__(self, network: FlowNetwork, config: FlowConfig, num_steps: int | None = None) -> None:
+        """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``)."""
         parameter = network.spk_embed_affine_layer.bias
         self.network = network
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
         self.grid_frames = config.chunk_tokens * config.frames_per_token
-        self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
-        self.modulations: tuple[Modulation, ...] = modulation_tables(network.estimator, self.steps, parameter)
+        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter)
+        self.steps, self.modulations = next(iter(self._solvers.values()))
         self.noise = noise_table(config.mel_bins).to(self.device, self.dtype)
+
+    def with_steps(self, num_steps: int) -> Self | None:
+        """Return this model with another solver, or None if it does not have it."""
+        solver = self._solvers.get(num_steps)
+        if solver is None:
+            return None
+        model = copy.copy(self)
+        model.steps, model.modulations = solver
+        return model
 
     def voice(self, prompt: FlowPrompt) -> PromptTensors:
         """Return ``prompt`` as tensors. Raise ``ValueError`` if tokens and mel do not match."""
@@ -147,6 +159,23 @@ def euler_steps(num_steps: int) -> tuple[EulerStep, ...]:
     return tuple(steps)
 
 
+# Steps, each with the modulation of its time.
+Solver = tuple[tuple[EulerStep, ...], tuple[Modulation, ...]]
+
+
+def solvers(
+    estimator: VelocityEstimator, released_steps: int, num_steps: int | None, like: torch.Tensor
+) -> dict[int, Solver]:
+    """Return the solvers by number of steps: the released one and the reduced ones, or only one of ``num_steps``.
+
+    The layers of ``estimator`` that compute modulations are dropped.
+    """
+    counts = (released_steps, *REDUCED_STEPS) if num_steps is None else (num_steps,)
+    found = {count: (euler_steps(count), modulation_tables(estimator, euler_steps(count), like)) for count in counts}
+    estimator.drop_time_layers()
+    return found
+
+
 @lru_cache
 def noise_table(mel_bins: int) -> torch.Tensor:
     """Return the initial noise of every utterance (frames, mel_bins) float32, by absolute frame.
@@ -160,10 +189,9 @@ def noise_table(mel_bins: int) -> torch.Tensor:
 def modulation_tables(
     estimator: VelocityEstimator, steps: Sequence[EulerStep], like: torch.Tensor
 ) -> tuple[Modulation, ...]:
-    """Return the modulation of each step, and drop the layers that computed it from ``estimator``."""
+    """Return the modulation of each step."""
     times = torch.tensor([step.time for step in steps], dtype=like.dtype, device=like.device)
     of_all_times = estimator.modulation(times)
-    estimator.drop_time_layers()
     return tuple(
         tuple(tuple(tensor[row : row + 1].clone() for tensor in part) for part in of_all_times)
         for row in range(len(steps))

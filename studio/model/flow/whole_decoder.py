@@ -7,6 +7,7 @@ the same mel. Alternative: to run the growing sentence again for each chunk, whi
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -19,19 +20,17 @@ import torch
 from studio.model.config import FlowConfig, Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.flow.decoder import as_mel, sampled_digest_of
-from studio.model.flow.layers import Conditions, FullContext, Modulation
+from studio.model.flow.layers import Conditions, FullContext
 from studio.model.flow.model import (
-    EulerStep,
     PromptTensors,
     cond_uncond,
-    euler_steps,
-    modulation_tables,
     require_frames,
     solve,
+    solvers,
 )
 from studio.model.flow.packing import pack
 from studio.model.flow.whole_network import EDGE_TOKENS, WholeFlow, build_whole_network
-from studio.model.stages import FlowPrompt, FlowPromptState
+from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
 # The official schedule (specification H1): 100 tokens are new in each chunk, 20 overlap with the next one.
@@ -67,7 +66,8 @@ class WholeFlowModel:
     """The flow of one model. It is read-only and shared by all calls, and takes ownership of ``network``."""
 
     @torch.inference_mode()
-    def __init__(self, network: WholeFlow, config: FlowConfig, num_steps: int) -> None:
+    def __init__(self, network: WholeFlow, config: FlowConfig, num_steps: int | None = None) -> None:
+        """Without ``num_steps``, the model has the released solver, and can return others (``with_steps``)."""
         parameter = network.spk_embed_affine_layer.bias
         assert config.length_regulator is not None
         self.weights_digest = sampled_digest_of(network.state_dict())
@@ -75,9 +75,18 @@ class WholeFlowModel:
         self.config = config
         self.dtype, self.device = parameter.dtype, parameter.device
         self.overlap_frames = config.frames_of_tokens(EDGE_TOKENS)
-        self.steps: tuple[EulerStep, ...] = euler_steps(num_steps)
-        self.modulations: tuple[Modulation, ...] = modulation_tables(network.estimator, self.steps, parameter)
+        self._solvers = solvers(network.estimator, config.solver.num_steps, num_steps, parameter)
+        self.steps, self.modulations = next(iter(self._solvers.values()))
         self._frame_rate = config.length_regulator.sample_rate / config.length_regulator.hop_samples
+
+    def with_steps(self, num_steps: int) -> Self | None:
+        """Return this model with another solver, or None if it does not have it."""
+        solver = self._solvers.get(num_steps)
+        if solver is None:
+            return None
+        model = copy.copy(self)
+        model.steps, model.modulations = solver
+        return model
 
     def voice(self, prompt: FlowPrompt) -> PromptTensors:
         """Return ``prompt`` as tensors. Raise ``ValueError`` if the mel has the wrong shape."""
@@ -220,7 +229,7 @@ class WholeFlowDecoder:
         after_layer: Callable[[], None] = lambda: None,
     ) -> Self:
         """Return the decoder of ``network``, of which it takes ownership."""
-        model = WholeFlowModel(network, config, num_steps or config.solver.num_steps)
+        model = WholeFlowModel(network, config, num_steps)
         pack(network, precision, after_layer=after_layer)
         return cls(model, precision)
 
@@ -254,6 +263,11 @@ class WholeFlowDecoder:
         if tensors:
             raise ValueError("this model has no prompt state to restore")
         return self.prepare_prompt(prompt)
+
+    def with_steps(self, num_steps: int) -> FlowDecoder | None:
+        """See ``stages.FlowDecoder``."""
+        model = self._model.with_steps(num_steps)
+        return None if model is None else WholeFlowDecoder(model, self.precision)
 
     def prompt_key(self) -> str:
         """See ``stages.FlowDecoder``."""

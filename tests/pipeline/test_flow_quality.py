@@ -1,0 +1,209 @@
+"""Qualities: the choice of solver steps by measurement, and requests in each quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from studio.model.config import REDUCED_STEPS, Quality
+from studio.model.stages import FlowPrompt
+from studio.pipeline import flow_quality
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.flow_quality import LIMITS_DB, FlowQualities, MeasuredSpeech
+from studio.pipeline.loading import load_synthesizer
+from studio.pipeline.request import (
+    ConversionRequest,
+    EngineOptions,
+    FlowQuality,
+    KnownTokens,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+)
+from studio.pipeline.synthesizer import Chunks, Synthesizer
+
+TEXT = "The first sentence is short. [pause 0.2] Then, after a while, another one follows it."
+SPEECH = MeasuredSpeech(FlowPrompt((1, 2), np.zeros((4, 80), np.float32), np.zeros(192, np.float32)), (3, 4, 5))
+_RELEASED_STEPS = 10
+
+
+class FakeFlow:
+    """A flow whose mel moves away from the exact one by ``shift`` for each step that is left out."""
+
+    def __init__(self, shift: float, num_steps: int = _RELEASED_STEPS, *, has_solvers: bool = True) -> None:
+        self.shift, self.num_steps, self.has_solvers = shift, num_steps, has_solvers
+        self.runs: list[int] = []
+
+    def with_steps(self, num_steps: int) -> FakeFlow | None:
+        if not self.has_solvers:
+            return None
+        flow = FakeFlow(self.shift, num_steps)
+        flow.runs = self.runs
+        return flow
+
+    def decode_whole(self, prompt: FlowPrompt, tokens: tuple[int, ...]) -> torch.Tensor:
+        self.runs.append(self.num_steps)
+        mel = torch.zeros(80, 2 * len(tokens))
+        mel[0] = self.shift * (_RELEASED_STEPS - self.num_steps)
+        return mel
+
+    def prompt_key(self) -> str:
+        return f"fake {self.shift}"
+
+
+def choose(flow: FakeFlow, quality: Quality, folder: Path) -> tuple[FakeFlow, FlowQuality]:
+    chosen = FlowQualities(flow, folder).choose(quality, lambda: SPEECH, RequestControl())  # type: ignore[arg-type]
+    return chosen.flow, chosen.quality  # type: ignore[return-value]
+
+
+def test_fewest_steps_within_the_limit_are_chosen(tmp_path: Path) -> None:
+    for quality in (Quality.FAST, Quality.DRAFT):
+        flow, found = choose(FakeFlow(0.4), quality, tmp_path)
+        distances = {
+            steps: flow_quality.mel_distance_db(
+                FakeFlow(0.4).decode_whole(SPEECH.prompt, SPEECH.tokens).numpy(),
+                FakeFlow(0.4, steps).decode_whole(SPEECH.prompt, SPEECH.tokens).numpy(),
+            )
+            for steps in REDUCED_STEPS
+        }
+        within = [steps for steps, distance in distances.items() if distance <= LIMITS_DB[quality]]
+        assert flow.num_steps == within[0] > REDUCED_STEPS[0]
+        assert (found.quality, found.distance_db) == (quality, distances[within[0]])
+        assert found.relative_seconds > 0
+    assert LIMITS_DB[Quality.FAST] == 0.3
+
+
+def test_flow_without_a_solver_within_the_limit_stays_exact(tmp_path: Path) -> None:
+    for flow in (FakeFlow(1e3), FakeFlow(float("nan")), FakeFlow(0.0, has_solvers=False)):
+        chosen, found = choose(flow, Quality.DRAFT, tmp_path)
+        assert chosen is flow
+        assert found == FlowQuality()
+
+
+def test_measurements_are_stored_for_each_flow(tmp_path: Path) -> None:
+    first, again, other = FakeFlow(0.1), FakeFlow(0.1), FakeFlow(0.11)
+    measured = choose(first, Quality.DRAFT, tmp_path)[1]
+    assert choose(again, Quality.DRAFT, tmp_path)[1] == measured
+    assert first.runs
+    assert not again.runs
+    choose(other, Quality.DRAFT, tmp_path)
+    assert other.runs
+    for path in tmp_path.glob("*.json"):
+        path.write_text("{}", "utf-8")
+    damaged = FakeFlow(0.1)
+    assert choose(damaged, Quality.DRAFT, tmp_path)[1].distance_db == measured.distance_db
+    assert damaged.runs
+
+
+def test_measuring_reports_progress_and_can_be_cancelled(tmp_path: Path) -> None:
+    stages: list[str] = []
+    control = RequestControl(on_progress=lambda stage, _: stages.append(stage))
+    control.cancel()
+    with pytest.raises(Cancelled):
+        FlowQualities(FakeFlow(0.1), tmp_path).choose(Quality.FAST, lambda: SPEECH, control)  # type: ignore[arg-type]
+    assert stages == ["quality"]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("num_tokens", "num_prompt", "num_spoken"), [(250, 25, 50), (72, 24, 48), (6, 2, 4)])
+def test_measured_speech_continues_the_clip(num_tokens: int, num_prompt: int, num_spoken: int) -> None:
+    class Frames:
+        def frames_of_tokens(self, count: int) -> int:
+            return 2 * count
+
+    mel = np.arange(2 * num_tokens, dtype=np.float32)[:, None].repeat(80, 1)
+    prompt = FlowPrompt(tuple(range(num_tokens)), mel, np.zeros(192, np.float32))
+    found = MeasuredSpeech.of(prompt, Frames(), lambda: ())  # type: ignore[arg-type]
+    start = num_tokens - num_prompt - num_spoken
+    assert found.prompt.speech_tokens == tuple(range(start, start + num_prompt))
+    assert found.prompt.mel[:, 0].tolist() == list(range(2 * start, 2 * (start + num_prompt)))
+    assert found.tokens == tuple(range(start + num_prompt, num_tokens))
+
+
+def test_voice_without_a_clip_says_other_speech() -> None:
+    prompt = FlowPrompt((), np.zeros((0, 80), np.float32), np.zeros(192, np.float32))
+    found = MeasuredSpeech.of(prompt, None, lambda: tuple(range(80)))  # type: ignore[arg-type]
+    assert (found.prompt, found.tokens) == (prompt, tuple(range(50)))
+
+
+@pytest.fixture(scope="module", params=["cosyvoice1", "cosyvoice2", "cosyvoice3"])
+def synthesizer(
+    request: pytest.FixtureRequest, reference: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Synthesizer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TIMBRE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        # The distances of random weights have no meaning.
+        patch.setattr(flow_quality, "LIMITS_DB", {Quality.FAST: 1e6, Quality.DRAFT: 1e6})
+        options = EngineOptions(speech_lm_precision="float32", num_threads=1)
+        opened = load_synthesizer(reference / request.param / "checkpoint", options)
+        yield opened
+        opened.close()
+
+
+def run(chunks: Chunks) -> tuple[np.ndarray, SynthesisReport]:
+    collected = []
+    while True:
+        try:
+            collected.append(next(chunks).samples)
+        except StopIteration as end:
+            return np.concatenate(collected), end.value
+
+
+def speak(synthesizer: Synthesizer, request: SynthesisRequest) -> tuple[np.ndarray, SynthesisReport]:
+    return run(synthesizer.stream(request, control=RequestControl()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_streaming", [True, False])
+def test_draft_has_the_tokens_of_the_exact_speech_and_can_be_made_final(
+    synthesizer: Synthesizer, reference: Path, monkeypatch: pytest.MonkeyPatch, is_streaming: bool
+) -> None:
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    request = SynthesisRequest(TEXT, voice, seed=7, is_streaming=is_streaming)
+    exact, exact_report = speak(synthesizer, request)
+    draft, draft_report = speak(synthesizer, replace(request, quality=Quality.DRAFT))
+    assert exact_report.quality == FlowQuality()
+    assert draft_report.quality.quality is Quality.DRAFT
+    assert draft_report.quality.distance_db > 0
+    assert [part.speech_tokens for part in draft_report.evidence] == [
+        part.speech_tokens for part in exact_report.evidence
+    ]
+    assert draft.shape == exact.shape
+    assert not np.allclose(draft, exact, atol=1e-4)
+
+    known = tuple(KnownTokens(part.spoken_text, part.speech_tokens) for part in draft_report.evidence)
+    monkeypatch.setattr(type(synthesizer.stages.speech_lm), "generate", None)  # not needed any more
+    final, final_report = speak(synthesizer, replace(request, known_tokens=known))
+    assert np.array_equal(final, exact)
+    assert [part.speech_tokens for part in final_report.evidence] == [part.speech_tokens for part in known]
+    again, _ = speak(synthesizer, replace(request, known_tokens=known, quality=Quality.DRAFT))
+    assert np.array_equal(again, draft)
+
+
+@pytest.mark.slow
+def test_sentences_that_the_text_no_longer_has_are_spoken_by_the_language_model(
+    synthesizer: Synthesizer, reference: Path
+) -> None:
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    request = SynthesisRequest(TEXT, voice, seed=7)
+    exact, report = speak(synthesizer, request)
+    known = (KnownTokens("Another sentence.", (1, 2, 3)),)
+    other, other_report = speak(synthesizer, replace(request, known_tokens=known))
+    assert np.array_equal(other, exact)
+    assert [part.speech_tokens for part in other_report.evidence] == [part.speech_tokens for part in report.evidence]
+
+
+@pytest.mark.slow
+def test_conversion_has_qualities(synthesizer: Synthesizer, reference: Path) -> None:
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    request = ConversionRequest(reference / "inputs" / "prompt_a.wav", voice)
+    exact, _ = run(synthesizer.convert(request, control=RequestControl()))
+    draft, report = run(synthesizer.convert(replace(request, quality=Quality.DRAFT), control=RequestControl()))
+    assert report.quality.quality is Quality.DRAFT
+    assert draft.shape == exact.shape
+    assert not np.allclose(draft, exact, atol=1e-4)
