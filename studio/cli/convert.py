@@ -15,11 +15,13 @@ from studio.cli.options import (
     add_model_option,
     add_speech_options,
     add_voice_options,
+    chosen_quality,
     model_folder,
     voice_reference,
 )
 from studio.cli.speaking import run_until_cancelled, speak
 from studio.errors import UnreadableClip
+from studio.model.config import Quality
 from studio.pipeline.request import ConversionRequest
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle
@@ -61,6 +63,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         speed=arguments.speed,
         seed=arguments.seed,
         is_streaming=not arguments.whole,
+        quality=chosen_quality(arguments) or Quality.EXACT,
     )
 
     def begin(client: WorkerClient, hooks: Callbacks) -> RequestHandle:

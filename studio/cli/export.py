@@ -294,6 +294,7 @@ async def _export(
     warnings = [
         *_check_warnings(line_checks),
         *speaking.style_warnings(),
+        *speaking.draft_warnings(taken),
         *_length_warnings(items, worker.odd_lengths),
         *(time_warnings(result) if settings.at_times else ()),
         *(retake_warnings(fitting_source.retaken) if fitting_source is not None else ()),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from studio import paths
 from studio.cli.checks import check_policy
-from studio.cli.options import voice_reference
+from studio.cli.options import chosen_quality, voice_reference
 from studio.errors import NothingToSpeak, StudioError, UnusableSetting
 from studio.export.book import BookDetails, lines_with_chapters
 from studio.export.cached_source import request_cache_key
@@ -21,6 +21,7 @@ from studio.export.line_checks import policy_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem, ScriptChapter
 from studio.messages import did_you_mean
+from studio.model.config import Quality
 from studio.model.generations import detect_generation
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.casting import VoiceNames, cast_lines
@@ -33,8 +34,9 @@ from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions,
 from studio.project.importing.tables import Field, Table, mapping_of
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
-from studio.project.requests import synthesis_request
+from studio.project.requests import final_request, synthesis_request
 from studio.project.splitting import SplitMode
+from studio.project.takes import Take
 from studio.text.styles import Styles, load_styles, names_of_styles
 from studio.voices.library import VoiceLibrary
 from studio.voices.voice import name_key
@@ -43,6 +45,8 @@ PROJECT_SUFFIX = ".timbre"
 _MAX_LINE_NUMBER = 1_000_000  # limit for ranges that end far beyond the last line
 # Prefix of the warnings about styles in the JSON output.
 MISSING_STYLE = "missing-style"
+# Prefix of the warning about takes that were spoken as drafts.
+DRAFT = "draft"
 _MOST_NUMBERS = 10
 READABLE_SUFFIXES = (*SCRIPT_SUFFIXES, PROJECT_SUFFIX)
 
@@ -58,6 +62,11 @@ class OpenScript:
     chapters: dict[int, ScriptChapter]  # names of all lines, by number
     book: BookDetails
     project: Project | None = None  # None for a document
+
+    @property
+    def quality(self) -> Quality:
+        """The quality of lines that have none of their own."""
+        return Quality.EXACT if self.project is None else self.project.script.details.quality
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,19 +313,51 @@ class Speaking:
         numbers, model = self._without_style, self._folder.name
         if not numbers:
             return []
-        few = ", ".join(map(str, numbers[:_MOST_NUMBERS])) + (", …" if len(numbers) > _MOST_NUMBERS else "")
         lines = "1 line is" if len(numbers) == 1 else f"{len(numbers)} lines are"
-        return [(MISSING_STYLE, f"{lines} spoken plain, as {model} does not have the style: {few}")]
+        return [(MISSING_STYLE, f"{lines} spoken plain, as {model} does not have the style: {_few(numbers)}")]
 
     def _taken(self) -> ProjectLines:
         project = self._script.project
         if project is None:
             return ProjectLines((), {})
-        fresh = [line.id for _, line in self._script.lines if fresh_take(project, line.id)]
+        fresh = [
+            line.id
+            for _, line in self._script.lines
+            if fresh_take(project, line.id) and self._draft_to_finish(line) is None
+        ]
         return lines_of_project(project, fresh)
+
+    def _draft_to_finish(self, line: Line) -> Take | None:
+        """Return the take of ``line`` if it is a draft of this model, and --quality exact asks for the final one."""
+        project = self._script.project
+        if project is None or chosen_quality(self._arguments) is not Quality.EXACT:
+            return None
+        take = fresh_take(project, line.id)
+        is_of_model = take is not None and take.parameters.model_name == self._folder.name
+        return take if take is not None and is_of_model and take.can_be_final else None
+
+    def _final_request(self, draft: Take) -> SynthesisRequest:
+        assert self._script.project is not None
+        request = final_request(
+            draft,
+            self._script.project.evidence_of(draft.id),
+            voice=self._voice(draft.parameters.voice_name),
+            keeps_leading_silence=self._arguments.keep_leading_silence,
+        )
+        return replace(request, is_streaming=not self._arguments.whole)
+
+    def draft_warnings(self, taken: ProjectLines) -> list[tuple[str, str]]:
+        """Return the code and text of a warning about takes that are exported as drafts."""
+        numbers = [item.index for item in taken.items if taken.take_of_key[item.key].is_draft]
+        if not numbers:
+            return []
+        lines = "1 line is a draft" if len(numbers) == 1 else f"{len(numbers)} lines are drafts"
+        return [(DRAFT, f"{lines}: {_few(numbers)}. --quality exact speaks them again, with the same reading.")]
 
     def _request(self, line: Line, number: int) -> SynthesisRequest:
         arguments = self._arguments
+        if (draft := self._draft_to_finish(line)) is not None:
+            return self._final_request(draft)
         line = replace(line, speed=arguments.speed if line.speed == 1.0 else line.speed)
         if line.style.is_plain:
             line = replace(line, style=LineStyle(preset=arguments.preset, instruct=arguments.instruct))
@@ -328,10 +369,12 @@ class Speaking:
             seed=arguments.seed if line.seed is None else line.seed,
             keeps_leading_silence=arguments.keep_leading_silence,
             styles=self._styles if line.style.preset else None,
+            quality=self._script.quality,
         )
         if request.preset != line.style.preset:
             self._without_style.append(number)
-        return replace(request, is_streaming=not arguments.whole, is_played=False)
+        quality = chosen_quality(arguments) or request.quality
+        return replace(request, is_streaming=not arguments.whole, is_played=False, quality=quality)
 
     @cached_property
     def _styles(self) -> Styles:
@@ -350,3 +393,7 @@ class Speaking:
             transcript = None if name else self._arguments.transcript
             self._voices[choice] = voice_reference(choice, transcript, self._library, self._folder)
         return self._voices[choice]
+
+
+def _few(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:_MOST_NUMBERS])) + (", …" if len(numbers) > _MOST_NUMBERS else "")

@@ -16,6 +16,7 @@ from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.messages import did_you_mean, wording
+from studio.model.config import Quality
 from studio.model.device_kind import DeviceKind
 from studio.model.generations import GENERATIONS, detect_generation
 from studio.pipeline.request import EngineOptions, VoiceReference
@@ -140,7 +141,8 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         help="precision of the flow (default float32)",
     )
     add_machine_options(group)
-    group.add_argument("--flow-steps", type=positive, metavar="N", help="fewer than 10: faster, less accurate")
+    # Replaced by --quality, and kept for scripts: any number of steps, without a measurement.
+    group.add_argument("--flow-steps", type=positive, metavar="N", help=argparse.SUPPRESS)
     group.add_argument(
         "--flow-left-context",
         type=positive,
@@ -271,6 +273,19 @@ def add_speech_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--whole", action="store_true", help="synthesise whole sentences: higher latency, slightly better quality"
     )
+    add_quality_option(parser)
+
+
+def add_quality_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--quality",
+        choices=tuple(quality.value for quality in Quality),
+        help="exact (default): as released; fast: at most 0.3 dB from it; draft: at most 0.8 dB from it, for trying out",
+    )
+
+
+def chosen_quality(arguments: argparse.Namespace) -> Quality | None:
+    return None if arguments.quality is None else Quality(arguments.quality)
 
 
 def add_silence_option(parser: argparse._ActionsContainer) -> None:

@@ -10,7 +10,13 @@ from typing import TextIO
 from studio.messages import printable
 
 _REDRAW_SECONDS = 0.1
-_WORDS = {"load": "loading the model", "voice": "preparing the voice", "speech": "speaking", "save": "saving the voice"}
+_WORDS = {
+    "load": "loading the model",
+    "voice": "preparing the voice",
+    "speech": "speaking",
+    "save": "saving the voice",
+    "quality": "measuring the quality",
+}
 _ERASE_LINE = "\r\x1b[K"
 
 

@@ -25,13 +25,14 @@ from studio.cli.options import (
     add_speech_options,
     add_style_options,
     add_voice_options,
+    chosen_quality,
     positive,
     speaking_place,
     voice_reference,
 )
 from studio.cli.speaking import CheckedSpeech, run_until_cancelled, speak
 from studio.errors import NothingToSpeak
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 from studio.project.importing.text_file import read_text
 from studio.worker.client import WorkerClient
@@ -98,6 +99,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
         sampling=_sampling(arguments),
         first_hop_tokens=arguments.first_hop,
         trims_leading_silence=not arguments.keep_leading_silence,
+        quality=chosen_quality(arguments) or Quality.EXACT,
     )
 
     is_streamed_in = arguments.text == _STANDARD_INPUT

@@ -10,13 +10,16 @@ from studio.cli.options import (
     add_command,
     add_engine_options,
     add_model_option,
+    add_quality_option,
     add_service_options,
+    chosen_quality,
     engine_options,
     model_folder,
 )
 from studio.cli.progress import print_message
 from studio.cli.speaking import run_until_cancelled
 from studio.errors import IncompleteInstallation
+from studio.model.config import Quality
 from studio.system.installation import how_to_serve
 from studio.worker.client import WorkerClient
 
@@ -42,6 +45,7 @@ def add_parser(commands: Commands) -> None:
         examples=EXAMPLES,
     )
     add_service_options(parser, port_note="; 0 chooses one")
+    add_quality_option(parser)
     add_model_option(parser)
     add_engine_options(parser)
 
@@ -77,7 +81,8 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 
     async def serve() -> None:
         async with WorkerClient(folder, engine_options(arguments), start_worker=command_context.start_worker) as client:
-            options = ServiceOptions(folder, arguments.voice, arguments.queue)
+            quality = chosen_quality(arguments) or Quality.EXACT
+            options = ServiceOptions(folder, arguments.voice, arguments.queue, quality)
             service = SpeechService(client, options, command_context.open_library, command_context.open_checks)
             await run_service(service, address, on_ready=on_ready)
 

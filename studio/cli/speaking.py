@@ -25,9 +25,11 @@ from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_de
 from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
 from studio.export.line_checks import LineCheck, LineChecker, Spoken
+from studio.model.config import Quality
 from studio.pipeline.request import (
     AudioChunk,
     EngineDescription,
+    FlowQuality,
     LengthFinding,
     LengthVerdict,
     NetworkFigures,
@@ -252,9 +254,20 @@ def _summary(result: OutputResult) -> list[str]:
         *_network_summary(report.network),
         " · ".join(f"{name} {seconds:.2f} s" for name, seconds in report.stages.items()),
     ]
+    lines += [] if (quality := quality_text(report.quality)) is None else [quality]
     if result.num_underruns:
         lines.append(f"dropouts during playback: {result.num_underruns}")
     return lines
+
+
+def quality_text(quality: FlowQuality) -> str | None:
+    """Return how a reduced quality differs from the exact one, as measured on this computer."""
+    if quality.quality is Quality.EXACT:
+        return None
+    return (
+        f"quality {quality.quality.value}: {quality.distance_db:.2f} dB from exact; "
+        f"the flow takes {quality.relative_seconds:.0%} of its time"
+    )
 
 
 def _network_text(report: SynthesisReport) -> str:
@@ -286,6 +299,14 @@ def _check_summary(line: LineCheck | None) -> list[str]:
         return []
     retries = f" after {line.num_retries} {'retry' if line.num_retries == 1 else 'retries'}" if line.num_retries else ""
     return [f"check: {verdict_name(line.check)}{retries}. {reason(line.check)}"]
+
+
+def quality_values(quality: FlowQuality) -> dict[str, Any]:
+    return {
+        "name": quality.quality.value,
+        "distance_db": quality.distance_db,
+        "relative_flow_seconds": quality.relative_seconds,
+    }
 
 
 def _values(
@@ -320,6 +341,7 @@ def _values(
         },
         "load_seconds": load_seconds,
         "mode": report.mode.value,
+        "quality": quality_values(report.quality),
         "seed": seed,
         "num_speech_tokens": report.num_speech_tokens,
         "spoken_text": list(report.spoken_text),

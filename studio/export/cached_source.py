@@ -18,6 +18,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.target_folder import writing
+from studio.model.config import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.storage.disk import require_regular_file
 
@@ -91,6 +92,11 @@ def request_cache_key(request: SynthesisRequest, model_folder: Path, options: En
     voice = request.voice
     values = asdict(replace(request, voice=replace(voice, clip=Path(), name="")))
     values["voice"] = [_content_hash(voice.clip), voice.transcript]
+    # Keys made before these fields existed remain valid.
+    if (quality := values.pop("quality")) is not Quality.EXACT:
+        values["quality"] = quality.value
+    if not values["known_tokens"]:
+        del values["known_tokens"]
     run = {name: value for name, value in asdict(options).items() if name not in _INAUDIBLE_OPTIONS}
     if not run["wanted_engines"]:  # keys made before this option existed remain valid
         del run["wanted_engines"]

@@ -135,7 +135,10 @@ class WorkerSource:
             return (await self._speak_once(key, self._requests[key], in_batch=in_batch)).waveform
 
         async def speak(seed: int) -> Spoken:
-            return await self._speak_once(key, replace(self._requests[key], seed=seed), in_batch=in_batch)
+            request = self._requests[key]
+            if seed != request.seed:
+                request = replace(request, seed=seed, known_tokens=())
+            return await self._speak_once(key, request, in_batch=in_batch)
 
         attempts = await self._checker.speak(self._requests[key].seed, speak)
         line = LineCheck(attempts.best_check, attempts.seeds[attempts.best], attempts.num_retries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from studio.model.config import Quality
 from studio.project.lines import LineStyle
 from studio.take_checks.policy import ProjectCheckPolicy
 
@@ -30,6 +31,7 @@ class ProjectDetails:
         columns: Names of the columns of the imported table, in order, for exports.
         guide_track: Path of the video or audio file that a dubbing follows.
         checks: Settings of the project for checks of takes.
+        quality: Quality of new takes of lines that have none of their own.
     """
 
     title: str = ""
@@ -40,3 +42,4 @@ class ProjectDetails:
     columns: tuple[str, ...] = ()
     guide_track: str | None = None
     checks: ProjectCheckPolicy = ProjectCheckPolicy()
+    quality: Quality = Quality.EXACT

@@ -3,6 +3,8 @@
 Decision: the hash of a line does not include the seed. Reason: every take is a valid reading of its line, and the user
 chooses by listening. Pauses, locks and file names do not affect the audio either.
 
+Decision: the hash does not include the quality. Reason: a draft is marked, and becomes final with the same reading.
+
 Decision: a voice is identified by its clip and transcript, not by its name. Reason: renaming a voice does not change
 the audio, but correcting the transcript or replacing the clip does. If the library does not contain a voice, for
 example because the script comes from another computer, it is compared by name.

@@ -11,7 +11,7 @@ from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_G
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
 from studio.messages import Message, wording
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 
 LONGEST_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3
@@ -79,6 +79,7 @@ class Line:
         speed: The speaking rate. Takes of another speed are stretched to it.
         seed: The seed of its takes, or None to draw one for each take.
         sampling: The sampling options, or None for the defaults of the model.
+        quality: The quality of new takes, or None for that of the project.
         is_locked: Whether the line is protected from accidental editing and speaking.
         file_name: The name of the exported file, without suffix. It may contain folders, separated by ``/``.
         character: The speaker, as named in the imported script.
@@ -111,6 +112,7 @@ class Line:
     fade_in_seconds: float = 0.0
     fade_out_seconds: float = 0.0
     columns: Mapping[str, str] = field(default_factory=dict)
+    quality: Quality | None = None
 
     def __post_init__(self) -> None:
         _require(wording("The speed"), self.speed, SLOWEST_SPEED, FASTEST_SPEED)

@@ -117,6 +117,8 @@ class TakeRecorder:
                 mode=report.mode.value,
                 engine=report.engine,
                 odd_length=report.odd_lengths[0].verdict if report.odd_lengths else None,
+                quality=report.quality.quality,
+                quality_distance_db=report.quality.distance_db,
             )
             take = replace(
                 take,

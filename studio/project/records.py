@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import asdict, astuple, replace
 from dataclasses import fields as fields_of
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.check_records import check_from, check_json, policy_from, policy_values
 from studio.project.details import CastMember, ProjectDetails
@@ -39,11 +39,15 @@ _MOST_SECONDS = 1e7  # four months
 _MOST = 1_000_000_000
 _NUM_FIGURES = len(fields_of(NetworkFigures))
 _LEAST_SHARE = 0.001
+_Default = TypeVar("_Default")
 _UNKNOWN_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 # Fields of lines in the column ``details``.
 _LINE_DETAILS = frozenset(
-    ("character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds", "columns")
-)
+    (
+        "character", "heading", "is_spoken", "note", "slot", "gain_db", "fade_in_seconds", "fade_out_seconds",
+        "columns", "quality",
+    )
+)  # fmt: skip
 
 
 def line_row(line: Line, rank: int) -> dict[str, Any]:
@@ -60,6 +64,7 @@ def line_row(line: Line, rank: int) -> dict[str, Any]:
         fade_in_seconds=line.fade_in_seconds or None,
         fade_out_seconds=line.fade_out_seconds or None,
         columns=dict(line.columns) or None,
+        quality=line.quality and line.quality.value,
     )
     return row
 
@@ -97,6 +102,7 @@ def line_from(row: Row, replaced: list[str]) -> Line:
         fade_in_seconds=details.number("fade_in_seconds", 0.0, LONGEST_FADE_SECONDS, 0.0),
         fade_out_seconds=details.number("fade_out_seconds", 0.0, LONGEST_FADE_SECONDS, 0.0),
         columns=details.texts("columns"),
+        quality=_quality_from(details, None),
     )
 
 
@@ -112,6 +118,7 @@ def take_row(take: Take) -> dict[str, Any]:
     parameters = row.pop("parameters")
     if take.parameters.odd_length is not None:
         parameters["odd_length"] = take.parameters.odd_length.value
+    parameters["quality"] = take.parameters.quality.value
     row["recipe"] = json.dumps(parameters, ensure_ascii=False)
     trims = {name: row.pop(name) or None for name in ("trim_start_seconds", "trim_end_seconds")}
     network = row.pop("network")
@@ -174,6 +181,7 @@ def project_row(details: ProjectDetails) -> dict[str, Any]:
         columns=list(details.columns) or None,
         guide_track=details.guide_track,
         checks=policy_values(details.checks) or None,
+        quality=None if details.quality is Quality.EXACT else details.quality.value,
     )
     return {"details": text, "cover": details.cover}
 
@@ -193,6 +201,7 @@ def project_details_from(row: Row, replaced: list[str]) -> ProjectDetails:
         columns=details.text_list("columns"),
         guide_track=details.optional_text("guide_track"),
         checks=policy_from(details.object("checks")),
+        quality=_quality_from(details, Quality.EXACT),
     )
 
 
@@ -247,6 +256,8 @@ def _parameters_from(fields: Fields) -> TakeParameters:
         speed=fields.number("speed", SLOWEST_SPEED, FASTEST_SPEED, 1.0),
         sampling=_sampling_from(fields.object("sampling")),
         odd_length=_odd_length_from(fields),
+        quality=_quality_from(fields, Quality.EXACT),
+        quality_distance_db=fields.number("quality_distance_db", 0.0, _MOST, 0.0),
         engine=fields.texts("engine"),
         versions=fields.texts("versions"),
     )
@@ -258,6 +269,14 @@ def _odd_length_from(fields: Fields) -> LengthVerdict | None:
         return None if value is None else LengthVerdict(value)
     except ValueError:
         return fields.replace("odd_length", None)
+
+
+def _quality_from(fields: Fields, default: _Default) -> Quality | _Default:
+    value = fields.optional_text("quality")
+    try:
+        return default if value is None else Quality(value)
+    except ValueError:
+        return fields.replace("quality", default)
 
 
 def _style_from(fields: Fields) -> LineStyle:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from studio import __version__
-from studio.pipeline.request import ConversionRequest, EngineDescription, Mode, SynthesisRequest, VoiceReference
+from studio.model.config import Quality
+from studio.pipeline.request import (
+    ConversionRequest,
+    EngineDescription,
+    KnownTokens,
+    Mode,
+    SentenceEvidence,
+    SynthesisRequest,
+    VoiceReference,
+)
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineStyle
-from studio.project.takes import TakeParameters
+from studio.project.takes import Take, TakeParameters
 from studio.text.styles import Styles
 
 # Generations whose models were trained on the phones of ``studio.text.tags.PHONES``.
@@ -38,10 +47,11 @@ def synthesis_request(
     is_played: bool = True,
     keeps_leading_silence: bool = False,
     styles: Styles | None = None,
+    quality: Quality = Quality.EXACT,
 ) -> SynthesisRequest:
     """Return the request for ``line``. ``seed`` is the seed of the line or, if it has none, a random one.
 
-    If ``is_played``, the audio is played during synthesis. ``styles`` are the model's styles, if known: a line whose
+    ``quality`` is that of the project, for lines without their own. If ``is_played``, the audio is played during synthesis. ``styles`` are the model's styles, if known: a line whose
     preset is missing from them is spoken in the default style.
     """
     style = line.style if styles is None else supported_style(line.style, styles)
@@ -55,6 +65,31 @@ def synthesis_request(
         sampling=line.sampling,
         is_played=is_played,
         trims_leading_silence=not keeps_leading_silence,
+        quality=line.quality or quality,
+    )
+
+
+def final_request(
+    draft: Take, evidence: Sequence[SentenceEvidence], *, voice: VoiceReference, keeps_leading_silence: bool = False
+) -> SynthesisRequest:
+    """Return the request that speaks ``draft`` exactly, with the same speech tokens, if ``evidence`` has them.
+
+    Otherwise the seed gives the same tokens, unless the engine of the language model has changed.
+    """
+    parameters = draft.parameters
+    return SynthesisRequest(
+        text=parameters.text,
+        voice=voice,
+        instruct=parameters.style.instruct or None,
+        preset=parameters.style.preset or None,
+        speed=parameters.speed,
+        seed=draft.seed,
+        sampling=parameters.sampling,
+        is_played=False,
+        trims_leading_silence=not keeps_leading_silence,
+        known_tokens=tuple(
+            KnownTokens(sentence.spoken_text, sentence.speech_tokens) for sentence in evidence if sentence.speech_tokens
+        ),
     )
 
 
@@ -66,10 +101,11 @@ def take_parameters(
     voice_sha256: str,
     voice_key: str,
     engine: EngineDescription,
+    draft: Take | None = None,
 ) -> TakeParameters:
     """Return the parameters needed to repeat ``request``, which was created from ``line`` and ``dictionary``.
 
-    For a voice conversion, the text is the name of the source file.
+    A request that speaks ``draft`` exactly was created from the line of that time. For a voice conversion, the text is the name of the source file.
     """
     style, omitted = line.style, None
     if isinstance(request, SynthesisRequest):
@@ -78,7 +114,7 @@ def take_parameters(
     return TakeParameters(
         text=request.source.name if isinstance(request, ConversionRequest) else request.text,
         seed=request.seed,
-        line_fingerprint=fingerprint(line, dictionary),
+        line_fingerprint=fingerprint(line, dictionary) if draft is None else draft.parameters.line_fingerprint,
         mode=(Mode.CONVERSION if isinstance(request, ConversionRequest) else request.mode).value,
         voice_name=request.voice.name or line.voice or "",
         voice_sha256=voice_sha256,
@@ -89,6 +125,7 @@ def take_parameters(
         omitted_style=omitted,
         speed=request.speed,
         sampling=None if isinstance(request, ConversionRequest) else request.sampling,
+        quality=request.quality,
         engine=dict(engine.stages),
         versions=dict(library_versions()),
     )

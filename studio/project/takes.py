@@ -8,8 +8,8 @@ from datetime import datetime
 
 from studio.audio.edits import AudioEdits
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.model.config import SamplingOptions
-from studio.pipeline.request import LengthVerdict, NetworkFigures
+from studio.model.config import Quality, SamplingOptions
+from studio.pipeline.request import LengthVerdict, Mode, NetworkFigures
 from studio.project.lines import Line, LineStyle
 from studio.take_checks.records import TakeCheck, Verdict
 
@@ -27,6 +27,8 @@ class TakeParameters:
         style: The style in which the take was spoken.
         omitted_style: The style preset of the line if the model does not have it. The take is then spoken without a style.
         odd_length: Set if the speech is too short or too long for the text.
+        quality: The quality of the flow. A take that is not exact is a draft.
+        quality_distance_db: The measured distance of that quality to the exact one.
         engine: The engine and precision of each stage.
         versions: The version of each library.
     """
@@ -46,6 +48,8 @@ class TakeParameters:
     speed: float = 1.0
     sampling: SamplingOptions | None = None
     odd_length: LengthVerdict | None = None
+    quality: Quality = Quality.EXACT
+    quality_distance_db: float = 0.0
     engine: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,6 +97,16 @@ class Take:
         if self.check is not None and self.check.verdict is not Verdict.NOT_CHECKED:
             return self.check.needs_review
         return self.parameters.odd_length is not None and not (self.check is not None and self.check.is_accepted)
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the take was spoken in a reduced quality."""
+        return self.parameters.quality is not Quality.EXACT
+
+    @property
+    def can_be_final(self) -> bool:
+        """Whether the take is a draft that can be spoken exactly. The recording of a conversion is not stored."""
+        return self.is_draft and self.is_complete and self.parameters.mode != Mode.CONVERSION.value
 
     @property
     def seed(self) -> int:

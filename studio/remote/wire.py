@@ -71,7 +71,7 @@ def speech_body(request: SynthesisRequest, sha256: str) -> dict[str, Any]:
 
 def conversion_body(request: ConversionRequest, sha256: str) -> dict[str, Any]:
     """Return the JSON form of ``request`` without its recording."""
-    values = {name: getattr(request, name) for name in ("speed", "seed", "is_streaming")}
+    values = {name: encode(getattr(request, name)) for name in ("speed", "seed", "is_streaming", "quality")}
     return values | {"voice": voice_body(request.voice, sha256)}
 
 

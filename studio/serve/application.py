@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 import studio
 from studio.errors import BadRequest, StudioError
+from studio.model.config import Quality
 from studio.serve.access import AccessControl, AccessRules
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved
@@ -95,13 +96,14 @@ def _add_speech(app: FastAPI, service: SpeechService) -> None:
         response_format: Annotated[FormatName, Form()] = "wav",
         speed: Annotated[Speed, Form()] = 1.0,
         seed: Annotated[Seed, Form()] = 0,
+        quality: Annotated[Quality | None, Form()] = None,
         sample_rate: Annotated[SampleRate | None, Form()] = None,
     ) -> Response:
         """Convert a recording to another voice."""
         stack = contextlib.ExitStack()
         try:
             source = await asyncio.to_thread(stack.enter_context, saved(file))
-            converted = await service.conversion(source, voice, speed=speed, seed=seed)
+            converted = await service.conversion(source, voice, speed=speed, seed=seed, quality=quality)
         except BaseException:
             stack.close()
             raise

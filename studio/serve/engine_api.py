@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 import studio
 from studio.errors import BadRequest
-from studio.model.config import SamplingOptions
-from studio.pipeline.request import ConversionRequest, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.model.config import Quality, SamplingOptions
+from studio.pipeline.request import ConversionRequest, KnownTokens, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote import wire
 from studio.remote.records import encode
 from studio.serve.backend import ServedSpeech
@@ -34,6 +34,8 @@ from studio.worker.request_handle import Callbacks, StartTime
 
 _LARGEST_DESCRIPTION_BYTES = 256 << 10
 _ID = 0
+_MOST_SENTENCES = LONGEST_INPUT
+_MOST_SENTENCE_TOKENS = 10_000
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
 Sha256 = Annotated[str, StringConstraints(pattern=re.compile(r"^[0-9a-f]{64}$"))]
 
@@ -53,6 +55,11 @@ class SamplingBody(BaseModel):
     repetition_ratio: Share
 
 
+class KnownTokensBody(BaseModel):
+    spoken_text: str = Field(max_length=LONGEST_INPUT)
+    speech_tokens: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, max_length=_MOST_SENTENCE_TOKENS)
+
+
 class EngineSpeechBody(BaseModel):
     """A ``SynthesisRequest``."""
 
@@ -68,11 +75,14 @@ class EngineSpeechBody(BaseModel):
     first_hop_tokens: int | None = Field(None, ge=1, le=1_000)
     is_played: bool = True
     trims_leading_silence: bool = False
+    quality: Quality = Quality.EXACT
+    known_tokens: list[KnownTokensBody] = Field([], max_length=_MOST_SENTENCES)
 
     def request(self, voice: VoiceReference) -> SynthesisRequest:
         values: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields}
         sampling = None if self.sampling is None else SamplingOptions(**self.sampling.model_dump())
-        return SynthesisRequest(**values | {"voice": voice, "sampling": sampling})
+        known = tuple(KnownTokens(known.spoken_text, tuple(known.speech_tokens)) for known in self.known_tokens)
+        return SynthesisRequest(**values | {"voice": voice, "sampling": sampling, "known_tokens": known})
 
 
 class EngineConversionBody(BaseModel):
@@ -82,6 +92,7 @@ class EngineConversionBody(BaseModel):
     speed: Speed = 1.0
     seed: Seed = 0
     is_streaming: bool = True
+    quality: Quality = Quality.EXACT
 
 
 class SpellingBody(BaseModel):
@@ -137,7 +148,7 @@ class EngineApi:
         stack = contextlib.ExitStack()
         try:
             source = await asyncio.to_thread(stack.enter_context, saved(file))
-            wanted = ConversionRequest(source, voice, speed=body.speed, seed=body.seed, is_streaming=body.is_streaming)
+            wanted = ConversionRequest(source, voice, **body.model_dump(exclude={"voice"}))
             hooks = _StreamHooks()
             answer = self._stream(self._service.convert(wanted, client_key(request), hooks=hooks.callbacks), hooks)
         except BaseException:

@@ -65,7 +65,7 @@ class EventForm:
         return _event({"type": "speech.audio.delta", "audio": base64.b64encode(encoded).decode()}) if encoded else b""
 
     def end(self, _report: SynthesisReport, ending: SpeechEnd) -> bytes:
-        return _event({"type": "speech.audio.done", **ending.model_dump(exclude_unset=True)})
+        return _event({"type": "speech.audio.done", **ending.model_dump(mode="json", exclude_unset=True)})
 
     def error(self, error: StudioError) -> bytes:
         return _event({"type": "error", **error_body(error)})
@@ -91,7 +91,7 @@ class JsonForm:
             "response_format": self._format_name,
             "sample_rate": self._sample_rate or report.sample_rate,
         }
-        return _json(whole | ending.model_dump(exclude_unset=True))
+        return _json(whole | ending.model_dump(mode="json", exclude_unset=True))
 
     def error(self, _error: StudioError) -> bytes:
         return b""
@@ -198,7 +198,7 @@ class SpeechResponse:
     async def _end(self, speech: ServedSpeech) -> bytes:
         report = speech.report
         assert report is not None
-        ending = SpeechEnd(usage=_usage(report))
+        ending = SpeechEnd(usage=_usage(report), quality=report.quality.quality)
         if self._requested_words is not None:
             ending.words = await self._requested_words.words(self._text, report)
         return self._form.end(report, ending)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.model.config import Quality
 
 LONGEST_INPUT = 20_000  # characters, some 25 minutes of speech
 _LONGEST_NAME = 200
@@ -33,6 +34,10 @@ class SpeechOptionsBody(BaseModel):
     preset: Name | None = Field(None, description="Id of a style, such as emotion.happy.")
     speed: Speed = 1.0
     seed: Seed = Field(0, description="The same seed and text give the same audio.")
+    quality: Quality | None = Field(
+        None,
+        description="exact: as released; fast: at most 0.3 dB from it; draft: at most 0.8 dB. By default that of the service.",
+    )
     sample_rate: SampleRate | None = Field(None, description="In hertz; by default the sample rate of the model.")
     timestamp_granularities: list[Literal["word"]] = Field(
         default=[],
@@ -71,6 +76,9 @@ class SpeechEnd(BaseModel):
     """The facts that are known after the last audio."""
 
     usage: Usage
+    quality: Quality = Field(
+        Quality.EXACT, description="The quality in which it was spoken: exact if the model or its engine has no other."
+    )
     words: list[SpokenWord] | None = Field(
         default=None,
         description="Only on request. Words that are not found in the speech are left out; null if it cannot be aligned.",

@@ -11,6 +11,7 @@ from pathlib import Path
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
 from studio.export.line_checks import CheckQueue
+from studio.model.config import Quality
 from studio.model.generations import detect_generation
 from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
 from studio.serve.backend import ServedSpeech, SpeechBackend
@@ -45,6 +46,7 @@ class ServiceOptions:
     model_folder: Path
     default_voice: str = ""
     most_waiting: int = DEFAULT_QUEUE
+    default_quality: Quality = Quality.EXACT
 
 
 class SpeechService:
@@ -105,12 +107,16 @@ class SpeechService:
             speed=body.speed,
             seed=body.seed,
             trims_leading_silence=True,
+            quality=body.quality or self.options.default_quality,
         )
 
-    async def conversion(self, source: Path, voice_name: str, *, speed: float, seed: int) -> ConversionRequest:
+    async def conversion(
+        self, source: Path, voice_name: str, *, speed: float, seed: int, quality: Quality | None = None
+    ) -> ConversionRequest:
         """Return the request to convert a recording. Raises the errors of :meth:`request`."""
         voice = await asyncio.to_thread(self._named_voice, voice_name)
-        return ConversionRequest(source, voice, speed=speed, seed=seed)
+        quality = quality or self.options.default_quality
+        return ConversionRequest(source, voice, speed=speed, seed=seed, quality=quality)
 
     def speak(
         self,

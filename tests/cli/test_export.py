@@ -13,9 +13,19 @@ import pytest
 import soundfile
 
 from studio.cli import export_script
+from studio.model.config import Quality
 from studio.model.generations import COSYVOICE3
-from studio.pipeline.request import Mode, SynthesisReport, SynthesisRequest, VoiceReference
-from studio.project.changes import AddTake, InsertLines
+from studio.pipeline.request import (
+    FlowQuality,
+    KnownTokens,
+    Mode,
+    SentenceEvidence,
+    SynthesisReport,
+    SynthesisRequest,
+    VoiceReference,
+)
+from studio.project.changes import AddTake, EditDetails, InsertLines
+from studio.project.details import ProjectDetails
 from studio.project.lines import Line
 from studio.project.project import Project
 from studio.project.takes import TakeParameters
@@ -276,6 +286,59 @@ def test_fresh_takes_of_a_project_are_reused(timbre, spoken) -> None:  # type: i
     assert export(timbre, "talk.timbre", out="again").status == 0
     assert Path("talk.timbre").read_bytes() == before
     assert len(spoken()) == 2
+
+
+def project_with_drafts(path: Path) -> None:
+    """A project of drafts, with a draft of the model ``quiet``, one of another model, and two lines without a take."""
+    with Project.create(path.parent / "drafts-of-test") as project:
+        project.apply(EditDetails(ProjectDetails(quality=Quality.DRAFT)))
+        lines = (
+            Line("a", "A draft of this model.", "Anna"),
+            Line("b", "A draft of another.", "Anna"),
+            Line("c", "A line never spoken.", "Anna"),
+            Line("d", "A fast line.", "Anna", quality=Quality.FAST),
+        )
+        project.apply(InsertLines(0, lines))
+        for line, model in zip(lines, ("quiet", "other"), strict=False):
+            parameters = TakeParameters(
+                line.text, 3, project.fingerprint_of(line.id), "zero-shot", "Anna", "", model, f"weights of {model}"
+            )
+            recorder = project.begin_take(line.id, parameters, RATE)
+            recorder.append(np.zeros(5_000, np.float32))
+            evidence = (SentenceEvidence(line.text, 0.0, 0.2, (5, 6, 7)),)
+            report = SynthesisReport(
+                0.1, 0.2, 0.3, RATE, Mode.ZERO_SHOT, 3, {}, {}, evidence=evidence,
+                quality=FlowQuality(Quality.DRAFT, 0.5, 0.3),
+            )  # fmt: skip
+            project.apply(AddTake(recorder.finish(report), is_chosen=True))
+        project.save(path)
+
+
+def test_drafts_are_exported_with_a_warning_and_lines_spoken_in_their_quality(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    project_with_drafts(Path("talk.timbre").absolute())
+    ran = export(timbre, "talk.timbre", "--json")
+    assert ran.status == 0, ran.err
+    assert spoken() == ["A line never spoken.", "A fast line."]
+    assert [request.quality for request in timbre.opened[-1].requests] == [Quality.DRAFT, Quality.FAST]
+    assert json.loads(ran.out)["warnings"] == [
+        "draft: 2 lines are drafts: 1, 2. --quality exact speaks them again, with the same reading."
+    ]
+
+
+def test_quality_exact_makes_the_drafts_of_the_model_final(timbre, spoken) -> None:  # type: ignore[no-untyped-def]
+    project_with_drafts(Path("talk.timbre").absolute())
+    ran = export(timbre, "talk.timbre", "--quality", "exact", "--json")
+    assert ran.status == 0, ran.err
+    requests = timbre.opened[-1].requests
+    assert [request.text for request in requests] == [
+        "A draft of this model.", "A line never spoken.", "A fast line."
+    ]  # fmt: skip
+    assert {request.quality for request in requests} == {Quality.EXACT}
+    assert requests[0].seed == 3
+    assert requests[0].known_tokens == (KnownTokens("A draft of this model.", (5, 6, 7)),)
+    assert json.loads(ran.out)["warnings"] == [
+        "draft: 1 line is a draft: 2. --quality exact speaks them again, with the same reading."
+    ]
 
 
 def test_failed_lines_are_reported_and_the_others_exported(timbre, spoken) -> None:  # type: ignore[no-untyped-def]

@@ -19,7 +19,7 @@ from terminal import Terminal
 from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
 from studio.errors import DiskFull
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 
 pytestmark = pytest.mark.timeout(60)
@@ -28,6 +28,7 @@ EXPECTED_KEYS = {
     "notes", "model", "load_seconds", "mode", "seed", "num_speech_tokens", "spoken_text", "warnings", "output",
     "promised_start_seconds", "play_start_seconds", "underruns", "check", "network_seconds", "queue_seconds",
     "server_real_time_factor", "network_delay_seconds",
+    "quality",
 }  # fmt: skip
 
 
@@ -90,7 +91,7 @@ def test_leading_silence_is_kept_only_with_the_option(timbre: Terminal, clip: Pa
 def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     ran = timbre(
         "say", "text", "--voice", clip, "--transcript", "What is said.", "--instruct", "softly", "--speed", "1.5",
-        "--seed", "3", "--whole", "--as-written", "--top-p", "0.5", "--top-k", "9", "--first-hop", "25", "-o", "o.wav",
+        "--seed", "3", "--quality", "fast", "--whole", "--as-written", "--top-p", "0.5", "--top-k", "9", "--first-hop", "25", "-o", "o.wav",
         "--device", "cuda", "--precision", "int8", "--flow-precision", "bfloat16", "--threads", "2", "--variant", "rl",
         "--flow-steps", "5", "--flow-left-context", "100", "--repetition-window", "8", "--repetition-ratio", "0.2",
     )  # fmt: skip
@@ -99,11 +100,22 @@ def test_every_option_reaches_the_model(timbre: Terminal, clip: Path) -> None:
     assert (request.voice.clip, request.voice.transcript, request.voice.name) == (clip, "What is said.", "prompt_a")
     assert (request.instruct, request.preset, request.speed, request.seed) == ("softly", None, 1.5, 3)
     assert (request.is_streaming, request.text_is_normalized, request.first_hop_tokens) == (False, True, 25)
+    assert request.quality is Quality.FAST
     assert request.sampling == SamplingOptions(top_p=0.5, top_k=9, window_tokens=8, repetition_ratio=0.2)
     options = timbre.opened[0].options
     assert (options.device, options.speech_lm_precision, options.flow_precision) == ("cuda", "int8", "bfloat16")
     assert (options.num_threads, options.variant, options.flow_steps) == (2, "rl", 5)
     assert options.flow_left_context_frames == 100
+
+
+def test_a_reduced_quality_is_reported_in_words_and_numbers(timbre: Terminal, clip: Path) -> None:
+    ran = timbre("say", "text", "--voice", clip, "-o", "o.wav", "--json", "--quality", "draft")
+    assert "quality draft: 0.25 dB from exact; the flow takes 50% of its time" in ran.err
+    assert ran.json["quality"] == {"name": "draft", "distance_db": 0.25, "relative_flow_seconds": 0.5}
+    exact = timbre("say", "text", "--voice", clip, "-o", "o.wav", "--json")
+    assert "quality" not in exact.err
+    assert exact.json["quality"] == {"name": "exact", "distance_db": 0.0, "relative_flow_seconds": 1.0}
+    assert timbre("say", "text", "--voice", clip, "-o", "o.wav", "--quality", "best").status == 2
 
 
 def test_the_default_request_has_no_options(timbre: Terminal, clip: Path) -> None:

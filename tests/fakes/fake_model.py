@@ -17,12 +17,14 @@ import numpy as np
 from studio.audio.files import read_audio
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import ModelNotFound, NothingToSpeak
+from studio.model.config import Quality
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
     EngineDescription,
     EngineOptions,
+    FlowQuality,
     LengthFinding,
     LengthVerdict,
     Mode,
@@ -52,6 +54,11 @@ def open_fake(folder: Path, options: EngineOptions) -> FakeModel:
 def open_talkative(folder: Path, options: EngineOptions) -> FakeModel:
     print("the fake model is open")  # noqa: T201 - as libraries do
     return open_fake(folder, options)
+
+
+def _quality_of(request: SynthesisRequest | ConversionRequest) -> FlowQuality:
+    """Return invented measurements of a quality that is not exact."""
+    return FlowQuality() if request.quality is Quality.EXACT else FlowQuality(request.quality, 0.25, 0.5)
 
 
 class FakeModel:
@@ -100,7 +107,8 @@ class FakeModel:
             spoken.append(piece)
         is_odd = "babble" in request.text or ("mumble" in request.text and request.is_played)
         odd = (LengthFinding(request.text, LengthVerdict.TOO_LONG),) if is_odd else ()
-        return replace(self._report(request.mode, "".join(spoken)), odd_lengths=odd)
+        report = self._report(request.mode, "".join(spoken))
+        return replace(report, odd_lengths=odd, quality=_quality_of(request))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         self.requests.append(request)
@@ -108,7 +116,7 @@ class FakeModel:
             read_audio(request.source)
         words = "converted speech wait" if "wait" in request.source.stem else "converted speech"
         yield from self._speak(words, control)
-        return self._report(Mode.CONVERSION, "")
+        return replace(self._report(Mode.CONVERSION, ""), quality=_quality_of(request))
 
     def watch_engines(self, on_status: Callable[[EngineStatus], None]) -> None: ...
 

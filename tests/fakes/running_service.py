@@ -15,6 +15,7 @@ from fake_model import open_fake
 from thread_worker import ThreadWorker
 
 from studio.export.line_checks import CheckQueue
+from studio.model.config import Quality
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.voices.library import VoiceLibrary
@@ -63,6 +64,7 @@ def serve(
     open_checks: Callable[[], CheckQueue] = FakeChecks,
     most_waiting: int = 64,
     default_voice: str = "",
+    default_quality: Quality = Quality.EXACT,
 ) -> Iterator[RunningService]:
     started = threading.Event()
     running: list[RunningService] = []
@@ -72,7 +74,7 @@ def serve(
     async def work() -> None:
         tasks.append(asyncio.current_task())  # type: ignore[arg-type]
         async with WorkerClient(folder, start_worker=start_worker) as client:
-            options = ServiceOptions(folder, default_voice, most_waiting)
+            options = ServiceOptions(folder, default_voice, most_waiting, default_quality)
             speech_service = SpeechService(client, options, lambda: library, open_checks)
 
             def on_ready(url: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from full_records import FULL_CHECK, full
 from project_samples import RATE, parameters, sound
 
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
 from studio.project.details import CastMember, ProjectDetails
@@ -42,6 +42,7 @@ DETAILS = full(
         columns=("ID", "Text"),
         guide_track="/videos/harbour.mp4",
         checks=ProjectCheckPolicy(CheckMode.RETRY, 3, Strictness.STRICT, "SenseVoiceSmall"),
+        quality=Quality.FAST,
     ),
     besides=STYLE_FIELDS,
 )
@@ -62,6 +63,8 @@ TAKE = full(
             speed=1.25,
             sampling=SAMPLING,
             odd_length=LengthVerdict.TOO_LONG,
+            quality=Quality.DRAFT,
+            quality_distance_db=0.75,
             engine={"flow": "torch, float32"},
             versions={"torch": "2.9"},
         ),
@@ -102,6 +105,7 @@ LINE = full(
         fade_in_seconds=0.1,
         fade_out_seconds=0.5,
         columns={"ID": "d0001", "备注": "慢"},
+        quality=Quality.DRAFT,
     ),
     besides=STYLE_FIELDS,
 )

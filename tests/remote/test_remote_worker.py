@@ -25,10 +25,11 @@ from studio.errors import (
     UnknownService,
     UnreadableClip,
 )
-from studio.model.config import SamplingOptions
+from studio.model.config import Quality, SamplingOptions
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
+    KnownTokens,
     SynthesisReport,
     SynthesisRequest,
     VoiceReference,
@@ -115,6 +116,8 @@ def test_all_options_arrive(service: RunningService, models: list[FakeModel], cl
         first_hop_tokens=12,
         is_played=False,
         trims_leading_silence=True,
+        quality=Quality.DRAFT,
+        known_tokens=(KnownTokens("one", (1, 2, 3)),),
     )
     speak(client_of(service.url), request)
     arrived = models[-1].requests[-1]

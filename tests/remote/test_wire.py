@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from studio.messages import wording
+from studio.model.config import Quality
 from studio.pipeline.request import (
     AudioChunk,
+    FlowQuality,
     LengthFinding,
     LengthVerdict,
     Mode,
@@ -35,6 +37,7 @@ REPORT = SynthesisReport(
     odd_lengths=(LengthFinding("one", LengthVerdict.TOO_LONG),),
     evidence=(SentenceEvidence("one", 0.1, 1 / 3, (1, 2), ("o", "ne"), True, 3, (0.5,), (), 0.04),),
     voice_was_cached=True,
+    quality=FlowQuality(Quality.DRAFT, 0.5, 0.25),
     device_memory_bytes=2**40,
 )
 NESTED = wording("{name} is gone.{more}", name="Anna", more=wording(" Again {n}.", n=3))

@@ -18,11 +18,14 @@ import psutil
 import pytest
 import running_service
 import soundfile
-from fake_model import CHUNK_SAMPLES
+from fake_model import CHUNK_SAMPLES, FakeModel, open_fake
 from running_service import RunningService, Serve
 from thread_worker import ThreadWorker
 from waiting import wait_until
 from websockets.asyncio.client import connect
+
+from studio.model.config import Quality
+from studio.pipeline.request import EngineOptions
 
 pytestmark = pytest.mark.timeout(300)
 CLIP = Path(__file__).parents[1] / "reference" / "inputs" / "prompt_a.wav"
@@ -82,6 +85,30 @@ def test_a_recording_is_converted(service: RunningService) -> None:
         f"{service.url}/v1/audio/conversions", data={"voice": "Ada"}, files={"file": ("speech.wav", b"no sound")}
     )
     assert (broken.status_code, broken.json()["error"]["code"]) == (400, "unreadable-clip")
+
+
+def test_quality_is_that_of_the_request_or_of_the_service(serve: Serve) -> None:
+    models: list[FakeModel] = []
+
+    def open_recorded(folder: Path, options: EngineOptions) -> FakeModel:
+        models.append(open_fake(folder, options))
+        return models[-1]
+
+    with serve(start_worker=lambda: ThreadWorker(open_recorded), default_quality=Quality.FAST) as service:
+        ends = [
+            speak(service, "one", stream_format="json", **values).json()
+            for values in ({}, {"quality": "draft"}, {"quality": "exact"})
+        ]
+        assert speak(service, "one", quality="best").status_code == 400
+        httpx2.post(
+            f"{service.url}/v1/audio/conversions",
+            data={"voice": "Ada", "response_format": "pcm", "quality": "draft"},
+            files={"file": ("speech.wav", CLIP.read_bytes())},
+            timeout=60,
+        )
+    assert [end["quality"] for end in ends] == ["fast", "draft", "exact"]
+    qualities = [request.quality for request in models[-1].requests]
+    assert qualities == [Quality.FAST, Quality.DRAFT, Quality.EXACT, Quality.DRAFT]
 
 
 def test_styles_and_states_are_described(service: RunningService) -> None:
