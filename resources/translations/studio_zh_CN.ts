@@ -140,6 +140,22 @@
         <translation>用另一个种子重读所选行</translation>
     </message>
     <message>
+        <source>Make drafts final</source>
+        <translation>将草稿转为成品</translation>
+    </message>
+    <message>
+        <source>Speak the drafts of the selected lines again exactly, with the same reading</source>
+        <translation>以相同的读法精确重新朗读所选行的草稿</translation>
+    </message>
+    <message>
+        <source>Quality of this script…</source>
+        <translation>此脚本的质量…</translation>
+    </message>
+    <message>
+        <source>Choose between exact takes and faster drafts</source>
+        <translation>选择精确的版本或更快的草稿</translation>
+    </message>
+    <message>
         <source>Check takes</source>
         <translation>检查版本</translation>
     </message>
@@ -1248,6 +1264,13 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Stop export</source>
         <translation>停止导出</translation>
+    </message>
+</context>
+<context>
+    <name>DraftsController</name>
+    <message>
+        <source>The selected lines have no draft that can be made final.</source>
+        <translation>所选行没有可以转为成品的草稿。</translation>
     </message>
 </context>
 <context>
@@ -2898,6 +2921,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请先选用本机的模型。</translation>
     </message>
     <message>
+        <source>Choose that model, or speak the line again.</source>
+        <translation>请选择该模型，或重新朗读这一行。</translation>
+    </message>
+    <message>
         <source>Choose the CPU in Settings, or a smaller model.</source>
         <translation>请在设置中选择 CPU，或选择更小的模型。</translation>
     </message>
@@ -3032,6 +3059,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The connection to the other computer was lost in the middle of a line, and could not be restored.</source>
         <translation>合成途中与另一台电脑的连接中断，且未能恢复。</translation>
+    </message>
+    <message>
+        <source>The draft was spoken with {model}, which is not loaded.</source>
+        <translation>该草稿由 {model} 朗读，而该模型未加载。</translation>
     </message>
     <message>
         <source>The file of the voice arrived damaged.</source>
@@ -7675,6 +7706,18 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>当前合成用的服务器不支持此项。</translation>
     </message>
     <message>
+        <source>As the script: {quality}</source>
+        <translation>同脚本：{quality}</translation>
+    </message>
+    <message>
+        <source>Quality</source>
+        <translation>质量</translation>
+    </message>
+    <message>
+        <source>Quality of new takes</source>
+        <translation>新版本的质量</translation>
+    </message>
+    <message>
         <source>Volume</source>
         <translation>音量</translation>
     </message>
@@ -7701,6 +7744,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Make another reading. Changing the speed stretches the existing takes.</source>
         <translation>重新朗读一遍。更改语速时，已有版本会直接变速。</translation>
+    </message>
+    <message>
+        <source>Change quality</source>
+        <translation>更改质量</translation>
     </message>
     <message>
         <source>Change volume</source>
@@ -8583,6 +8630,48 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>&amp;Undo</source>
         <translation>撤销(&amp;U)</translation>
+    </message>
+</context>
+<context>
+    <name>Qualities</name>
+    <message>
+        <source>Exact</source>
+        <translation>精确</translation>
+    </message>
+    <message>
+        <source>Fast</source>
+        <translation>快速</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation>草稿</translation>
+    </message>
+    <message>
+        <source>As the model was released.</source>
+        <translation>与模型发布时相同。</translation>
+    </message>
+    <message>
+        <source>Less work, and at most 0.3 dB from exact, which is hard to hear.</source>
+        <translation>计算量较少，与精确结果最多相差 0.3 dB，很难听出区别。</translation>
+    </message>
+    <message>
+        <source>Least work, and at most 0.8 dB from exact. For trying out readings.</source>
+        <translation>计算量最少，与精确结果最多相差 0.8 dB，用于试听读法。</translation>
+    </message>
+</context>
+<context>
+    <name>QualityDialog</name>
+    <message>
+        <source>Quality of this script</source>
+        <translation>此脚本的质量</translation>
+    </message>
+    <message>
+        <source>Applies to new takes of lines without a quality of their own. The distance is measured on this computer at first use. Takes that are not exact are marked; Speak &gt; Make drafts final speaks them again exactly, with the same reading.</source>
+        <translation>适用于未单独设置质量的行的新版本。首次使用时在本机测量差距。非精确的版本会有标记；“朗读 &gt; 将草稿转为成品”以相同的读法精确重新朗读。</translation>
+    </message>
+    <message>
+        <source>Change quality</source>
+        <translation>更改质量</translation>
     </message>
 </context>
 <context>
@@ -10620,6 +10709,10 @@ Drop a recording here to create a voice.</source>
         <translation>合成时的语速为 {speed:.2f}×，无法变速到此行的语速。请重新合成。</translation>
     </message>
     <message>
+        <source>Quality: {quality}, {distance:.2f} dB from exact. Make it final to speak it exactly.</source>
+        <translation>质量：{quality}，与精确结果相差 {distance:.2f} dB。转为成品即可精确朗读。</translation>
+    </message>
+    <message>
         <source>Latency: {seconds:.2f} s</source>
         <translation>首音延迟：{seconds:.2f} 秒</translation>
     </message>
@@ -10699,6 +10792,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Line {number}: preparing the voice</source>
         <translation>第 {number} 行：正在准备音色</translation>
+    </message>
+    <message>
+        <source>Line {number}: measuring the quality</source>
+        <translation>第 {number} 行：正在测量质量</translation>
     </message>
     <message>
         <source>Line {number}: connecting again</source>

@@ -118,6 +118,10 @@ SPECS: tuple[ActionSpec, ...] = (
                _T("Actions", "Speak every line without an up-to-date take")),
     ActionSpec("speak.again", _T("Actions", "Speak again"), ("Shift+F9",), "retry",
                _T("Actions", "Speak the selected lines again with another seed")),
+    ActionSpec("speak.final", _T("Actions", "Make drafts final"), ("Ctrl+Alt+D",), "",
+               _T("Actions", "Speak the drafts of the selected lines again exactly, with the same reading")),
+    ActionSpec("speak.quality", _T("Actions", "Quality of this script…"), (), "",
+               _T("Actions", "Choose between exact takes and faster drafts")),
     ActionSpec("speak.check", _T("Actions", "Check takes"), (), "",
                _T("Actions", "Check the takes of the selected lines, also those that were checked before")),
     ActionSpec("speak.check_policy", _T("Actions", "Checks of this script…"), (), "",
@@ -172,7 +176,7 @@ SPECS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 _BEFORE_SEPARATORS = frozenset((
     "file.save_as", "file.check_report", "file.settings", "edit.redo", "edit.select_all", "edit.remove", "edit.move_down", "edit.lock",
-    "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.check_policy", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
+    "edit.spoken", "edit.review", "edit.select_voice", "view.previous_section", "speak.stale", "speak.quality", "speak.check_policy", "speak.recording", "play.stop", "play.compare_takes", "help.doctor",
 ))  # fmt: skip
 _VOICE_KEY_TITLE = _T("Actions", "Assign voice {number}")
 

@@ -20,6 +20,7 @@ from studio.app.export_dialog.export_controller import ExportController
 from studio.app.export_dialog.resuming import ExportResuming
 from studio.app.importing.casting import CastingController
 from studio.app.models.models_page import ModelsController
+from studio.app.quality.drafts_controller import DraftsController
 from studio.app.synthesis.language_notices import LanguageNotices
 from studio.app.synthesis.live_strip import LiveFigures
 from studio.app.synthesis.task_reporter import LengthNotices, StyleNotices
@@ -54,6 +55,7 @@ class DeferredParts(QObject):
         self.live_figures = LiveFigures(session, actions["view.live"], window.add_strip, window)
         self.casting = CastingController(session, script, window)
         self.review = ReviewController(session, script, window)
+        self.drafts = DraftsController(session, script, window)
         self.exports = ExportController(session.exports, notices, window, script.view.select_lines)
         window.status.add_chip(self.exports.chip)
         window.status.add_chip(self.review.chip)
@@ -79,13 +81,19 @@ class DeferredParts(QObject):
         actions["edit.select_character"].triggered.connect(self.casting.select_character)
         actions["edit.select_voice"].triggered.connect(self.casting.select_voice)
         self.casting.message.connect(window.tasks.show_message)
-        actions["play.accept"].triggered.connect(self.review.accept)
-        actions["play.best"].triggered.connect(self.review.choose_best)
-        actions["speak.again"].triggered.connect(self.review.speak_again)
-        actions["speak.check"].triggered.connect(self.review.check_again)
-        actions["speak.check_policy"].triggered.connect(self.review.open_policy)
-        actions["file.check_report"].triggered.connect(self.review.save_report)
-        self.review.message.connect(window.tasks.show_message)
+        for name, slot in {
+            "play.accept": self.review.accept,
+            "play.best": self.review.choose_best,
+            "speak.again": self.review.speak_again,
+            "speak.check": self.review.check_again,
+            "speak.check_policy": self.review.open_policy,
+            "file.check_report": self.review.save_report,
+            "speak.final": self.drafts.make_final,
+            "speak.quality": self.drafts.open_quality,
+        }.items():
+            actions[name].triggered.connect(slot)
+        for messages in (self.review.message, self.drafts.message):
+            messages.connect(window.tasks.show_message)
         self.review.failed.connect(notices.show_error)
         window.documents.cast_wanted.connect(self.casting.offer)
         self.recordings.failed.connect(notices.show_error)

@@ -428,6 +428,13 @@ class Session(QObject):
         if is_heard and not self.script_player.is_active:
             self._playing_job = jobs[0]
 
+    def finish_drafts(self, line_ids: list[str]) -> int:
+        """Queue the chosen takes of unlocked lines that are drafts, to be spoken exactly. Return their number."""
+        project = self.editor.project
+        takes = [project.chosen_take(line_id) for line_id in line_ids if not project.line(line_id).is_locked]
+        drafts = [take for take in takes if take is not None and take.can_be_final]
+        return len(self.queue.finish_drafts(drafts))
+
     def speak_recording(self, line_id: str, recording: Path) -> None:
         """Queue a take that converts ``recording`` to the line's voice, and play it while it is generated."""
         job = self.queue.convert(line_id, recording)

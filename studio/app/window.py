@@ -314,6 +314,7 @@ class MainWindow(QMainWindow):
         self.inspector.form.leave(self.script.selected_line_ids)
         line = self.script.current_line
         takes = take_rows(self.session.editor.project, line.id) if line else ()
+        self.inspector.form.set_script_quality(self.session.editor.script.details.quality)
         self.inspector.show_line(line, self.script.selected_lines, takes)
         self._show_actions()
 

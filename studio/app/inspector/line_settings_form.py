@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.app.inspector.sampling_options import SamplingOptionsBox
 from studio.app.inspector.text_fields import NoteField, WordsField
+from studio.app.quality.names import quality_description, quality_name
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon
@@ -31,6 +32,7 @@ from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
+from studio.model.config import Quality
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
 from studio.voices.voice import Voice
 
@@ -60,6 +62,7 @@ class LineSettingsForm(QWidget):
         self._mode.setProperty("role", "quiet")
         self._style = QComboBox()
         self._instruction_page = DeferredPage(lambda: self._instruction)
+        self._quality = QComboBox()
         self._speed = NumberField(minimum=SLOWEST_SPEED, maximum=FASTEST_SPEED, step=0.05, decimals=2)
         self._speed_slider = QSlider(Qt.Orientation.Horizontal)
         self._speed_slider.setRange(round(SLOWEST_SPEED * _SPEED_STEPS), round(FASTEST_SPEED * _SPEED_STEPS))
@@ -84,13 +87,14 @@ class LineSettingsForm(QWidget):
         self._note = NoteField()
         self._file_name = WordsField(empty_text=self.tr("from the export's name pattern"))
         self._sampling = SamplingOptionsBox()
-        for box in (self._voice, self._style):
+        for box in (self._voice, self._style, self._quality):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(_SHORTEST_NAME)
-        for control in (self._voice, self._style, self._speed, *self._numbers.values()):
+        for control in (self._voice, self._style, self._quality, self._speed, *self._numbers.values()):
             control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         for number in (self._speed, *self._numbers.values()):
             number.setMinimumWidth(_LEAST_NUMBER_PIXELS)
+        self._fill_qualities()
         self._lay_out()
         self._connect()
         self.show_lines(None, ())
@@ -162,6 +166,7 @@ class LineSettingsForm(QWidget):
         self._show_scope()
         self._show_voice(shown)
         self._show_style(shown, is_other=is_other)
+        self._show_quality(shown)
         self._show_speed(shown)
         self._show_seed(shown, is_other=is_other)
         for name, number in self._numbers.items():
@@ -172,6 +177,10 @@ class LineSettingsForm(QWidget):
         self._mode.setText(self._mode_text(line))
         self._mode.setVisible(len(self._lines) < 2)
         self._is_showing = False
+
+    def set_script_quality(self, quality: Quality) -> None:
+        """Set the quality of lines that have none of their own."""
+        self._quality.setItemText(0, self.tr("As the script: {quality}").format(quality=quality_name(quality)))
 
     def show_speed_note(self, note: str) -> None:
         """Show why the chosen take does not have the line's speed; an empty note hides the field."""
@@ -220,6 +229,7 @@ class LineSettingsForm(QWidget):
             ("", {self._mode: ""}),
             (self.tr("Speed"), {self._speed_slider: self.tr("Speed, slider"), self._speed: self.tr("Speed")}),
             ("", {self._speed_note: ""}),
+            (self.tr("Quality"), {self._quality: self.tr("Quality of new takes")}),
             ("", {self._speak_again: self.tr("Speak again")}),
             (self.tr("Pause after"), {self._pause: self.tr("Pause after the line")}),
             (self.tr("Volume"), {self._volume: self.tr("Volume")}),
@@ -236,11 +246,22 @@ class LineSettingsForm(QWidget):
         form.addRow(self._sampling)
         self._speak_again.setToolTip(self.tr("Make another reading. Changing the speed stretches the existing takes."))
 
+    def _fill_qualities(self) -> None:
+        self._quality.setPlaceholderText(self.tr("(mixed)"))
+        self._quality.addItem("", None)
+        for row, quality in enumerate(Quality, 1):
+            self._quality.addItem(quality_name(quality), quality)
+            self._quality.setItemData(row, quality_description(quality), Qt.ItemDataRole.ToolTipRole)
+        self.set_script_quality(Quality.EXACT)
+
     def _connect(self) -> None:
         self._voice.activated.connect(
             lambda _: self._report_edit("voice", self._voice.currentData(), self.tr("Change voice"))
         )
         self._style.activated.connect(lambda _: self._on_style_chosen())
+        self._quality.activated.connect(
+            lambda _: self._report_edit("quality", self._quality.currentData(), self.tr("Change quality"))
+        )
         self._speed.number_changed.connect(self._on_speed)
         self._speed_slider.valueChanged.connect(lambda value: self._on_speed(value / _SPEED_STEPS))
         self._is_seed_fixed.clicked.connect(self._on_seed_fixed)
@@ -301,6 +322,10 @@ class LineSettingsForm(QWidget):
         elif not wants_instruction:
             show_style(self._style, self._styles, line.style)
         self._show_instruction("" if is_mixed else line.style.instruct or "")
+
+    def _show_quality(self, line: Line) -> None:
+        row = 0 if line.quality is None else 1 + list(Quality).index(line.quality)
+        self._quality.setCurrentIndex(-1 if self._is_mixed("quality") else row)
 
     def _show_speed(self, line: Line) -> None:
         self._speed.show_number(line.speed, is_mixed=self._is_mixed("speed"))

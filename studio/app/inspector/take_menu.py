@@ -37,6 +37,7 @@ def take_menu(
     if take is not None:
         _add_take(menu, takes, take, dialogs)
         menu.addSeparator()
+    menu.addAction(actions["speak.final"])
     menu.addAction(actions["play.accept"])
     menu.addAction(actions["play.best"])
     menu.addAction(actions["play.compare_takes"])

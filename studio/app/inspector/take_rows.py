@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from studio.app.checking.verdicts import VerdictMark, mark_of
+from studio.app.quality.names import quality_name
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.translation import join_phrases
@@ -123,6 +124,8 @@ def mark_texts(row: TakeRow) -> list[str]:
         marks.append(translate("Takes", "Stopped"))
     elif row.take.parameters.odd_length is not None and row.verdict is None:
         marks.append(translate("Takes", _VERDICT_NAMES[row.take.parameters.odd_length]))
+    if row.take.is_draft:
+        marks.append(quality_name(row.take.parameters.quality))
     if row.take.parameters.omitted_style is not None:
         marks.append(translate("Takes", "Without style"))
     if not row.has_line_speed:
@@ -174,6 +177,12 @@ def tool_tip(row: TakeRow) -> str:
     if parameters.omitted_style is not None:
         words = translate("Takes", "Spoken without the style of the line, which {model} does not have.")
         rows.append(words.format(model=parameters.model_name))
+    if take.is_draft:
+        words = translate(
+            "Takes", "Quality: {quality}, {distance:.2f} dB from exact. Make it final to speak it exactly."
+        )
+        name = quality_name(parameters.quality)
+        rows.append(words.format(quality=name, distance=parameters.quality_distance_db))
     if parameters.odd_length is not None and take.check is None:
         rows.append(odd_length_warning(take))
     rows += ranking_reasons(row)

@@ -65,12 +65,13 @@ class PartRetake:
         voice = await in_background(find_voice, line.voice)
         seed = secrets.randbelow(_LARGEST_SEED) if line.seed is None else line.seed + take.number
         request = synthesis_request(
-            replace(line, text=self._text, speed=take.parameters.speed, seed=seed),
+            replace(line, text=self._text, speed=take.parameters.speed, seed=seed, quality=None),
             project.dictionary_in_force,
             voice=voice.reference,
             generation=description.generation,
             seed=seed,
             is_played=False,
+            quality=take.parameters.quality,
         )
         chunks: list[Samples] = []
         if self._is_cancelled:

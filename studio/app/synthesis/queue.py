@@ -74,6 +74,7 @@ class SynthesisJob:
     snapshot: LineSnapshot | None = None  # spoken for an export, instead of the current line
     batch: int = field(default_factory=itertools.count(1).__next__)  # the same for all takes of one request for a line
     attempt: int = 0  # number of the automatic retry
+    draft: Take | None = None  # the take to speak exactly, with the same reading
     retry_of: str | None = None  # the take whose problems are the reason for speaking the line again
 
 
@@ -175,6 +176,11 @@ class SynthesisQueue(QObject):
             added += jobs
         return self._add(added, goes_first=goes_first)
 
+    def finish_drafts(self, drafts: Iterable[Take]) -> list[SynthesisJob]:
+        """Speak ``drafts`` exactly, with the same readings."""
+        jobs = [SynthesisJob(draft.line_id, draft.parameters.text, draft.seed, draft=draft) for draft in drafts]
+        return self._add(jobs, goes_first=False)
+
     def _num_takes(self, line_id: str) -> int:
         """Return the highest number of a take of the line."""
         return max((take.number for take in self._editor.project.takes_of(line_id)), default=0)
@@ -237,6 +243,8 @@ class SynthesisQueue(QObject):
                 return
             if job.source is not None:
                 self.convert(job.line_id, job.source)
+            elif job.draft is not None:
+                self.finish_drafts([job.draft])
             else:
                 self.speak([job.line_id])
 
@@ -314,6 +322,7 @@ class SynthesisQueue(QObject):
             keeps_leading_silence=self._settings[KEEPS_LEADING_SILENCE],
             snapshot_dictionary=job.snapshot.dictionary if job.snapshot else None,
             retry_of=job.retry_of,
+            draft=job.draft,
         )
         job.synthesis, job.state = synthesis, JobState.SPEAKING
         if self._tasks:

@@ -18,7 +18,7 @@ from studio.app.background import in_background
 from studio.app.bridge import WorkerBridge
 from studio.app.script.project_editor import ProjectEditor
 from studio.audio.streaming_audio import StreamingAudio
-from studio.errors import NothingToSpeak, StudioError, VoiceNotFound, WorkerDied
+from studio.errors import NothingToSpeak, StudioError, UnusableSetting, VoiceNotFound, WorkerDied
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,
@@ -32,7 +32,7 @@ from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
-from studio.project.requests import synthesis_request, take_parameters
+from studio.project.requests import final_request, synthesis_request, take_parameters
 from studio.project.takes import Take
 
 if TYPE_CHECKING:
@@ -106,12 +106,14 @@ class TakeSynthesis(QObject):
         keeps_leading_silence: bool = False,
         snapshot_dictionary: PronunciationDictionary | None = None,
         retry_of: str | None = None,
+        draft: Take | None = None,
     ) -> None:
         """If ``source`` is given, convert that recording to the voice of ``line`` instead of speaking its text.
 
         A take ``in_batch`` is not played while it is generated, and may be generated concurrently with others. With
         ``snapshot_dictionary``, the take is recorded even if ``line`` has been removed from the project. A take with
-        ``retry_of`` is not chosen at once, because it has to be checked first.
+        ``retry_of`` is not chosen at once, because it has to be checked first. With ``draft``, that take is spoken
+        exactly, with the same reading, and replaces it as the chosen one.
         """
         super().__init__(parent)
         self.line = line
@@ -128,6 +130,7 @@ class TakeSynthesis(QObject):
         self._keeps_leading_silence = keeps_leading_silence
         self._snapshot_dictionary = snapshot_dictionary
         self._retry_of = retry_of
+        self._draft = draft
         self._recorder: TakeRecorder | None = None
         self._request: RequestHandle | None = None
         self._stopped = asyncio.Event()
@@ -172,29 +175,13 @@ class TakeSynthesis(QObject):
             )
         self.progressed.emit("load", 0.0)
         description = await self._unless_stopped(bridge.ready())
-        voice = await in_background(find_voice, line.voice)
+        voice_name = self._draft.parameters.voice_name if self._draft is not None else ""
+        voice = await in_background(find_voice, voice_name or line.voice)
         if description is None or self._stopped.is_set():
             return None
         project = editor.project
         dictionary = self._snapshot_dictionary or project.dictionary_in_force
-        request: SynthesisRequest | ConversionRequest
-        if self.source is not None:
-            request = ConversionRequest(self.source, voice.reference, speed=line.speed, seed=self.seed)
-            from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - after the first paint
-
-            self._expected_seconds = await in_background(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
-        else:
-            styles = await in_background(_styles_of, description) if line.style.preset else None
-            request = synthesis_request(
-                line,
-                dictionary,
-                voice=voice.reference,
-                generation=description.generation,
-                seed=self.seed,
-                is_played=not self._in_batch and not _has_odd_take(project, line),
-                keeps_leading_silence=self._keeps_leading_silence,
-                styles=styles,
-            )
+        request = await self._make_request(project, dictionary, voice.reference, description)
         parameters = take_parameters(
             line,
             dictionary,
@@ -202,6 +189,7 @@ class TakeSynthesis(QObject):
             voice_sha256=voice.sha256,
             voice_key=voice.key,
             engine=description,
+            draft=self._draft,
         )
         recorder = project.begin_take(line.id, parameters, description.sample_rate)
         self.take_id, self.number = recorder.take_id, recorder.number
@@ -229,6 +217,42 @@ class TakeSynthesis(QObject):
         if failure is not None:
             raise failure
         return take
+
+    async def _make_request(
+        self,
+        project: Project,
+        dictionary: PronunciationDictionary,
+        voice: VoiceReference,
+        description: EngineDescription,
+    ) -> SynthesisRequest | ConversionRequest:
+        line, quality = self.line, project.script.details.quality
+        if self.source is not None:
+            from studio.voices.clip_intake import clip_seconds  # noqa: PLC0415 - after the first paint
+
+            self._expected_seconds = await in_background(clip_seconds, self.source) or _TYPICAL_RECORDING_SECONDS
+            return ConversionRequest(
+                self.source, voice, speed=line.speed, seed=self.seed, quality=line.quality or quality
+            )
+        if self._draft is not None:
+            _require_model_of(self._draft, description)
+            return final_request(
+                self._draft,
+                await in_background(project.evidence_of, self._draft.id),
+                voice=voice,
+                keeps_leading_silence=self._keeps_leading_silence,
+            )
+        styles = await in_background(_styles_of, description) if line.style.preset else None
+        return synthesis_request(
+            line,
+            dictionary,
+            voice=voice,
+            generation=description.generation,
+            seed=self.seed,
+            is_played=not self._in_batch and not _has_odd_take(project, line),
+            keeps_leading_silence=self._keeps_leading_silence,
+            styles=styles,
+            quality=quality,
+        )
 
     async def _unless_stopped(self, loading: Coroutine[Any, Any, EngineDescription]) -> EngineDescription | None:
         """Return the result of ``loading``, or None if stopped. In that case loading continues for other requests."""
@@ -262,8 +286,12 @@ class TakeSynthesis(QObject):
         line = editor.project.line(self.line.id)
         is_current = self._snapshot_dictionary is None or editor.project.state_of(line.id) is not LineState.READY
         is_wanted = take.is_complete and is_current and self._retry_of is None
-        has_better = line.chosen_take is not None and not is_wanted
         take = replace(take, retry_of=self._retry_of)
+        if self._draft is not None:
+            is_wanted = take.is_complete and line.chosen_take == self._draft.id
+            trims = self._draft.trim_start_seconds, self._draft.trim_end_seconds
+            take = replace(take, trim_start_seconds=trims[0], trim_end_seconds=trims[1])
+        has_better = line.chosen_take is not None and not is_wanted
         editor.apply(AddTake(take, is_chosen=not line.is_locked and not has_better))
         return take
 
@@ -284,6 +312,16 @@ class TakeSynthesis(QObject):
         if is_first:
             self.audio_started.emit()
         self.progressed.emit("speech", share)
+
+
+def _require_model_of(draft: Take, description: EngineDescription) -> None:
+    """Raise ``UnusableSetting`` unless the loaded model spoke ``draft``: other models have other speech tokens."""
+    if description.weights_key != draft.parameters.model_key:
+        raise UnusableSetting(
+            "The draft was spoken with {model}, which is not loaded.",
+            remedy="Choose that model, or speak the line again.",
+            model=draft.parameters.model_name,
+        )
 
 
 def _has_odd_take(project: Project, line: Line) -> bool:

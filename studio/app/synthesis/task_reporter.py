@@ -91,6 +91,8 @@ class TaskReporter(QObject):
                 words = self.tr("Line {number}: loading the model")
             case "voice":
                 words = self.tr("Line {number}: preparing the voice")
+            case "quality":
+                words = self.tr("Line {number}: measuring the quality")
             case "connect":
                 words = self.tr("Line {number}: connecting again")
             case _:

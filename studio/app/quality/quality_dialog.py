@@ -1,0 +1,58 @@
+"""Dialog for the quality of the open script."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QLabel, QRadioButton, QVBoxLayout, QWidget
+
+from studio.app.quality.names import quality_description, quality_name
+from studio.app.script.project_editor import ProjectEditor
+from studio.model.config import Quality
+from studio.project.changes import EditDetails
+
+_WIDTH = 480
+
+
+class QualityDialog(QDialog):
+    """Edits ``ProjectDetails.quality`` as one undo step."""
+
+    def __init__(self, editor: ProjectEditor, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self.setWindowTitle(self.tr("Quality of this script"))
+        self.setMinimumWidth(_WIDTH)
+        self.buttons = QButtonGroup(self)
+        rows = QVBoxLayout(self)
+        for index, quality in enumerate(Quality):
+            button = QRadioButton(quality_name(quality))
+            button.setAccessibleDescription(quality_description(quality))
+            button.setChecked(editor.script.details.quality is quality)
+            self.buttons.addButton(button, index)
+            rows.addWidget(button)
+            rows.addWidget(_quiet(quality_description(quality)))
+        rows.addWidget(
+            _quiet(
+                self.tr(
+                    "Applies to new takes of lines without a quality of their own. The distance is measured on this "
+                    "computer at first use. Takes that are not exact are marked; Speak > Make drafts final speaks them "
+                    "again exactly, with the same reading."
+                )
+            )
+        )
+        box = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        box.accepted.connect(self.accept)
+        box.rejected.connect(self.reject)
+        rows.addWidget(box)
+
+    def accept(self) -> None:
+        before, chosen = self._editor.script.details, list(Quality)[self.buttons.checkedId()]
+        if chosen is not before.quality:
+            self._editor.push(EditDetails(replace(before, quality=chosen)), self.tr("Change quality"))
+        super().accept()
+
+
+def _quiet(words: str) -> QLabel:
+    label = QLabel(words, wordWrap=True)
+    label.setProperty("role", "quiet")
+    return label
