@@ -1,0 +1,189 @@
+"""Measure the qualities of studio-mini: distance, cost, understood words and likeness, all from the same speech tokens.
+
+    python3 packaging/measure_qualities.py --work FOLDER [--sentences 24] [--precisions float32,bfloat16] [--json FILE]
+
+The first table compares numbers of solver steps and precisions with the exact float32 flow: mel-cepstral distance, and
+CPU time of the flow on one thread. The second table is of the qualities as the program chooses them. FOLDER keeps the
+cache. It needs the packages of ``packaging/mini/requirements.txt``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt
+    from studio.pipeline.request import SynthesisReport, SynthesisRequest
+    from studio.pipeline.synthesizer import Synthesizer
+
+# The program of this checkout, which need not be installed.
+sys.path[:0] = [str(Path(__file__).resolve().parent / "mini"), str(Path(__file__).resolve().parents[1])]
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # busy waiting of threads would count as CPU time
+    os.environ.setdefault(_name, "1")
+
+_ENCODER_RATE = 16_000
+_VOICES = ("Ada", "Angus", "Linda", "Max", "Miles")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One sentence in one quality."""
+
+    request: SynthesisRequest
+    report: SynthesisReport = field(repr=False)
+    samples: FloatArray = field(repr=False)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--work", type=Path, required=True, help="folder for the cache")
+    parser.add_argument("--sentences", type=int, default=24, help="number of sentences (default 24)")
+    parser.add_argument("--precisions", default="float32", help="precisions of the flow (default float32)")
+    parser.add_argument("--json", type=Path, help="file for the results in JSON")
+    parsed = parser.parse_args(arguments)
+    os.environ["TIMBRE_CACHE"] = str(parsed.work / "cache")
+    result = _measure(parsed.sentences, parsed.precisions.split(","))
+    print(json.dumps(result, indent=1))
+    if parsed.json:
+        parsed.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def _measure(num_sentences: int, precisions: Sequence[str]) -> dict[str, object]:
+    from studio.model.config import Quality  # noqa: PLC0415
+    from studio.paths import resources  # noqa: PLC0415
+    from studio.pipeline.loading import load_synthesizer  # noqa: PLC0415
+    from studio.pipeline.request import EngineOptions, KnownTokens, SynthesisRequest, VoiceReference  # noqa: PLC0415
+    from training.corpus.texts import test_sentences  # noqa: PLC0415 - after the environment is set
+
+    folder = resources() / "models" / "studio-mini"
+    synthesizer = load_synthesizer(folder, EngineOptions(num_threads=1, engines="plain"))
+    sentences = test_sentences()[:num_sentences]
+    clips = [resources() / "voices" / f"{name}.wav" for name in _VOICES]
+    voices = cycle([VoiceReference(clip, clip.with_suffix(".txt").read_text("utf-8").strip()) for clip in clips])
+    exact = [
+        _speak(synthesizer, SynthesisRequest(text, voice, seed=seed))
+        for seed, (text, voice) in enumerate(zip(sentences, voices, strict=False))
+    ]
+    known = [
+        replace(
+            each.request,
+            known_tokens=tuple(KnownTokens(part.spoken_text, part.speech_tokens) for part in each.report.evidence),
+        )
+        for each in exact
+    ]
+    qualities = {Quality.EXACT: exact} | {
+        quality: [_speak(synthesizer, replace(request, quality=quality)) for request in known]
+        for quality in (Quality.FAST, Quality.DRAFT)
+    }
+    return {
+        "steps": list(_steps(synthesizer, exact, precisions)),
+        "qualities": [
+            {"quality": quality.value, **_judged(synthesizer, spoken)} for quality, spoken in qualities.items()
+        ],
+    }
+
+
+def _speak(synthesizer: Synthesizer, request: SynthesisRequest) -> Spoken:
+    import numpy as np  # noqa: PLC0415 - after the environment is set
+
+    from studio.pipeline.control import RequestControl  # noqa: PLC0415
+
+    chunks, samples = synthesizer.stream(request, control=RequestControl()), []
+    while True:
+        try:
+            samples.append(next(chunks).samples)
+        except StopIteration as end:
+            return Spoken(request, end.value, np.concatenate(samples))
+
+
+def _steps(synthesizer: Synthesizer, exact: Sequence[Spoken], precisions: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the distance and the CPU time of each number of steps and precision."""
+    from studio.model.config import REDUCED_STEPS, Precision  # noqa: PLC0415 - after the environment is set
+    from studio.model.mel_distance import mel_distance_db  # noqa: PLC0415
+
+    inputs = [(_prompt(synthesizer, each), _tokens(each)) for each in exact]
+    wanted: list[FloatArray] = []
+    exact_seconds = 0.0
+    for precision in precisions:
+        flow = synthesizer.checkpoint.load_flow(Precision(precision), "cpu")
+        for num_steps in (synthesizer.checkpoint.flow.solver.num_steps, *reversed(REDUCED_STEPS)):
+            reduced = flow.with_steps(num_steps)
+            assert reduced is not None
+            mels, seconds = _decoded(reduced, inputs)
+            if not wanted:
+                wanted, exact_seconds = mels, seconds
+            distances = [mel_distance_db(one, other) for one, other in zip(wanted, mels, strict=True)]
+            yield {
+                "precision": precision,
+                "num_steps": num_steps,
+                "distance_db": round(sum(distances) / len(distances), 3),
+                "largest_distance_db": round(max(distances), 3),
+                "relative_cpu_seconds": round(seconds / exact_seconds, 3),
+            }
+
+
+def _decoded(flow: FlowDecoder, inputs: Sequence[tuple[FlowPrompt, tuple[int, ...]]]) -> tuple[list[FloatArray], float]:
+    mels: list[FloatArray] = []
+    started = time.process_time()
+    for prompt, tokens in inputs:
+        mels.append(flow.decode_whole(prompt, tokens).numpy(force=True))
+    return mels, time.process_time() - started
+
+
+def _prompt(synthesizer: Synthesizer, spoken: Spoken) -> FlowPrompt:
+    from studio.model.stages import FlowPrompt  # noqa: PLC0415 - after the environment is set
+    from studio.pipeline.enrolment import build_prompt  # noqa: PLC0415
+
+    prompt = build_prompt(spoken.request.voice, synthesizer.stages.frontend(), "")
+    return FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding)
+
+
+def _tokens(spoken: Spoken) -> tuple[int, ...]:
+    return tuple(token for part in spoken.report.evidence for token in part.speech_tokens)
+
+
+def _judged(synthesizer: Synthesizer, spoken: Sequence[Spoken]) -> dict[str, Any]:
+    """Return what a recogniser understands, the likeness to the clips, and the chosen solver."""
+    from training.judging.recognizer import Pocketsphinx, word_error_rate  # noqa: PLC0415 - after the environment is set
+
+    recognizer, texts = Pocketsphinx(), tuple(each.request.text for each in spoken)
+    identified = [recognizer.sentence(each.samples, texts) == index for index, each in enumerate(spoken)]
+    heard = [recognizer.words(each.samples) for each in spoken]
+    found = [_similarity(synthesizer, each) for each in spoken]
+    quality = spoken[0].report.quality
+    return {
+        "num_sentences": len(spoken),
+        "distance_db_of_gate": round(quality.distance_db, 3),
+        "identified": sum(identified),
+        "word_error_rate": round(word_error_rate(heard, texts), 3),
+        "similarity": round(sum(found) / len(found), 3),
+    }
+
+
+def _similarity(synthesizer: Synthesizer, spoken: Spoken) -> float:
+    """Return the cosine of the speaker embeddings of the speech and of the clip, by the encoder of the model."""
+    import numpy as np  # noqa: PLC0415 - after the environment is set
+
+    from studio.audio.files import read_audio  # noqa: PLC0415
+    from studio.audio.waveform import Waveform  # noqa: PLC0415
+    from studio.voices.features import kaldi_fbank  # noqa: PLC0415
+
+    encoder = synthesizer.stages.frontend().speaker_encoder
+    speech = Waveform(spoken.samples, spoken.report.sample_rate)
+    sounds = (speech, read_audio(spoken.request.voice.clip))
+    one, other = (encoder.embed(kaldi_fbank(sound.resampled(_ENCODER_RATE))) for sound in sounds)
+    return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
