@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.app.inspector.sampling_options import SamplingOptionsBox
+from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.inspector.text_fields import NoteField, WordsField
-from studio.app.quality.names import quality_description, quality_name
 from studio.app.script.delegates import CUSTOM_INSTRUCTION, fill_style_box, show_style
 from studio.app.script.style_list import StyleList
 from studio.app.theme.icons import icon

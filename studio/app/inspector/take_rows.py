@@ -1,4 +1,4 @@
-"""Texts of the rows in the list of takes."""
+"""Texts of the rows in the list of takes, and names of qualities."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QCoreApplication, QDate, QLocale
 
 from studio.app.checking.verdicts import VerdictMark, mark_of
-from studio.app.quality.names import quality_name
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.translation import join_phrases
+from studio.model.config import Quality
 from studio.pipeline.request import LengthVerdict
 from studio.project.project import Project
 from studio.project.take_match import TakeMatch, match_of
@@ -28,6 +28,16 @@ _MATCH_NAMES = {
     TakeMatch.OTHER_SETTINGS: _T("Takes", "Other settings"),
 }
 _VERDICT_NAMES = {LengthVerdict.TOO_LONG: _T("Takes", "Too long"), LengthVerdict.TOO_SHORT: _T("Takes", "Too short")}
+_QUALITY_NAMES = {
+    Quality.EXACT: _T("Qualities", "Exact"),
+    Quality.FAST: _T("Qualities", "Fast"),
+    Quality.DRAFT: _T("Qualities", "Draft"),
+}
+_QUALITY_DESCRIPTIONS = {
+    Quality.EXACT: _T("Qualities", "As the model was released."),
+    Quality.FAST: _T("Qualities", "Less work, and at most 0.3 dB from exact, which is hard to hear."),
+    Quality.DRAFT: _T("Qualities", "Least work, and at most 0.8 dB from exact. For trying out readings."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +218,11 @@ def tool_tip(row: TakeRow) -> str:
     if take.num_underruns is not None:
         rows.append(translate("Takes", "Dropouts: {count}").format(count=take.num_underruns))
     return "\n".join(rows)
+
+
+def quality_name(quality: Quality) -> str:
+    return translate("Qualities", _QUALITY_NAMES[quality])
+
+
+def quality_description(quality: Quality) -> str:
+    return translate("Qualities", _QUALITY_DESCRIPTIONS[quality])

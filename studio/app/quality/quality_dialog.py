@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QLabel, QRadioButton, QVBoxLayout, QWidget
 
-from studio.app.quality.names import quality_description, quality_name
+from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.script.project_editor import ProjectEditor
 from studio.model.config import Quality
 from studio.project.changes import EditDetails
