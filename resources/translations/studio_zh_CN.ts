@@ -3093,8 +3093,16 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>语音服务没有某个音色的文件。</translation>
     </message>
     <message>
+        <source>The speech tokens of this draft are not stored, as it was edited or joined.</source>
+        <translation>此草稿经过编辑或拼接，其语音 token 未保存。</translation>
+    </message>
+    <message>
         <source>The token in {path} contains characters that tokens do not have.</source>
         <translation>{path} 中的令牌含有无效字符。</translation>
+    </message>
+    <message>
+        <source>These takes are drafts. To export them exactly, make them final first (menu Speak).</source>
+        <translation>这些版本是草稿。要导出精确的版本，请先将其转为成品（“朗读”菜单）。</translation>
     </message>
     <message>
         <source>This is not possible while another computer speaks.</source>

@@ -34,7 +34,7 @@ from studio.project.importing.script_file import SCRIPT_SUFFIXES, ImportOptions,
 from studio.project.importing.tables import Field, Table, mapping_of
 from studio.project.lines import Line, LineStyle
 from studio.project.project import Project
-from studio.project.requests import final_request, synthesis_request
+from studio.project.requests import final_request, has_reading, synthesis_request
 from studio.project.splitting import SplitMode
 from studio.project.takes import Take
 from studio.text.styles import Styles, load_styles, names_of_styles
@@ -333,8 +333,9 @@ class Speaking:
         if project is None or chosen_quality(self._arguments) is not Quality.EXACT:
             return None
         take = fresh_take(project, line.id)
-        is_of_model = take is not None and take.parameters.model_name == self._folder.name
-        return take if take is not None and is_of_model and take.can_be_final else None
+        if take is None or not take.can_be_final or take.parameters.model_name != self._folder.name:
+            return None
+        return take if has_reading(project.evidence_of(take.id)) else None
 
     def _final_request(self, draft: Take) -> SynthesisRequest:
         assert self._script.project is not None

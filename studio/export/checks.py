@@ -40,6 +40,7 @@ class FindingKind(Enum):
     FOLDER = "folder"
     UNUSED = "unused"
     REVIEW = "review"
+    DRAFT = "draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class LineToCheck:
         must_speak: Whether it has no take that the export can use.
         is_outdated: Whether it keeps a take although it has changed since, because it is locked.
         needs_review: Whether its take has problems that the user has not accepted.
+        is_draft: Whether its take was spoken in a reduced quality.
     """
 
     number: int
@@ -76,10 +78,11 @@ class LineToCheck:
     must_speak: bool
     is_outdated: bool = False
     needs_review: bool = False
+    is_draft: bool = False
 
 
 def check_lines(
-    lines: Iterable[LineToCheck],
+    lines: Sequence[LineToCheck],
     *,
     find_voice: Callable[[str | None], object],
     has_style: Callable[[LineStyle], bool] = lambda _: True,
@@ -118,13 +121,18 @@ def check_lines(
     if outdated:
         message = wording("These lines are locked and keep their takes, although they have changed.")
         found.append(Finding(FindingKind.LOCKED, message, tuple(outdated)))
-    return (*found, *review_findings(to_review))
+    return (*found, *review_findings(to_review), *_draft_findings([each.number for each in lines if each.is_draft]))
 
 
 def review_findings(numbers: Sequence[int]) -> list[Finding]:
     """Return a finding about lines whose takes have problems that the user has not accepted, if there are any."""
     message = wording("The checks found problems in these takes, which are exported as they are.")
     return [Finding(FindingKind.REVIEW, message, tuple(numbers))] if numbers else []
+
+
+def _draft_findings(numbers: Sequence[int]) -> list[Finding]:
+    message = wording("These takes are drafts. To export them exactly, make them final first (menu Speak).")
+    return [Finding(FindingKind.DRAFT, message, tuple(numbers))] if numbers else []
 
 
 def group_errors(errors: Mapping[int, StudioError]) -> tuple[Finding, ...]:

@@ -69,13 +69,15 @@ def synthesis_request(
     )
 
 
+def has_reading(evidence: Sequence[SentenceEvidence]) -> bool:
+    """Return whether ``evidence`` contains the speech tokens of a whole take. A take made of parts has none."""
+    return bool(evidence) and all(sentence.speech_tokens for sentence in evidence)
+
+
 def final_request(
     draft: Take, evidence: Sequence[SentenceEvidence], *, voice: VoiceReference, keeps_leading_silence: bool = False
 ) -> SynthesisRequest:
-    """Return the request that speaks ``draft`` exactly, with the same speech tokens, if ``evidence`` has them.
-
-    Otherwise the seed gives the same tokens, unless the engine of the language model has changed.
-    """
+    """Return the request that speaks ``draft`` exactly, with the speech tokens in ``evidence``."""
     parameters = draft.parameters
     return SynthesisRequest(
         text=parameters.text,
@@ -87,9 +89,7 @@ def final_request(
         sampling=parameters.sampling,
         is_played=False,
         trims_leading_silence=not keeps_leading_silence,
-        known_tokens=tuple(
-            KnownTokens(sentence.spoken_text, sentence.speech_tokens) for sentence in evidence if sentence.speech_tokens
-        ),
+        known_tokens=tuple(KnownTokens(sentence.spoken_text, sentence.speech_tokens) for sentence in evidence),
     )
 
 

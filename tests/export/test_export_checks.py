@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,14 @@ def test_locked_lines_that_changed_are_a_note() -> None:
     line = LineToCheck(7, Line("7", "Text.", "Anna", is_locked=True), must_speak=False, is_outdated=True)
     (found,) = check_lines([line], find_voice=Voices().find)
     assert (found.kind, found.line_numbers, found.is_blocking) == (FindingKind.LOCKED, (7,), False)
+
+
+def test_drafts_are_a_note() -> None:
+    spoken = [LineToCheck(number, Line(str(number), "Text.", "Anna"), must_speak=False) for number in (1, 2, 3)]
+    drafts = [replace(each, is_draft=each.number > 1) for each in spoken]
+    (found,) = check_lines(drafts, find_voice=Voices().find)
+    assert (found.kind, found.line_numbers, found.is_blocking) == (FindingKind.DRAFT, (2, 3), False)
+    assert check_lines(spoken, find_voice=Voices().find) == ()
 
 
 def test_equal_errors_are_one_finding() -> None:

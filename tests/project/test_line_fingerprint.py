@@ -12,7 +12,7 @@ from studio.pipeline.request import EngineDescription, KnownTokens, Mode, Senten
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fingerprint import fingerprint
 from studio.project.lines import Line, LineStyle
-from studio.project.requests import final_request, library_versions, synthesis_request, take_parameters
+from studio.project.requests import final_request, has_reading, library_versions, synthesis_request, take_parameters
 from studio.project.takes import Take, TakeParameters
 
 LINE = Line(id="a", text="The wind blows.", voice="Ann")
@@ -90,7 +90,10 @@ def test_final_request_repeats_the_reading_of_the_draft() -> None:
         style=style, speed=1.2, sampling=sampling, quality=Quality.DRAFT,
     )  # fmt: skip
     draft = Take("t", "line", 1, datetime(2026, 11, 23, tzinfo=UTC), 1.0, 24_000, parameters)
-    evidence = (SentenceEvidence("The wind blows.", 0.0, 1.0, (4, 5)), SentenceEvidence("Again.", 1.0, 2.0))
+    evidence = (SentenceEvidence("The wind blows.", 0.0, 1.0, (4, 5)),)
+    assert has_reading(evidence)
+    assert not has_reading((*evidence, SentenceEvidence("Again.", 1.0, 2.0)))
+    assert not has_reading(())
     voice = VoiceReference("ann.wav", "Hello", "Ann")  # type: ignore[arg-type]
     request = final_request(draft, evidence, voice=voice)
     assert (request.text, request.seed, request.preset, request.speed) == ("The wind blows.", 11, "emotion.happy", 1.2)

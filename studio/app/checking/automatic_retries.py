@@ -106,7 +106,8 @@ class AutomaticRetries(QObject):
     def _speaks_again(self, group: _Group) -> bool:
         """Speak the line again if its best take has problems; return whether a retry follows."""
         best = self._best_take(group)
-        if best is None or best.check is None or group.is_cancelled or best.needs_review is False:
+        keeps_reading = group.first_job.draft is not None
+        if best is None or best.check is None or group.is_cancelled or keeps_reading or not best.needs_review:
             return False
         if not self._policy().wants_retry(best.check, group.num_retries) or not self._is_wanted(group, best):
             return False

@@ -290,6 +290,7 @@ def check_export(order: ExportOrder, known: KnownVoicesAndStyles, *, skips_faili
             and project.has_line(each.id)
             and project.state_of(each.id) is LineState.OUTDATED,
             needs_review=each.take is not None and each.take.needs_review,
+            is_draft=each.take is not None and each.take.is_draft,
         )
         for each in order.lines
     ]

@@ -250,7 +250,15 @@ class TakeJoiner(QDialog):
         project = editor.project
         # A take of an older text makes the joined one a take of that text.
         base = first if match_of(project, first) is not TakeMatch.CURRENT else second
-        parameters = replace(base.parameters, speed=first.parameters.speed, odd_length=None)
+        # A part that is a draft makes the joined one a draft.
+        worst = max(first.parameters, second.parameters, key=lambda each: each.quality_distance_db)
+        parameters = replace(
+            base.parameters,
+            speed=first.parameters.speed,
+            odd_length=None,
+            quality=worst.quality,
+            quality_distance_db=worst.quality_distance_db,
+        )
         try:
             recorder = project.begin_take(first.line_id, parameters, self._rate)
             recorder.append(samples)

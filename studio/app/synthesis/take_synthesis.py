@@ -32,7 +32,7 @@ from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line, LineState
 from studio.project.project import Project
 from studio.project.recording import TakeRecorder
-from studio.project.requests import final_request, synthesis_request, take_parameters
+from studio.project.requests import final_request, has_reading, synthesis_request, take_parameters
 from studio.project.takes import Take
 
 if TYPE_CHECKING:
@@ -235,12 +235,13 @@ class TakeSynthesis(QObject):
             )
         if self._draft is not None:
             _require_model_of(self._draft, description)
-            return final_request(
-                self._draft,
-                await in_background(project.evidence_of, self._draft.id),
-                voice=voice,
-                keeps_leading_silence=self._keeps_leading_silence,
-            )
+            evidence = await in_background(project.evidence_of, self._draft.id)
+            if not has_reading(evidence):
+                raise UnusableSetting(
+                    "The speech tokens of this draft are not stored, as it was edited or joined.",
+                    remedy="Speak the line again.",
+                )
+            return final_request(self._draft, evidence, voice=voice, keeps_leading_silence=self._keeps_leading_silence)
         styles = await in_background(_styles_of, description) if line.style.preset else None
         return synthesis_request(
             line,
