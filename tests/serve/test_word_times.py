@@ -45,7 +45,13 @@ def test_one_json_object_contains_the_audio_and_its_words(checked: RunningServic
     values = answer.json()
     audio = base64.b64decode(values.pop("audio"))
     assert len(audio) == 2 * 2 * CHUNK_SAMPLES
-    assert values == {"response_format": "pcm", "sample_rate": 24_000, "usage": USAGE, "words": WORDS}
+    assert values == {
+        "response_format": "pcm",
+        "sample_rate": 24_000,
+        "usage": USAGE,
+        "quality": "exact",
+        "words": WORDS,
+    }
     (request,) = checks.requests
     assert len(request.samples) == 2 * CHUNK_SAMPLES
     assert (request.text, request.speed, request.sample_rate) == ("one two", 1.5, 24_000)
@@ -63,7 +69,7 @@ def test_the_last_event_contains_the_words(checked: RunningService) -> None:
     lines = [line for line in ask(checked, stream_format="sse").text.splitlines() if line]
     events = [json.loads(line.removeprefix("data: ")) for line in lines]
     assert [event["type"] for event in events] == ["speech.audio.delta"] * 2 + ["speech.audio.done"]
-    assert events[-1] == {"type": "speech.audio.done", "usage": USAGE, "words": WORDS}
+    assert events[-1] == {"type": "speech.audio.done", "usage": USAGE, "quality": "exact", "words": WORDS}
 
 
 def test_words_are_determined_only_on_request(checked: RunningService, checks: FakeChecks) -> None:
