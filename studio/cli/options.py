@@ -280,7 +280,7 @@ def add_quality_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--quality",
         choices=tuple(quality.value for quality in Quality),
-        help="exact (default): as released; fast: at most 0.3 dB from it; draft: at most 0.8 dB from it, for trying out",
+        help="exact (default): as released; fast: within 0.3 dB of it in a short test; draft: within 0.8 dB, for trying out",
     )
 
 

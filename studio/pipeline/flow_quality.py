@@ -87,7 +87,7 @@ class FlowQualities:
         self._lock = threading.Lock()
 
     def choose(self, quality: Quality, speech: Callable[[], MeasuredSpeech], control: RequestControl) -> ChosenFlow:
-        """Return the cheapest flow within the limit of ``quality``, or the exact one if there is none.
+        """Return the cheapest flow within the limit of ``quality``, or the exact flow if no other is within it.
 
         Measuring takes a few seconds of work, once; its progress is the stage "quality". Raise ``Cancelled``.
         """

@@ -35,8 +35,8 @@ _QUALITY_NAMES = {
 }
 _QUALITY_DESCRIPTIONS = {
     Quality.EXACT: _T("Qualities", "As the model was released."),
-    Quality.FAST: _T("Qualities", "Less work, and at most 0.3 dB from exact, which is hard to hear."),
-    Quality.DRAFT: _T("Qualities", "Least work, and at most 0.8 dB from exact. For trying out readings."),
+    Quality.FAST: _T("Qualities", "Less work: within 0.3 dB of exact in a short test, which is hard to hear."),
+    Quality.DRAFT: _T("Qualities", "Least work: within 0.8 dB of exact in a short test. For trying out readings."),
 }
 
 
