@@ -4,14 +4,16 @@ The first hop after a prompt of P tokens is ``-P mod 25`` tokens, so removing a 
 reduce the time to first audio by up to half a second. Speech is never cut, and silence is never added, because
 the language model would continue it.
 
-After some lengths, among them exactly three seconds, the flow computes two blocks for the first chunk instead of one.
-The flow's prompt then begins up to 0.4 s later, at a quiet place. The language model still receives all of the prompt, so
-neither the transcript nor the generated tokens change.
+The flow's prompt may begin up to 0.56 s after the clip, at a quiet place. After some lengths, among them exactly three
+seconds, the flow would otherwise compute two blocks for the first chunk instead of one; and a first chunk that is too
+short ends before the second one is ready, so playback would have to wait. The language model still receives all of the
+prompt, so neither the transcript nor the generated tokens change.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,12 +35,14 @@ from studio.voices.features import kaldi_fbank, prompt_mel, whisper_log_mel
 from studio.voices.prompt import VoicePrompt
 
 _TOKENIZER_RATE = 16_000
-# A first chunk of 0.3 to 0.5 s is ready soon and long enough to play while the next one is computed.
-_BEST_FIRST_HOPS_TOKENS = range(8, 13)
-_LATEST_FLOW_START_TOKENS = 10
+# A first chunk of 0.3 to 0.5 s is ready soon, and on a GPU it is long enough to play while the next one is computed.
+GPU_FIRST_HOPS_TOKENS = range(8, 13)
+# Two cores compute the second chunk of the bundled model in 0.3 to 0.5 s, and up to 0.3 s of leading silence is not played.
+CPU_FIRST_HOPS_TOKENS = range(14, 19)
+_LATEST_FLOW_START_TOKENS = 14
 _FEWEST_FLOW_TOKENS = 40  # shorter prompts keep their start, because they contain little of the voice
 # Increase when the features of a clip change.
-_FEATURE_VERSION = 2
+_FEATURE_VERSION = 3
 
 FEATURE_FILE_SUFFIX = ".safetensors"
 
@@ -53,6 +57,7 @@ class Frontend:
     generation: Generation
     chunk_tokens: int  # spacing of the flow's chunk grid
     lookahead_tokens: int  # of the flow
+    first_hops_tokens: range = GPU_FIRST_HOPS_TOKENS  # with which gapless playback starts earliest
 
 
 def prompt_key(voice: VoiceReference, front_end_key: str) -> str:
@@ -132,42 +137,42 @@ def source_tokens(waveform: Waveform, speech_tokenizer: SpeechTokenizer) -> tupl
 def aligned_prompt_length(num_tokens: int, droppable_tokens: int, chunk_tokens: int) -> int:
     """Return the prompt length with the best first hop.
 
-    As few tokens as possible are dropped, and at most ``droppable_tokens``.
+    As few tokens as possible are dropped, and at most ``droppable_tokens``. It does not depend on the device, so that the
+    language model says the same for a seed.
     """
     for dropped in range(droppable_tokens + 1):
-        if -(num_tokens - dropped) % chunk_tokens in _BEST_FIRST_HOPS_TOKENS:
+        if -(num_tokens - dropped) % chunk_tokens in GPU_FIRST_HOPS_TOKENS:
             return num_tokens - dropped
     return num_tokens
 
 
 def flow_start_tokens(prompt: VoicePrompt, frontend: Frontend) -> int:
-    """Return where the flow's prompt begins, so that the first chunk takes one block.
+    """Return where the flow's prompt begins, so that gapless playback starts as early as possible.
 
-    Of the starts with the best first hops, the result is the quietest. It is 0 if the whole prompt takes one block.
+    Of the starts after which the first chunk takes one block, the result is the one whose first hop is in or nearest to
+    ``first_hops_tokens``; if there are several, the quietest one. It is 0 if that does as well.
     """
     if not frontend.generation.trims_prompts:  # without a chunk grid
         return 0
-
-    def num_blocks(num_tokens: int) -> int:
-        return first_chunk_blocks(num_tokens, frontend.chunk_tokens, frontend.lookahead_tokens)
-
-    if num_blocks(prompt.num_tokens) == 1:
-        return 0
-    starts = [
-        start
-        for start in range(1, _LATEST_FLOW_START_TOKENS + 1)
-        if prompt.num_tokens - start >= _FEWEST_FLOW_TOKENS
-        and num_blocks(prompt.num_tokens - start) == 1
-        and first_hops(prompt.num_tokens - start, frontend.chunk_tokens)[0] in _BEST_FIRST_HOPS_TOKENS
-    ]
+    best = frontend.first_hops_tokens
     loudness = prompt.mel.mean(axis=1)
     frames_per_token = frontend.generation.frames_of_tokens(1)
 
+    def distance(start: int) -> int:
+        hop, _ = first_hops(prompt.num_tokens - start, frontend.chunk_tokens)
+        return max(best[0] - hop, hop - best[-1], 0)
+
     def loudness_around(start: int) -> float:
         frame = frames_per_token * start
-        return float(loudness[frame - 1 : frame + 1].mean())
+        return float(loudness[frame - 1 : frame + 1].mean()) if start else -math.inf
 
-    return min(starts, key=loudness_around, default=0)
+    starts = [
+        start
+        for start in range(_LATEST_FLOW_START_TOKENS + 1)
+        if (start == 0 or prompt.num_tokens - start >= _FEWEST_FLOW_TOKENS)
+        and first_chunk_blocks(prompt.num_tokens - start, frontend.chunk_tokens, frontend.lookahead_tokens) == 1
+    ]
+    return min(starts, key=lambda start: (distance(start), loudness_around(start)), default=0)
 
 
 def _align_length(waveform: Waveform, frontend: Frontend) -> Waveform:

@@ -34,7 +34,7 @@ from studio.model.stages import (
 )
 from studio.model.torch_device import configure_torch, free_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
-from studio.pipeline.enrolment import Frontend
+from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend
 from studio.pipeline.precision_selection import open_speech_lm
 from studio.pipeline.prompt_cache import PromptCache
 from studio.pipeline.request import EngineDescription, EngineOptions
@@ -108,7 +108,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     speech_lm, reason, lm_name = _speech_lm(checkpoint, options, overrides)
     flow_precision = _flow_precision(options.flow_precision)
     _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
-    frontend = functools.cache(lambda: _load_frontend(checkpoint, num_threads, overrides))
+    frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
     stages = Stages(
         speech_lm=speech_lm,
         flow=overrides.flow
@@ -200,7 +200,7 @@ def _notes(reason: str, options: EngineOptions, flow: FlowDecoder) -> tuple[str,
     return tuple(notes)
 
 
-def _load_frontend(checkpoint: Checkpoint, num_threads: int, overrides: StageOverrides) -> Frontend:
+def _load_frontend(checkpoint: Checkpoint, device: str, num_threads: int, overrides: StageOverrides) -> Frontend:
     return Frontend(
         speech_tokenizer=overrides.open_speech_tokenizer() or checkpoint.load_speech_tokenizer(num_threads),
         speaker_encoder=overrides.open_speaker_encoder() or checkpoint.load_speaker_encoder(num_threads),
@@ -208,4 +208,5 @@ def _load_frontend(checkpoint: Checkpoint, num_threads: int, overrides: StageOve
         generation=checkpoint.generation,
         chunk_tokens=checkpoint.flow.grid_tokens,
         lookahead_tokens=checkpoint.flow.lookahead_tokens,
+        first_hops_tokens=CPU_FIRST_HOPS_TOKENS if device == "cpu" else GPU_FIRST_HOPS_TOKENS,
     )
