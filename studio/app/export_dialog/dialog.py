@@ -38,7 +38,7 @@ from studio.project.project import Project
 from studio.settings_store import Settings
 
 _PREVIEW_DELAY_MS = 120  # avoids an update for each typed letter
-_DEFAULT_SIZE = (1200, 640)
+DEFAULT_SIZE = (1200, 720)
 
 
 class ExportDialog(QDialog):
@@ -73,7 +73,7 @@ class ExportDialog(QDialog):
         self._is_blocked = False  # whether the latest check found that nothing can be exported
         self._starts_when_checked = False
         self.setWindowTitle(self.tr("Export audio"))
-        self.resize(fit_to_screen(*_DEFAULT_SIZE))
+        self.resize(fit_to_screen(*DEFAULT_SIZE))
         self.form = ExportForm()
         self.preview = NamePreview()
         self.findings = FindingsList()

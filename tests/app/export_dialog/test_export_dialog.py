@@ -11,14 +11,15 @@ import soundfile
 from event_loop_monitor import LONGEST_STALL_SECONDS, EventLoopMonitor
 from export_bench import RATE, ExportBench, speak
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QMessageBox, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio import settings as declared
-from studio.app.export_dialog.dialog import ExportDialog
+from studio.app.export_dialog.dialog import DEFAULT_SIZE, ExportDialog
 from studio.app.export_dialog.export_options import REMEMBERED, KnownVoicesAndStyles, default_folder
 from studio.app.export_dialog.export_presets import PRESETS, ExportPreset
 from studio.app.export_dialog.export_task import ExportState
+from studio.app.theme.appearance import Appearance, apply_theme
 from studio.app.widgets.screen_fit import ScrolledPage
 from studio.errors import VoiceNotFound
 from studio.project.changes import EditLines, InsertLines
@@ -518,10 +519,16 @@ def test_each_project_has_a_folder_of_its_own(
     other.close()
 
 
-def test_the_dialog_fits_at_1280_by_800(qtbot: QtBot, unknown_voices: ExportBench) -> None:
+def test_the_dialog_fits_at_1280_by_800(qtbot: QtBot, qapp: QApplication, unknown_voices: ExportBench) -> None:
+    apply_theme(qapp, Appearance.LIGHT)
     dialog = unknown_voices.dialog
-    dialog.resize(1100, 700)
+    dialog.resize(*DEFAULT_SIZE)
     qtbot.waitUntil(dialog.findings.isVisible)
     (page,) = dialog.findChildren(ScrolledPage)
+    layout = page.widget().layout()
+    assert layout is not None
+    assert layout.minimumSize().height() <= page.viewport().height()
+    assert DEFAULT_SIZE[1] <= 740
+    dialog.resize(1100, 700)
     assert page.horizontalScrollBar().maximum() == 0
     assert dialog.minimumSizeHint().width() <= 1100
