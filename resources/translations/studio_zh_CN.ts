@@ -2993,6 +2993,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>受支持的 PyTorch 版本都没有适用于此 GPU 的内核。</translation>
     </message>
     <message>
+        <source>ONNX Runtime {version} does not support 8-bit and 4-bit weights.</source>
+        <translation>ONNX Runtime {version} 不支持 8 位和 4 位权重。</translation>
+    </message>
+    <message>
         <source>Ray did not start on this computer.</source>
         <translation>Ray 未能在本机启动。</translation>
     </message>

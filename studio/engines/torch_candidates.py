@@ -68,7 +68,12 @@ class TorchCandidate(EngineBackend):
         return int(target.weight_bytes(self.stage) * _WEIGHT_SHARE[self.precision]) + self.working_bytes[self.stage]
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:  # noqa: ARG002 - interface
-        return {"torch": torch.__version__}
+        facts = {"torch": torch.__version__}
+        if self.stage is Stage.SPEECH_LM and self.precision in (Precision.INT8, Precision.INT4):
+            from studio.model.onnx_networks import onnxruntime  # noqa: PLC0415 - not needed to list candidates
+
+            facts["onnxruntime"] = onnxruntime.__version__
+        return facts
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
         checkpoint, device = target.checkpoint, target.device.torch_name

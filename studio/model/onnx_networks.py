@@ -5,6 +5,7 @@ Importing this module disables telemetry, so all other modules import ONNX Runti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -85,6 +86,34 @@ def open_session(
         ) from error
     _require_provider(session, cuda_index)
     return session
+
+
+def open_graph(
+    model: bytes, weights: Mapping[str, npt.NDArray[np.generic]], num_threads: int
+) -> onnxruntime.InferenceSession:
+    """Open the ONNX file ``model`` for many quick runs on the CPU.
+
+    Its initial values are ``weights``. The session may use their memory, except for those that it packs.
+    Raise ``UnsupportedPrecision`` if this version of ONNX Runtime lacks one of its operators.
+    """
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _FATAL_ONLY
+    options.intra_op_num_threads = num_threads
+    options.inter_op_num_threads = 1
+    # Threads spin between the nodes of a run, but not after it, when other stages use the processor.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    # The arena grows by powers of two.
+    options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+    options.add_external_initializers(list(weights), values)
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=providers(None))
+    except _LOAD_ERRORS as error:
+        raise UnsupportedPrecision(
+            "ONNX Runtime {version} does not support 8-bit and 4-bit weights.",
+            remedy="Choose float32 or float16.",
+            version=onnxruntime.__version__,
+        ) from error
 
 
 def providers(cuda_index: int | None) -> list[str | tuple[str, dict[str, str]]]:

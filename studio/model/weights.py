@@ -206,6 +206,17 @@ def _shown(names: list[str]) -> str | Message:
     return wording("{names} and {num_more} more", names=shown, num_more=num_more) if num_more > 0 else shown
 
 
+def release_freed_memory() -> None:
+    """Return freed memory to the system, after many tensors of a few megabytes were allocated and freed.
+
+    glibc keeps it between those that are still used. Other systems return it themselves.
+    """
+    if sys.platform.startswith("linux"):
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+        if trim is not None:
+            trim(ctypes.c_size_t(0))
+
+
 def release_pages(path: Path) -> None:
     """Release the pages of a mapped file that have been read. They are read again on the next access.
 

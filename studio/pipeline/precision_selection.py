@@ -23,6 +23,7 @@ from studio.errors import CannotWrite, DiskFull, UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm import CachedSpeechLM, QualityReport, compare_with_reference, open_network
 from studio.model.stages import SpeechTokenRequest
 from studio.model.weights import release_pages
@@ -35,7 +36,7 @@ from studio.text.segmentation import Sentence, prepare_text
 _log = logging.getLogger(__name__)
 AUTO = "auto"
 # Increase when the comparison changes.
-_REPORT_VERSION = 2
+_REPORT_VERSION = 3
 # Sentences of the comparison, each with the bundled voice whose clip precedes it.
 _TRIAL_SENTENCES = (
     ("Ada", "The last train had left, so we walked home along the river."),
@@ -145,6 +146,6 @@ def _key(weights: Path, precision: Precision, device: str) -> str:
     status = weights.stat()
     parts = (
         _REPORT_VERSION, str(weights.resolve()), status.st_size, status.st_mtime_ns, precision.value, device,
-        torch.__version__, torch.backends.cpu.get_cpu_capability(),
+        torch.__version__, onnxruntime.__version__, torch.backends.cpu.get_cpu_capability(),
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -4,7 +4,8 @@ CosyVoice2 and CosyVoice3 share one network. CosyVoice-300M has another one, in 
 
 Decision: a plain network (``SpeechLMNetwork``) for training and as the reference, and a packed decoder
 (``Decoder``) for synthesis. Reason: separate matrices, gradients and whole sequences suit training, but are
-slow for single tokens. Alternative: one module with switches.
+slow for single tokens. Alternative: one module with switches. With 8-bit and 4-bit weights on a CPU, the decoder is
+one graph of ONNX Runtime (``GraphDecoder``).
 """
 
 from studio.model.speech_lm.cached_lm import CachedSpeechLM

@@ -12,7 +12,7 @@ no sample changes. Alternative: attention as a result of each step, which needs 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,11 @@ class AttentionTrace:
         self._queries: dict[AttentionHead, list[torch.Tensor]] = {}
         self._text = slice(0)
         self._first_row = 0
+
+    @property
+    def layers(self) -> Collection[int]:
+        """The layers whose queries are recorded."""
+        return self._heads_of_layer.keys()
 
     def begin(self, request: SpeechTokenRequest) -> None:
         """Record from the position on that generates the first speech token of ``request``."""

@@ -17,7 +17,7 @@ from studio.errors import SequenceTooLong
 from studio.model.config import Precision, QwenConfig
 from studio.model.speech_lm.attention import AttentionTrace
 from studio.model.speech_lm.linear import Linear, pack
-from studio.model.speech_lm.network import DecoderLayer, rotary_angles
+from studio.model.speech_lm.network import Attention, DecoderLayer, rotary_angles
 
 
 class KVCache:
@@ -98,27 +98,31 @@ class PackedLayer:
 def pack_layer(layer: DecoderLayer, config: QwenConfig, precision: Precision, device: torch.device) -> PackedLayer:
     """Copy the weights of ``layer`` (float32) into the fastest form for ``device``."""
     attention, mlp = layer.self_attn, layer.mlp
+    # Attention has an eighth of the weights and is more sensitive to rounding.
+    attention_precision = Precision.INT8 if precision is Precision.INT4 else precision
+    with torch.no_grad():
+        return PackedLayer(
+            input_norm=layer.input_layernorm.weight.to(device, copy=True),
+            query_key_value=pack(*merged_query_key_value(attention, config), attention_precision, device),
+            output=pack(attention.o_proj.weight, None, attention_precision, device, is_mixed=True),
+            mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
+            gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device, is_mixed=True),
+            down=pack(mlp.down_proj.weight, None, precision, device, is_mixed=True),
+        )
+
+
+def merged_query_key_value(attention: Attention, config: QwenConfig) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return weight ((heads + 2 x kv_heads) x head_size, hidden) and bias of one product, with adjacent channel pairs."""
     query, key, value = attention.q_proj, attention.k_proj, attention.v_proj
     order = _interleaved_pairs(config.head_size)
 
     def paired(rows: torch.Tensor) -> torch.Tensor:
         return rows.view(-1, config.head_size, *rows.shape[1:])[:, order].reshape(rows.shape)
 
-    # Attention has an eighth of the weights and is more sensitive to rounding.
-    attention_precision = Precision.INT8 if precision is Precision.INT4 else precision
     with torch.no_grad():
-        return PackedLayer(
-            input_norm=layer.input_layernorm.weight.to(device, copy=True),
-            query_key_value=pack(
-                torch.cat((paired(query.weight), paired(key.weight), value.weight)),
-                torch.cat((paired(query.bias), paired(key.bias), value.bias)),
-                attention_precision,
-                device,
-            ),
-            output=pack(attention.o_proj.weight, None, attention_precision, device, is_mixed=True),
-            mlp_norm=layer.post_attention_layernorm.weight.to(device, copy=True),
-            gate_up=pack(torch.cat((mlp.gate_proj.weight, mlp.up_proj.weight)), None, precision, device, is_mixed=True),
-            down=pack(mlp.down_proj.weight, None, precision, device, is_mixed=True),
+        return (
+            torch.cat((paired(query.weight), paired(key.weight), value.weight)),
+            torch.cat((paired(query.bias), paired(key.bias), value.bias)),
         )
 
 

@@ -15,7 +15,8 @@ int8, ONNX Runtime MatMulNBits        15 to 21     a second graph of the whole n
 int4, groups of 32, bfloat16 rows     2/3 of int8  alternating with it on a busy machine; see ``Int4Linear``
 ====================================  ===========  =====================================
 
-On a GPU, 8-bit weights use a custom kernel (``cuda_int8``); other precisions use torch's kernels.
+On a CPU, 8 and 4 bits run as one graph of ONNX Runtime instead (``graph_decoder``) where the sizes and the processor allow
+it. On a GPU, 8-bit weights use a custom kernel (``cuda_int8``); other precisions use torch's kernels.
 """
 
 from __future__ import annotations

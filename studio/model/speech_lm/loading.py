@@ -12,7 +12,7 @@ from torch import nn
 
 from studio.model.config import AnySpeechLMConfig, Precision, SpeechLMConfig, TransformerLMConfig
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
-from studio.model.speech_lm.decoder import Decoder, PackedLayer, pack_layer
+from studio.model.speech_lm.decoder import Decoder, pack_layer
 from studio.model.speech_lm.linear import Linear, check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, DecoderLayer, SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
@@ -56,16 +56,13 @@ def load_speech_lm(
     if isinstance(config, TransformerLMConfig):
         return _load_transformer_lm(path, config, precision, where)
     network = open_network(path, config)
-    layers: Iterator[PackedLayer]
+    layers: Iterable[DecoderLayer]
     if zipfile.is_zipfile(path):
-        layers = (
-            pack_layer(layer, config.backbone, precision, where)
-            for layer in _open_layers(
-                path, f"{BACKBONE}.layers", config.backbone.num_layers, lambda: DecoderLayer(config.backbone)
-            )
+        layers = _open_layers(
+            path, f"{BACKBONE}.layers", config.backbone.num_layers, lambda: DecoderLayer(config.backbone)
         )
     else:  # a file in the format before torch 1.6 cannot be mapped, so all of it is in memory
-        layers = _pack_network(network, precision, where)
+        layers = _layers_of(network)
     return _assemble(network, layers, precision, where)
 
 
@@ -111,7 +108,7 @@ def speech_lm_of(
     """Return a speech language model with a copy of the current weights of ``network``."""
     where = torch.device(device)
     check_support(precision, where)
-    return _assemble(network, _pack_network(network, precision, where), precision, where)
+    return _assemble(network, _layers_of(network), precision, where)
 
 
 @overload
@@ -141,22 +138,32 @@ def open_network(path: Path, config: AnySpeechLMConfig) -> SpeechLMNetwork | Tra
 
 
 def _assemble(
-    network: SpeechLMNetwork, layers: Iterator[PackedLayer], precision: Precision, device: torch.device
+    network: SpeechLMNetwork, layers: Iterable[DecoderLayer], precision: Precision, device: torch.device
 ) -> TorchSpeechLM:
-    config = network.config
+    config, norm, engine = network.config, network.backbone.norm.weight, describe(precision, device)
+    decoder: Decoder | None = None
+    if precision in (Precision.INT8, Precision.INT4) and device.type == "cpu":
+        from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph  # noqa: PLC0415 - imports onnx, 0.1 s
+
+        if fits_graph(config.backbone, precision):
+            decoder = GraphDecoder(config.backbone, layers, norm, precision)
+            engine = decoder.engine
+    if decoder is None:
+        packed = (pack_layer(layer, config.backbone, precision, device) for layer in layers)
+        decoder = Decoder(config.backbone, packed, norm, device)
     return TorchSpeechLM(
         config=config,
         inputs=network.inputs.to(device),
-        decoder=Decoder(config.backbone, layers, network.backbone.norm.weight, device),
+        decoder=decoder,
         head=_pack_linear(network.llm_decoder, _head_precision(precision), device),
-        engine=describe(precision, device),
+        engine=engine,
     )
 
 
-def _pack_network(network: SpeechLMNetwork, precision: Precision, device: torch.device) -> Iterator[PackedLayer]:
+def _layers_of(network: SpeechLMNetwork) -> Iterator[DecoderLayer]:
     for layer in network.backbone.layers:
         assert isinstance(layer, DecoderLayer)
-        yield pack_layer(layer, network.config.backbone, precision, device)
+        yield layer
 
 
 def _open_layers(path: Path, prefix: str, num_layers: int, build: Callable[[], _Layer]) -> Iterator[_Layer]:

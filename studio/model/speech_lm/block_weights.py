@@ -1,0 +1,60 @@
+"""Weights in blocks of 32 with 8 or 4 bits, in the layout of ONNX Runtime's ``MatMulNBits``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+
+BLOCK = 32
+# Rows that are quantized at once, so that temporary tensors fit the CPU cache.
+_ROWS_AT_ONCE = 64
+_SMALLEST_SCALE = 1e-30
+
+
+@dataclass(frozen=True, slots=True)
+class BlockWeights:
+    """A matrix (out, in) as unsigned levels: (level - zero) x scale, with a scale for each block of a row.
+
+    Attributes:
+        levels: (out, blocks, bytes of a block) uint8; of two 4-bit levels in a byte, the first has the lower bits.
+        scales: (out, blocks) float32.
+        zeros: The zero of each block, packed like the levels: (out, half the blocks, rounded up) uint8. None with 8
+            bits, where it is 128.
+    """
+
+    bits: int
+    levels: npt.NDArray[np.uint8]
+    scales: npt.NDArray[np.float32]
+    zeros: npt.NDArray[np.uint8] | None
+
+
+def quantize_blocks(weight: torch.Tensor, bits: int) -> BlockWeights:
+    """Return ``weight`` (out, in) float32, whose width is a multiple of ``BLOCK``, in 8 or 4 bits."""
+    pieces = [_quantize(rows, bits) for rows in torch.split(weight.detach(), _ROWS_AT_ONCE)]
+    levels, scales, zeros = (torch.cat(parts) for parts in zip(*pieces, strict=True))
+    return BlockWeights(bits, levels.numpy(), scales.numpy(), zeros.numpy() if bits == 4 else None)
+
+
+def _quantize(rows: torch.Tensor, bits: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    blocks = rows.reshape(len(rows), -1, BLOCK)
+    if bits == 8:
+        scales = (blocks.abs().amax(dim=2) / 127).clamp_(min=_SMALLEST_SCALE)
+        levels = (blocks / scales[..., None]).round_().add_(128).to(torch.uint8)
+        return levels, scales, levels.new_empty(len(rows), 0)
+    assert bits == 4
+    # The range includes zero, so that the level of zero is one of the sixteen.
+    lowest, highest = blocks.amin(dim=2).clamp_(max=0), blocks.amax(dim=2).clamp_(min=0)
+    scales = ((highest - lowest) / 15).clamp_(min=_SMALLEST_SCALE)
+    zeros = (-lowest / scales).round_()
+    levels = (blocks / scales[..., None]).add_(zeros[..., None]).round_().clamp_(0, 15)
+    return _pairs(levels), scales, _pairs(zeros)
+
+
+def _pairs(levels: torch.Tensor) -> torch.Tensor:
+    """Return two 4-bit levels per byte along the last dimension."""
+    even = F.pad(levels, (0, levels.shape[-1] % 2)).to(torch.uint8)
+    return even[..., 0::2] | even[..., 1::2] << 4

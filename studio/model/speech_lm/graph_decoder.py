@@ -1,0 +1,150 @@
+"""The decoder with 8-bit or 4-bit weights on a CPU: one ONNX Runtime graph, so a step is one call.
+
+Decision: ONNX Runtime. Reason: its products read the weights once for up to four rows at the speed of the memory, there is
+no Python between the layers, and it is installed anyway. Alternatives: torch's products (see ``linear``), of which the
+operations between them take half as long as the products; a kernel of our own, which needs a compiler on the computer.
+"""
+
+from __future__ import annotations
+
+import timeit
+from collections.abc import Iterable
+from functools import cache as cached
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from onnx import TensorProto, helper
+
+from studio.errors import UnsupportedPrecision
+from studio.model.config import Precision, QwenConfig
+from studio.model.onnx_networks import onnxruntime, open_graph
+from studio.model.speech_lm.block_weights import BLOCK
+from studio.model.speech_lm.decoder import Decoder, KVCache
+from studio.model.speech_lm.decoder_graph import LEVELS, GraphWriter, write_decoder
+from studio.model.speech_lm.network import DecoderLayer
+from studio.model.weights import release_freed_memory
+
+_GATED_BITS = {Precision.INT8: 8, Precision.INT4: 4}
+# A product without a kernel for the processor first widens all weights, which takes fifty times as long as with float32.
+_SLOW = 4.0
+_TRIAL_WIDTH, _TRIAL_HEIGHT, _TRIALS = 896, 1024, 20
+
+
+def fits_graph(config: QwenConfig, precision: Precision) -> bool:
+    """Return whether the graph supports these sizes and ONNX Runtime is fast on this processor."""
+    sizes = config.hidden_size, config.intermediate_size
+    return (
+        precision in _GATED_BITS
+        and all(size % BLOCK == 0 for size in sizes)
+        and config.head_size % 16 == 0
+        and all(has_fast_product(bits) for bits in {8, _GATED_BITS[precision]})
+    )
+
+
+@cached
+def has_fast_product(bits: int) -> bool:
+    """Return whether ONNX Runtime has a kernel for weights of ``bits`` bits on this processor, with its own copy of them."""
+    weight, row = torch.ones(_TRIAL_HEIGHT, _TRIAL_WIDTH), torch.ones(1, _TRIAL_WIDTH)
+    writer = GraphWriter()
+    writer.inputs.append(helper.make_tensor_value_info("rows", TensorProto.FLOAT, row.shape))
+    writer.outputs.append(helper.make_tensor_value_info("product", TensorProto.FLOAT, (1, _TRIAL_HEIGHT)))
+    writer.product("rows", weight, bits, "product")
+    try:
+        session = open_graph(writer.model(), writer.weights, torch.get_num_threads())
+    except UnsupportedPrecision:
+        return False
+    inputs = {"rows": row.numpy()}
+    writer.weights["product" + LEVELS][:] = 0
+    if not np.allclose(session.run(None, inputs)[0], _TRIAL_WIDTH, rtol=0.05):
+        return False
+    seconds = min(timeit.repeat(lambda: session.run(None, inputs), number=1, repeat=_TRIALS))
+    plain_seconds = min(timeit.repeat(lambda: F.linear(row, weight), number=1, repeat=_TRIALS))
+    return seconds < _SLOW * plain_seconds
+
+
+class GraphCache(KVCache):
+    """Keys and values that the graph extends in place."""
+
+    def _use(self, states: torch.Tensor) -> None:
+        super()._use(states)
+        self.last, self.total = np.zeros(1, np.int32), np.zeros((), np.int32)
+        self.binding: Any = None
+
+
+class GraphDecoder(Decoder):
+    """``Decoder`` as one graph. The weights are copied."""
+
+    def __init__(
+        self, config: QwenConfig, layers: Iterable[DecoderLayer], final_norm: torch.Tensor, precision: Precision
+    ) -> None:
+        super().__init__(config, (), final_norm, torch.device("cpu"))
+        writer = write_decoder(config, layers, final_norm, self.turns[:, 0], _GATED_BITS[precision])
+        self._session = open_graph(writer.model(), writer.weights, torch.get_num_threads())
+        # The session has a packed copy of the levels (see ``has_fast_product``), but may use the memory of other weights.
+        self._weights = {name: value for name, value in writer.weights.items() if not name.endswith(LEVELS)}
+        del writer
+        release_freed_memory()
+        self.engine = f"{precision.value} weights, ONNX Runtime {onnxruntime.__version__}"
+
+    def open_cache(self, capacity: int) -> KVCache:
+        """See ``Decoder``."""
+        return GraphCache.empty(self.config, capacity, self._device)
+
+    @torch.inference_mode()
+    def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
+        """See ``Decoder``."""
+        assert isinstance(cache, GraphCache)
+        start, rows = cache.length, embeddings.contiguous()
+        stop = start + len(rows)
+        cache.reserve(stop)
+        if cache.binding is None:
+            self._bind(cache)
+        hidden = torch.empty_like(rows)
+        cache.last[0], cache.total[()] = stop - 1, stop
+        _bind_input(cache.binding, "rows", rows[None])
+        _bind_output(cache.binding, "hidden", hidden[None])
+        traced = self._traced(cache, len(rows))
+        self._session.run_with_iobinding(cache.binding)
+        cache.length = stop
+        for index, queries in traced.items():
+            self._record(cache, index, queries, start)
+        return hidden
+
+    def _bind(self, cache: GraphCache) -> None:
+        num_kv = self.config.num_kv_heads
+        cache.binding = self._session.io_binding()
+        _bind_input(cache.binding, "last", torch.from_numpy(cache.last))
+        _bind_input(cache.binding, "length", torch.from_numpy(cache.total))
+        for index, states in enumerate(cache.layers):
+            for name, part in (("keys", states[None, :num_kv]), ("values", states[None, num_kv:])):
+                _bind_input(cache.binding, f"{name}.{index}", part)
+                _bind_output(cache.binding, f"new_{name}.{index}", part)
+
+    def _traced(self, cache: GraphCache, num_rows: int) -> dict[int, torch.Tensor]:
+        """Bind memory for queries, keys and values of the layers that are traced, and return it."""
+        if cache.trace is None:
+            return {}
+        width = self.config.hidden_size + 2 * self.config.num_kv_heads * self.config.head_size
+        traced = {index: torch.empty(num_rows, width) for index in cache.trace.layers}
+        for index, mixed in traced.items():
+            _bind_output(cache.binding, f"mixed.{index}", mixed[None])
+        return traced
+
+    def _record(self, cache: GraphCache, index: int, mixed: torch.Tensor, start: int) -> None:
+        assert cache.trace is not None
+        size = self.config.head_size
+        queries = mixed[:, : self.config.hidden_size]
+        pairs = mixed[:, : self.config.hidden_size].view(len(mixed), self.config.num_heads, size // 2, 2)
+        torch.view_as_complex(pairs).mul_(self.turns[start : start + len(mixed)])
+        cache.trace.record(index, queries, size, start)
+
+
+def _bind_input(binding: Any, name: str, tensor: torch.Tensor) -> None:
+    kind = np.float32 if tensor.dtype == torch.float32 else np.int32
+    binding.bind_input(name, "cpu", 0, kind, tuple(tensor.shape), tensor.data_ptr())
+
+
+def _bind_output(binding: Any, name: str, tensor: torch.Tensor) -> None:
+    binding.bind_output(name, "cpu", 0, np.float32, tuple(tensor.shape), tensor.data_ptr())

@@ -1,0 +1,211 @@
+"""The decoder as a graph with 8-bit or 4-bit weights, compared with the decoder that runs layer by layer."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from samplers import GreedySampler
+from speech_lm_cases import random_network, small_config
+
+from studio.errors import UnsupportedPrecision
+from studio.model.config import Precision, SpeechLMConfig
+from studio.model.onnx_networks import open_graph
+from studio.model.speech_lm import (
+    RepetitionAwareSampler,
+    SpeechLMNetwork,
+    TorchSpeechLM,
+    compare_with_reference,
+    graph_decoder,
+    random_request,
+    speech_lm_of,
+)
+from studio.model.speech_lm.attention import AttentionHead, AttentionTrace
+from studio.model.speech_lm.block_weights import BLOCK, BlockWeights, quantize_blocks
+from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, has_fast_product
+
+BITS = (Precision.INT8, Precision.INT4)
+
+
+def config_of_blocks(**sizes: int) -> SpeechLMConfig:
+    """Return a small config whose sizes the graph supports: six heads of 16, three for each key/value head."""
+    config = small_config(num_layers=3)
+    return replace(config, backbone=replace(config.backbone, **({"hidden_size": 96, "intermediate_size": 160} | sizes)))
+
+
+CONFIG = config_of_blocks()
+
+
+def widened(weight: torch.Tensor, bits: int) -> torch.Tensor:
+    """Return the values that ``weight`` has in ``bits`` bits, computed from the packed form."""
+    packed = quantize_blocks(weight, bits)
+    return torch.from_numpy(unpack(packed)).reshape(weight.shape)
+
+
+def unpack(packed: BlockWeights) -> np.ndarray:
+    levels = packed.levels.astype(np.float32)
+    if packed.bits == 8:
+        return (levels - 128) * packed.scales[..., None]
+    assert packed.zeros is not None
+    levels = np.stack((packed.levels & 15, packed.levels >> 4), axis=-1).reshape(*packed.levels.shape[:2], -1)
+    zeros = np.stack((packed.zeros & 15, packed.zeros >> 4), axis=-1).reshape(len(packed.zeros), -1)
+    zeros = zeros[:, : packed.scales.shape[1]]
+    return (levels.astype(np.float32) - zeros[..., None]) * packed.scales[..., None]
+
+
+@pytest.fixture(scope="module")
+def network() -> SpeechLMNetwork:
+    return random_network(CONFIG)
+
+
+@pytest.fixture(scope="module", params=BITS, ids=lambda precision: precision.value)
+def pair(request: pytest.FixtureRequest) -> tuple[TorchSpeechLM, TorchSpeechLM]:
+    """A graph, and the layers one by one in float32 with the weights as the graph rounds them."""
+    network = random_network(CONFIG)
+    graph = speech_lm_of(network, request.param)
+    assert isinstance(graph.decoder, GraphDecoder)
+    gated_bits = 8 if request.param is Precision.INT8 else 4
+    for layer in network.backbone.layers:
+        for name, weight in layer.named_parameters():
+            if weight.dim() == 2:
+                weight.copy_(widened(weight, gated_bits if "mlp" in name else 8))
+    return graph, speech_lm_of(network)
+
+
+def states(speech_lm: TorchSpeechLM, embeddings: torch.Tensor, *sizes: int) -> torch.Tensor:
+    cache = speech_lm.open_cache(len(embeddings))
+    return torch.cat([speech_lm.decoder.advance(part, cache) for part in embeddings.split(sizes)])
+
+
+def embeddings_of(count: int) -> torch.Tensor:
+    return torch.randn(count, CONFIG.backbone.hidden_size, generator=torch.Generator().manual_seed(0)) / 2
+
+
+@pytest.mark.parametrize("sizes", [(40,), (17, 1, 1, 4, 17)], ids=["at once", "in parts"])
+def test_the_graph_computes_what_the_layers_compute(
+    pair: tuple[TorchSpeechLM, TorchSpeechLM], sizes: tuple[int, ...]
+) -> None:
+    """The rest is the rounding of activations to 8 bits."""
+    graph, plain = pair
+    embeddings = embeddings_of(40)
+    wanted = states(plain, embeddings, 40)
+    assert (states(graph, embeddings, *sizes) - wanted).norm() / wanted.norm() <= 0.02
+
+
+def test_steps_and_several_rows_agree(pair: tuple[TorchSpeechLM, TorchSpeechLM]) -> None:
+    graph, _ = pair
+    embeddings = embeddings_of(12)
+    torch.testing.assert_close(
+        states(graph, embeddings, *[1] * 12), states(graph, embeddings, 12), atol=1e-3, rtol=1e-3
+    )
+
+
+def test_a_cache_grows_and_another_continues_from_it(pair: tuple[TorchSpeechLM, TorchSpeechLM]) -> None:
+    graph, _ = pair
+    embeddings = embeddings_of(30)
+    wanted = states(graph, embeddings, 10, *[1] * 20)
+    small, other = graph.open_cache(10), graph.open_cache(50)
+    parts = [graph.decoder.advance(embeddings[:10], small)]
+    other.start_from(small.filled())
+    parts += [graph.decoder.advance(row[None], small) for row in embeddings[10:]]
+    assert torch.equal(torch.cat(parts), wanted)
+    again = [graph.decoder.advance(row[None], other) for row in embeddings[10:]]
+    assert torch.equal(torch.cat(again), wanted[10:])
+
+
+def test_weights_belong_to_the_graph() -> None:
+    """The session must not read memory that was freed, or the network's, which training changes."""
+    changed = random_network(CONFIG)
+    speech_lm = speech_lm_of(changed, Precision.INT8)
+    before = list(speech_lm.generate(random_request(CONFIG), GreedySampler()))
+    for weight in changed.backbone.layers.parameters():
+        weight.zero_()
+    gc.collect()
+    filler = [torch.full((1000,), 7.0) for _ in range(1000)]
+    assert list(speech_lm.generate(random_request(CONFIG), GreedySampler())) == before
+    assert len(filler) == 1000
+
+
+def test_a_trace_records_the_attention_of_the_layers(pair: tuple[TorchSpeechLM, TorchSpeechLM]) -> None:
+    weights = []
+    for speech_lm in pair:
+        trace = AttentionTrace((AttentionHead(0, 1), AttentionHead(2, 4)))
+        request = replace(random_request(CONFIG), min_tokens=15, max_tokens=15, attention=trace)
+        tokens = list(speech_lm.generate(request, _Fixed()))
+        assert trace.weights is not None
+        weights.append(trace.weights)
+        without = list(speech_lm.generate(replace(request, attention=None), RepetitionAwareSampler(CONFIG.sampling, 1)))
+        traced = list(speech_lm.generate(request, RepetitionAwareSampler(CONFIG.sampling, 1)))
+        assert traced == without
+        assert len(tokens) == 15
+    np.testing.assert_allclose(weights[0], weights[1], atol=0.01)
+
+
+class _Fixed:
+    """Chooses the same tokens for every model."""
+
+    def __call__(self, logits: torch.Tensor, history: list[int], *, forbid: slice | None) -> int:
+        return 7 * len(history) % 50
+
+
+def test_the_graph_passes_the_quality_check_in_8_bits(network: SpeechLMNetwork) -> None:
+    report = compare_with_reference(speech_lm_of(network, Precision.INT8), network)
+    assert report.is_good_enough(Precision.INT8), report
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_each_block_has_its_own_scale(bits: int) -> None:
+    weight = torch.randn(70, 3 * BLOCK, generator=torch.Generator().manual_seed(1))
+    weight[:, 40] = 50.0
+    weight[3] = 0.0
+    rounded = widened(weight, bits)
+    step = {8: 2.0, 4: 8.0}[bits] * 2 / 2**bits * 2.5
+    assert (rounded - weight)[:, :BLOCK].abs().max() <= step
+    assert (rounded - weight)[:, BLOCK : 2 * BLOCK].abs().max() > (rounded - weight)[:, :BLOCK].abs().max()
+    assert torch.equal(rounded[3], weight[3])
+
+
+def test_other_sizes_and_processors_use_the_layers_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    backbone = CONFIG.backbone
+    assert fits_graph(backbone, Precision.INT4)
+    assert not fits_graph(backbone, Precision.FLOAT32)
+    assert not fits_graph(small_config().backbone, Precision.INT8)
+    monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits: bits == 8)
+    assert fits_graph(backbone, Precision.INT8)
+    assert not fits_graph(backbone, Precision.INT4)
+    monkeypatch.setattr(graph_decoder, "has_fast_product", lambda bits: False)
+    speech_lm = speech_lm_of(random_network(CONFIG), Precision.INT8)
+    assert not isinstance(speech_lm.decoder, GraphDecoder)
+    assert "fbgemm" in speech_lm.engine
+
+
+class ReadsLevelsInPlace:
+    """A session without its own copy of the levels."""
+
+    def __init__(self, model: bytes, weights: dict[str, np.ndarray], num_threads: int) -> None:
+        self._levels = weights["product.levels"]
+
+    def run(self, names: None, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+        return [np.full((1, len(self._levels)), 896.0 if self._levels.any() else 0.0)]
+
+
+def test_a_slow_or_missing_operator_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise UnsupportedPrecision("No such operator.", remedy="None.")
+
+    monkeypatch.setattr(graph_decoder, "_SLOW", 0.0)
+    assert not has_fast_product.__wrapped__(8)
+    monkeypatch.setattr(graph_decoder, "_SLOW", 1e9)
+    assert has_fast_product.__wrapped__(8)
+    monkeypatch.setattr(graph_decoder, "open_graph", ReadsLevelsInPlace)
+    assert not has_fast_product.__wrapped__(8)
+    monkeypatch.setattr(graph_decoder, "open_graph", refuse)
+    assert not has_fast_product.__wrapped__(8)
+
+
+def test_a_graph_that_onnxruntime_does_not_know_is_reported() -> None:
+    with pytest.raises(UnsupportedPrecision, match="does not support 8-bit"):
+        open_graph(b"no graph", {}, 1)
