@@ -14,7 +14,7 @@ from studio.bench.stage_measures import good_prompt_tokens, speech_lm_request, s
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
-from studio.model.speech_lm import QualityReport, compare_with_reference, open_network
+from studio.model.speech_lm import QualityReport, TorchSpeechLM, compare_with_reference, open_network
 from studio.model.stages import FlowDecoder, SpeechLM, Vocoder
 from studio.model.weights import release_pages
 from studio.pipeline.precision_selection import trial_requests
@@ -102,7 +102,7 @@ def _precision_figures(precision: Precision, per_token: float, quality: QualityR
 def _work(
     speech_lm: SpeechLM, flow: FlowDecoder, vocoder: Vocoder, num_speech_tokens: int
 ) -> dict[str, Callable[[], object]]:
-    """Return a small task for each stage, by name."""
+    """Return a small task for each stage that uses torch's threads, by name."""
     request = speech_lm_request(num_speech_tokens, 8)
     steps = random_tokens(8, num_speech_tokens)
     prompt_tokens = good_prompt_tokens(_PROMPT_TOKENS, flow.chunk_tokens)
@@ -110,8 +110,11 @@ def _work(
     state = flow.prepare_prompt(prompt)
     tokens = random_tokens(10, num_speech_tokens)
     mel = torch.from_numpy(random_mel(50))
-    return {
-        "speech_lm": lambda: time_speech_lm(speech_lm, request, steps),
+    has_own_threads = isinstance(speech_lm, TorchSpeechLM) and speech_lm.decoder.num_threads is not None
+    work: dict[str, Callable[[], object]] = (
+        {} if has_own_threads else {"speech_lm": lambda: time_speech_lm(speech_lm, request, steps)}
+    )
+    return work | {
         "flow": lambda: list(stream_flow(flow, state, prompt_tokens, tokens)),
         "vocoder": lambda: vocoder.synthesize_whole(mel, vocoder.noise(0)),
     }

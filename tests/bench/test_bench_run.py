@@ -21,6 +21,7 @@ from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
 from studio.model.checkpoint import open_checkpoint
 from studio.model.config import Precision, SamplingOptions
+from studio.model.speech_lm.decoder import Decoder
 from studio.pipeline.request import EngineOptions, Mode, SynthesisReport
 from studio.pipeline.schedule import ChunkSchedule
 
@@ -176,7 +177,12 @@ def test_gapless_start_waits_for_the_latest_chunk() -> None:
 
 
 @pytest.mark.slow
-def test_the_thread_comparison_restores_the_number_of_threads(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("own_threads", [None, 2])
+def test_the_thread_comparison_restores_the_number_of_threads(
+    reference: Path, monkeypatch: pytest.MonkeyPatch, own_threads: int | None
+) -> None:
+    """A language model with its own threads is not compared."""
+    monkeypatch.setattr(Decoder, "num_threads", own_threads)
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 2)
     checkpoint = open_checkpoint(reference / "cosyvoice3" / "checkpoint")
     counts: list[int] = []
@@ -190,7 +196,9 @@ def test_the_thread_comparison_restores_the_number_of_threads(reference: Path, m
     )
     assert counts == [1, 2, 2]
     assert choice.chosen == "2"
-    assert {figure.name for figure in choice.measured} >= {"threads.flow_with_1", "threads.flow_with_2"}
+    names = {figure.name for figure in choice.measured}
+    assert names >= {"threads.flow_with_1", "threads.flow_with_2"}
+    assert ("threads.speech_lm_with_1" in names) is (own_threads is None)
     assert "physical cores" in choice.because
 
 

@@ -133,7 +133,13 @@ def _interleaved_pairs(head_size: int) -> torch.Tensor:
 
 
 class Decoder:
-    """All layers and the final norm. The decoder keeps no state, so several utterances may run at once."""
+    """All layers and the final norm. The decoder keeps no state, so several utterances may run at once.
+
+    Attributes:
+        num_threads: The number of threads, if it is not torch's.
+    """
+
+    num_threads: int | None = None
 
     def __init__(
         self, config: QwenConfig, layers: Iterable[PackedLayer], final_norm: torch.Tensor, device: torch.device

@@ -81,7 +81,8 @@ class GraphDecoder(Decoder):
     ) -> None:
         super().__init__(config, (), final_norm, torch.device("cpu"))
         writer = write_decoder(config, layers, final_norm, self.turns[:, 0], _GATED_BITS[precision])
-        self._session = open_graph(writer.model(), writer.weights, torch.get_num_threads())
+        self.num_threads = torch.get_num_threads()
+        self._session = open_graph(writer.model(), writer.weights, self.num_threads)
         # The session has a packed copy of the levels (see ``has_fast_product``), but may use the memory of other weights.
         self._weights = {name: value for name, value in writer.weights.items() if not name.endswith(LEVELS)}
         del writer
