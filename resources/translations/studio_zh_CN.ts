@@ -3241,6 +3241,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
+        <source>on a GPU, recorded steps of one token are faster</source>
+        <translation>在显卡上，录制的逐 token 步骤更快</translation>
+    </message>
+    <message>
         <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
         <translation>未安装 onnxruntime-gpu（先运行 pip uninstall -y onnxruntime，再运行 pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;）</translation>
     </message>

@@ -10,6 +10,7 @@ import torch
 
 from studio.model.config import AnySpeechLMConfig, SamplingOptions, SpeechTokenLayout
 from studio.model.speech_lm.linear import Linear
+from studio.model.speech_lm.speculation import Proposer, verified_tokens
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 
 _MIN_SPEECH_PER_TEXT_TOKEN = 2
@@ -28,6 +29,8 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
         self.engine = engine
         self.max_concurrent_lines = 1  # concurrent lines would not be faster, since each reads all weights
         self.head = head
+        # Proposes tokens for lines whose text is complete; None generates one token a step.
+        self.proposer: Proposer | None = None
 
     def generate(self, request: SpeechTokenRequest, sampler: TokenSampler) -> Iterator[int]:
         """See ``stages.SpeechLM``. Tokens are computed on demand, but ``SequenceTooLong`` is raised at once."""
@@ -64,7 +67,15 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
 
     def advance(self, embeddings: torch.Tensor, cache: CacheT) -> torch.Tensor:
         """Append ``embeddings`` (tokens, hidden) to ``cache`` and return the logits (head_rows,) of the next token."""
-        return self._score(self.hidden_states(embeddings, cache)[-1:])[0]
+        return self.score(self.hidden_states(embeddings, cache)[-1:])
+
+    def states_of_rows(self, embeddings: torch.Tensor, cache: CacheT) -> torch.Tensor:
+        """Do the same as ``hidden_states``; if possible, no row depends on the number of rows after it by rounding."""
+        return self.hidden_states(embeddings, cache)
+
+    def score(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Return the logits (head_rows,) for one state ``hidden`` (1, hidden)."""
+        return self._score(hidden)[0]
 
     @torch.inference_mode()
     def _score(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -75,9 +86,16 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
     ) -> Iterator[int]:
         if max_tokens == 0:
             return
-        cache = self.open_cache(length)
+        proposer = self.proposer
+        if proposer is not None and length + proposer.num_proposed > self.config.max_positions:
+            proposer = None
+        cache = self.open_cache(length + (proposer.num_proposed if proposer else 0))
         embeddings = self.begin(request, cache)
-        tokens = self._generate_to_end(embeddings, cache, sampler, [], min_tokens=min_tokens, max_tokens=max_tokens)
+        limits = {"min_tokens": min_tokens, "max_tokens": max_tokens}
+        if proposer is None:
+            tokens = self._generate_to_end(embeddings, cache, sampler, [], **limits)
+        else:
+            tokens = verified_tokens(self, proposer, embeddings, cache, sampler, request=request, **limits)
         try:
             yield from tokens
         finally:

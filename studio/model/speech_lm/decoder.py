@@ -57,6 +57,12 @@ class KVCache:
         self._use(filled.new_empty(*filled.shape[:2], capacity, filled.shape[3]))
         self.states[:, :, : self.length] = filled
 
+    def cut(self, length: int) -> None:
+        """Remove the positions from ``length`` on."""
+        if self.trace is not None:
+            self.trace.drop(self.length - length)
+        self.length = length
+
     def filled(self) -> torch.Tensor:
         """Return a copy of the filled part, which another cache can ``start_from``."""
         return self.states[:, :, : self.length].clone()
@@ -174,17 +180,18 @@ class Decoder:
         return F.rms_norm(hidden, (self.config.hidden_size,), self.final_norm, self.config.rms_norm_eps)
 
     @torch.inference_mode()
-    def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
+    def advance(self, embeddings: torch.Tensor, cache: KVCache, *, row_by_row: bool = False) -> torch.Tensor:
         """Return the hidden states after the final norm (tokens, hidden) of the next ``embeddings`` (tokens, hidden).
 
-        Their keys and values are appended to ``cache``. Raise ``SequenceTooLong``.
+        Their keys and values are appended to ``cache``. ``row_by_row`` computes attention as for single tokens, so that
+        rounding does not depend on the number of rows. Raise ``SequenceTooLong``.
         """
         config = self.config
         rows, start = embeddings.shape[0], cache.length
         stop = start + rows
         cache.reserve(stop)
         turns = self.turns[start:stop]
-        mask = self._mask(start, stop)
+        mask = None if row_by_row else self._mask(start, stop)
         num_kv, size, half = config.num_kv_heads, config.head_size, config.head_size // 2
         width, num_turned = config.hidden_size, config.num_heads + config.num_kv_heads
 
@@ -195,7 +202,16 @@ class Decoder:
             if cache.trace is not None:
                 cache.trace.record(index, mixed[:, :width], size, start)
             states[:, start:stop] = mixed[:, width:].view(rows, 2 * num_kv, size).transpose(0, 1)
-            return self.attend(mixed[:, :width], states[:num_kv, :stop], states[num_kv:, :stop], mask)
+            queries = mixed[:, :width]
+            if not row_by_row:
+                return self.attend(queries, states[:num_kv, :stop], states[num_kv:, :stop], mask)
+            attended = [
+                self.attend(
+                    queries[row : row + 1], states[:num_kv, : start + row + 1], states[num_kv:, : start + row + 1], None
+                )
+                for row in range(rows)
+            ]
+            return torch.cat(attended)
 
         hidden = self.run_layers(embeddings, attend)
         cache.length = stop

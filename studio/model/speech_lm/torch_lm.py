@@ -80,6 +80,9 @@ class TorchSpeechLM(CachedSpeechLM[KVCache]):
     def hidden_states(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
         return self.decoder.advance(embeddings, cache)
 
+    def states_of_rows(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
+        return self.decoder.advance(embeddings, cache, row_by_row=True)
+
     def _generate_from_pieces(
         self, request: SpeechTokenRequest, text_tokens: Iterable[int], sampler: TokenSampler
     ) -> Iterator[int]:
