@@ -2957,6 +2957,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请用 --model 指定其中之一：{known}。</translation>
     </message>
     <message>
+        <source>In {file} of the speculator, {name} is missing or does not fit the model.</source>
+        <translation>推测模型的 {file} 缺少 {name}，或者它与该模型不匹配。</translation>
+    </message>
+    <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
         <translation>请在两台电脑上安装相同版本的 Timbre Studio。</translation>
     </message>
@@ -3003,6 +3007,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>Ray would run the code of every program that can reach its ports, because its authentication is off.</source>
         <translation>Ray 的身份验证未开启，任何能访问其端口的程序都可以在此执行代码。</translation>
+    </message>
+    <message>
+        <source>Remove the folder “speculator” of the model, or download its files again.</source>
+        <translation>请删除模型文件夹中的“speculator”文件夹，或重新下载其中的文件。</translation>
     </message>
     <message>
         <source>Request the stream_format “json” or “sse”.</source>
@@ -3313,6 +3321,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>文件夹不为空</translation>
     </message>
     <message>
+        <source>the folder of the model contains no speculator</source>
+        <translation>模型文件夹中没有推测模型</translation>
+    </message>
+    <message>
         <source>the installed {library} needs an NVIDIA driver of version 580 or later</source>
         <translation>已安装的 {library} 需要 580 或更高版本的 NVIDIA 驱动</translation>
     </message>
@@ -3499,6 +3511,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>{file} describes CosyVoice-300M-25Hz, an experiment with its own text vocabulary, which is not supported.</source>
         <translation>{file} 描述的是 CosyVoice-300M-25Hz：这是一个使用独立文本词表的实验模型，不受支持。</translation>
+    </message>
+    <message>
+        <source>{file} describes a speculator of an unsupported kind.</source>
+        <translation>{file} 描述的推测模型类型不受支持。</translation>
     </message>
     <message>
         <source>{file} describes a variant of {generation} with {text_tokens} text tokens, {token_rate} speech tokens per second and {sample_rate} Hz, which is not supported.</source>

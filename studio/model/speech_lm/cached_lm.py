@@ -90,12 +90,15 @@ class CachedSpeechLM(ABC, Generic[CacheT]):
         if proposer is not None and length + proposer.num_proposed > self.config.max_positions:
             proposer = None
         cache = self.open_cache(length + (proposer.num_proposed if proposer else 0))
+        line = proposer.open_line(request, cache) if proposer else None
         embeddings = self.begin(request, cache)
         limits = {"min_tokens": min_tokens, "max_tokens": max_tokens}
-        if proposer is None:
+        if proposer is None or line is None:
             tokens = self._generate_to_end(embeddings, cache, sampler, [], **limits)
         else:
-            tokens = verified_tokens(self, proposer, embeddings, cache, sampler, request=request, **limits)
+            tokens = verified_tokens(
+                self, line, embeddings, cache, sampler, request=request, num_proposed=proposer.num_proposed, **limits
+            )
         try:
             yield from tokens
         finally:

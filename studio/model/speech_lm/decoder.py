@@ -7,7 +7,7 @@ to the weight matrices: the residual stream, norms, attention and caches are alw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,30 @@ from studio.model.speech_lm.linear import Linear, pack
 from studio.model.speech_lm.network import Attention, DecoderLayer, rotary_angles
 
 
+class LayerTaps:
+    """The inputs of some layers at the last positions, (positions, hidden) each, until they are taken."""
+
+    def __init__(self, layers: Sequence[int]) -> None:
+        self.layers = tuple(layers)
+        self._rows: dict[int, list[torch.Tensor]] = {layer: [] for layer in layers}
+
+    def record(self, layer: int, hidden: torch.Tensor) -> None:
+        if layer in self._rows:
+            self._rows[layer].append(hidden)
+
+    def drop(self, num_rows: int) -> None:
+        """Remove the last ``num_rows`` rows, all recorded in the last step."""
+        if num_rows:
+            for parts in self._rows.values():
+                parts[-1] = parts[-1][:-num_rows]
+
+    def take(self) -> torch.Tensor:
+        """Return the rows recorded since the last call, (positions, layers x hidden)."""
+        taken = torch.cat([torch.cat(self._rows[layer]) for layer in self.layers], dim=1)
+        self._rows = {layer: [] for layer in self.layers}
+        return taken
+
+
 class KVCache:
     """Keys and values of one utterance.
 
@@ -28,12 +52,14 @@ class KVCache:
         states: Keys, then values of all layers: (layers, 2 x kv_heads, capacity, head_size) float32.
         layers: Views of ``states``, one per layer.
         trace: Records the attention of some heads, or None.
+        taps: Records the inputs of some layers, or None.
     """
 
     def __init__(self, config: QwenConfig, states: torch.Tensor) -> None:
         self._config = config
         self.length = 0
         self.trace: AttentionTrace | None = None
+        self.taps: LayerTaps | None = None
         self._use(states)
 
     @classmethod
@@ -61,6 +87,8 @@ class KVCache:
         """Remove the positions from ``length`` on."""
         if self.trace is not None:
             self.trace.drop(self.length - length)
+        if self.taps is not None:
+            self.taps.drop(self.length - length)
         self.length = length
 
     def filled(self) -> torch.Tensor:
@@ -161,7 +189,12 @@ class Decoder:
         """Return an empty cache of ``capacity`` positions. Raise ``SequenceTooLong``."""
         return KVCache.empty(self.config, capacity, self._device)
 
-    def run_layers(self, hidden: torch.Tensor, attend: Callable[[int, torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    def run_layers(
+        self,
+        hidden: torch.Tensor,
+        attend: Callable[[int, torch.Tensor], torch.Tensor],
+        taps: LayerTaps | None = None,
+    ) -> torch.Tensor:
         """Return the output (tokens, hidden) of all layers, before the final norm.
 
         ``attend`` receives the index of the layer and queries, keys and values before rotation, (tokens, (heads + 2 x
@@ -169,6 +202,8 @@ class Decoder:
         """
         shape, eps = (self.config.hidden_size,), self.config.rms_norm_eps
         for index, layer in enumerate(self.layers):
+            if taps is not None:
+                taps.record(index, hidden)
             mixed = layer.query_key_value(F.rms_norm(hidden, shape, layer.input_norm, eps))
             hidden = hidden + layer.output(attend(index, mixed))
             gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
@@ -180,12 +215,19 @@ class Decoder:
         return F.rms_norm(hidden, (self.config.hidden_size,), self.final_norm, self.config.rms_norm_eps)
 
     @torch.inference_mode()
-    def advance(self, embeddings: torch.Tensor, cache: KVCache, *, row_by_row: bool = False) -> torch.Tensor:
+    def advance(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
         """Return the hidden states after the final norm (tokens, hidden) of the next ``embeddings`` (tokens, hidden).
 
-        Their keys and values are appended to ``cache``. ``row_by_row`` computes attention as for single tokens, so that
-        rounding does not depend on the number of rows. Raise ``SequenceTooLong``.
+        Their keys and values are appended to ``cache``. Raise ``SequenceTooLong``.
         """
+        return self._advance(embeddings, cache, row_by_row=False)
+
+    @torch.inference_mode()
+    def advance_row_by_row(self, embeddings: torch.Tensor, cache: KVCache) -> torch.Tensor:
+        """Do the same as ``advance``, with attention as for single tokens: its rounding depends on no later row."""
+        return self._advance(embeddings, cache, row_by_row=True)
+
+    def _advance(self, embeddings: torch.Tensor, cache: KVCache, *, row_by_row: bool) -> torch.Tensor:
         config = self.config
         rows, start = embeddings.shape[0], cache.length
         stop = start + rows
@@ -213,7 +255,7 @@ class Decoder:
             ]
             return torch.cat(attended)
 
-        hidden = self.run_layers(embeddings, attend)
+        hidden = self.run_layers(embeddings, attend, cache.taps)
         cache.length = stop
         return self.norm(hidden)
 

@@ -6,8 +6,8 @@ token from the scores of the model, with the random number of that position, as 
 token counts only if it is the drawn one; the first other one ends the step.
 
 All steps have the same number of rows, and attention and head compute row by row. Then the products of a row do not
-depend on the other rows, so the tokens of a seed do not depend on the proposals. With 8 and 16 bits they are bit by bit
-those without speculation; in float32, oneDNN adds up the products of one row in another order than those of several.
+depend on the other rows, so the tokens of a seed do not depend on the proposals. In bfloat16 they are bit by bit those
+without speculation; in float32, oneDNN adds up the products of one row in another order than those of several.
 
 Decision: proposals must equal the drawn token. Reason: it is exact for repetition-aware sampling, and a seed keeps its
 take. Alternative: rejection sampling, which accepts more of a proposer's distribution but draws other tokens.
@@ -40,26 +40,28 @@ class Proposer(Protocol):
 
     num_proposed: int  # tokens in a step
 
-    def open_line(self, request: SpeechTokenRequest, cache: Any) -> LineProposer: ...
+    def open_line(self, request: SpeechTokenRequest, cache: Any) -> LineProposer:
+        """``cache`` is that of the line, still empty."""
+        ...
 
 
 def verified_tokens(
     lm: CachedSpeechLM[Any],
-    proposer: Proposer,
+    line: LineProposer,
     embeddings: torch.Tensor,
     cache: Any,
     sampler: TokenSampler,
     *,
     request: SpeechTokenRequest,
+    num_proposed: int,
     min_tokens: int,
     max_tokens: int,
 ) -> Iterator[int]:
     """Yield the tokens that the model yields for ``embeddings`` (positions, hidden), the rest of the input.
 
-    ``cache`` has room for ``proposer.num_proposed`` more positions than without speculation.
+    ``cache`` has room for ``num_proposed`` more positions than without speculation.
     """
     first_stop, num_rows = lm.config.layout.num_speech_tokens, lm.config.layout.num_rows
-    line = proposer.open_line(request, cache)
     history: list[int] = []
     proposed: Sequence[int] = ()
     states = lm.hidden_states(embeddings, cache)[-1:]
@@ -86,5 +88,5 @@ def verified_tokens(
                 if request.speculation is not None:
                     request.speculation.add(len(proposed), num_accepted)
         proposed = line.propose(history, sampler)
-        filling = [0] * (proposer.num_proposed - len(proposed))
+        filling = [0] * (num_proposed - len(proposed))
         states = lm.states_of_rows(lm.embed_speech((token, *proposed, *filling)), cache)
