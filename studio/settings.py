@@ -154,6 +154,17 @@ SPEECH_LM_PRECISION = Choice(
         Option("int8", "8-bit integers"),
     ),
 )
+FLOW_PRECISION = Choice(
+    key="flow-precision",
+    page=Page.SPEAKING,
+    title="Flow precision",
+    help="Automatic uses 16 bits if they are faster on this computer and pass a quality check. You can override it.",
+    default="auto",
+    options=(
+        Option("auto", "Automatic (fastest that passes)"),
+        Option("float32", "32-bit float (reference)"),
+    ),
+)
 PLACE = Processor(
     key="place",
     page=Page.SPEAKING,

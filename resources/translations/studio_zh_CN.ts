@@ -9835,6 +9835,10 @@ Drop a recording here to create a voice.</source>
         <translation>按原始时间，每种语言一个文件</translation>
     </message>
     <message>
+        <source>Automatic uses 16 bits if they are faster on this computer and pass a quality check. You can override it.</source>
+        <translation>16 位精度在本机上更快且通过质量检查时，会自动使用；也可手动指定。</translation>
+    </message>
+    <message>
         <source>Bundled (English)</source>
         <translation>内置（英语）</translation>
     </message>
@@ -9873,6 +9877,10 @@ Drop a recording here to create a voice.</source>
     <message>
         <source>Fields: {index}, {voice}, {text}, {style}, {project}, {character}, {id} and the columns of an imported table. A slash creates a folder.</source>
         <translation>可用字段：{index}、{voice}、{text}、{style}、{project}、{character}、{id}，以及导入表格的各列。斜杠表示文件夹。</translation>
+    </message>
+    <message>
+        <source>Flow precision</source>
+        <translation>流匹配精度</translation>
     </message>
     <message>
         <source>Further takes</source>

@@ -42,6 +42,7 @@ from studio.remote.address import ServerAddress, descriptions_folder, server_tok
 from studio.settings import (
     ENGINES,
     EXPORT_WAITS_FOR_CHECKS,
+    FLOW_PRECISION,
     IDLE_RELEASE_MINUTES,
     MODEL,
     NUM_THREADS,
@@ -80,7 +81,7 @@ _DOCTOR_RATE = 24_000
 _DOCTOR_BUFFER_SECONDS = 0.2
 # Changing one of these reloads the model.
 _ENGINE_SETTINGS = (
-    SPEECH_LM_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, WANTED_ENGINES,
+    SPEECH_LM_PRECISION, FLOW_PRECISION, NUM_THREADS, VOICE_CACHE_GIBIBYTES, PREFERS_RL, PLACE, ENGINES, WANTED_ENGINES,
     IDLE_RELEASE_MINUTES, STREAMS_APPROXIMATELY,
 )  # fmt: skip
 
@@ -279,6 +280,7 @@ class Session(QObject):
             device=self.settings[PLACE],
             variant="rl" if self.settings[PREFERS_RL] and has_reinforced else None,
             speech_lm_precision=self.settings[SPEECH_LM_PRECISION],
+            flow_precision=self.settings[FLOW_PRECISION],
             num_threads=self.settings[NUM_THREADS] or None,
             engines=self.settings[ENGINES],
             wanted_engines=self.settings[WANTED_ENGINES],

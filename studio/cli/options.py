@@ -136,9 +136,9 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--flow-precision",
-        default="float32",
-        choices=("float32", "bfloat16", "float16"),
-        help="precision of the flow (default float32)",
+        default="auto",
+        choices=("auto", "float32", "bfloat16", "float16"),
+        help="precision of the flow; auto: bfloat16 if it is faster here and passes the quality check (default)",
     )
     add_machine_options(group)
     # Replaced by --quality, and kept for scripts: any number of steps, without a measurement.

@@ -65,10 +65,14 @@ class MeasuredSpeech:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A number of steps compared with the exact solver: the distance of the mel, and the share of the time."""
+    """A flow compared with the exact one: the distance of the mel, and the share of the time."""
 
     distance_db: float
     relative_seconds: float
+
+
+# A mel, and the seconds that it took.
+TimedMel = tuple[FloatArray, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class FlowQualities:
             return self._chosen[quality]
 
     def _choose(self, quality: Quality, speech: Callable[[], MeasuredSpeech], control: RequestControl) -> ChosenFlow:
-        exact: tuple[FloatArray, float] | None = None
+        exact: TimedMel | None = None
         for num_steps in REDUCED_STEPS:
             flow = self._exact.with_steps(num_steps)
             if flow is None:
@@ -107,8 +111,8 @@ class FlowQualities:
                 measured = speech()
                 if exact is None:
                     control.report_progress("quality", 0.0)
-                    exact = _timed_run(self._exact, measured, control)
-                found = _compare(exact, _timed_run(flow, measured, control))
+                    exact = timed_run(self._exact, measured, control)
+                found = compare(exact, timed_run(flow, measured, control))
                 self._store(num_steps, found)
             _log.info("flow in %s: %.2f dB from exact, %.2f of its time", num_steps, *asdict(found).values())
             if found.distance_db <= LIMITS_DB[quality]:
@@ -135,7 +139,7 @@ class FlowQualities:
             _log.warning("cannot store the measurement of a quality: %s", error)
 
 
-def _timed_run(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestControl) -> tuple[FloatArray, float]:
+def timed_run(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestControl) -> TimedMel:
     """Return the mel of ``speech`` and the seconds that it takes."""
     seconds = math.inf
     while True:
@@ -148,5 +152,5 @@ def _timed_run(flow: FlowDecoder, speech: MeasuredSpeech, control: RequestContro
         seconds = elapsed
 
 
-def _compare(exact: tuple[FloatArray, float], found: tuple[FloatArray, float]) -> Measurement:
+def compare(exact: TimedMel, found: TimedMel) -> Measurement:
     return Measurement(mel_distance_db(exact[0], found[0]), found[1] / exact[1])

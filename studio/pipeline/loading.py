@@ -25,6 +25,7 @@ from studio.model.device_kind import DeviceKind
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import (
     FlowDecoder,
+    FlowPrompt,
     SpeakerEncoder,
     SpeechLM,
     SpeechTokenizer,
@@ -34,10 +35,11 @@ from studio.model.stages import (
 )
 from studio.model.torch_device import configure_torch, free_memory_bytes
 from studio.pipeline.alignment import AlignmentReader
-from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend
-from studio.pipeline.precision_selection import open_speech_lm
+from studio.pipeline.enrolment import CPU_FIRST_HOPS_TOKENS, GPU_FIRST_HOPS_TOKENS, Frontend, build_prompt
+from studio.pipeline.flow_quality import MeasuredSpeech
+from studio.pipeline.precision_selection import AUTO, open_flow, open_speech_lm
 from studio.pipeline.prompt_cache import PromptCache
-from studio.pipeline.request import EngineDescription, EngineOptions
+from studio.pipeline.request import EngineDescription, EngineOptions, VoiceReference
 from studio.pipeline.synthesizer import Stages, Synthesizer
 from studio.text.styles import load_styles
 
@@ -106,18 +108,14 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     configure_torch(num_threads)
     checkpoint = open_checkpoint(folder)
     speech_lm, reason, lm_name = _speech_lm(checkpoint, options, overrides)
-    flow_precision = _flow_precision(options.flow_precision)
     _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
+    flow, flow_precision, flow_reason = _flow(
+        checkpoint, options, overrides, lambda flow: _measured_speech(frontend(), flow)
+    )
     stages = Stages(
         speech_lm=speech_lm,
-        flow=overrides.flow
-        or checkpoint.load_flow(
-            flow_precision,
-            options.device,
-            num_steps=options.flow_steps,
-            left_context_frames=options.flow_left_context_frames,
-        ),
+        flow=flow,
         vocoder=overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
         text_tokenizer=checkpoint.load_text_tokenizer(),
         frontend=frontend,
@@ -143,7 +141,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
             **overrides.names,
         },
         makes_noise=(folder / _RANDOM_WEIGHTS_MARKER).is_file(),
-        notes=_notes(reason, options, stages.flow),
+        notes=_notes([reason, flow_reason], options, stages.flow),
         weights_key=checkpoint.weights_key(options.variant),
         max_concurrent_lines=speech_lm.max_concurrent_lines,
         voice_memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
@@ -179,18 +177,48 @@ def _speech_lm(checkpoint: Checkpoint, options: EngineOptions, overrides: StageO
     return opened.speech_lm, opened.reason, f"torch-{opened.precision.value}"
 
 
+def _flow(
+    checkpoint: Checkpoint,
+    options: EngineOptions,
+    overrides: StageOverrides,
+    speech: Callable[[FlowDecoder], MeasuredSpeech],
+) -> tuple[FlowDecoder, Precision, str]:
+    """Return the flow, its precision, and the reason for an automatic choice."""
+    is_as_released = options.flow_steps is None and options.flow_left_context_frames is None
+    if options.flow_precision == AUTO and overrides.flow is None and is_as_released:
+        opened = open_flow(checkpoint, options.device, speech)
+        return opened.flow, opened.precision, opened.reason
+    precision = Precision.FLOAT32 if options.flow_precision == AUTO else _flow_precision(options.flow_precision)
+    flow = overrides.flow or checkpoint.load_flow(
+        precision,
+        options.device,
+        num_steps=options.flow_steps,
+        left_context_frames=options.flow_left_context_frames,
+    )
+    return flow, precision, ""
+
+
+def _measured_speech(frontend: Frontend, flow: FlowDecoder) -> MeasuredSpeech:
+    """Return speech of a bundled voice."""
+    prompt = build_prompt(VoiceReference(paths.resources() / "voices" / "Ada.wav"), frontend, "")
+    return MeasuredSpeech.of(FlowPrompt(prompt.flow_tokens, prompt.flow_mel, prompt.embedding), flow, tuple)
+
+
 def _flow_precision(name: str) -> Precision:
     permitted = {precision.value: precision for precision in Precision if precision not in _LANGUAGE_MODEL_ONLY}
     if name not in permitted:
         raise UnsupportedPrecision(
-            "The flow cannot run in {name}.", remedy="Choose one of {known}.", name=name, known=", ".join(permitted)
+            "The flow cannot run in {name}.",
+            remedy="Choose one of {known}.",
+            name=name,
+            known=", ".join((AUTO, *permitted)),
         )
     return permitted[name]
 
 
-def _notes(reason: str, options: EngineOptions, flow: FlowDecoder) -> tuple[str, ...]:
-    """Return notes for the user about the choice of the language model, and about approximations."""
-    notes = [reason]
+def _notes(reasons: list[str], options: EngineOptions, flow: FlowDecoder) -> tuple[str, ...]:
+    """Return notes for the user: ``reasons`` of choices, unless empty, and approximations."""
+    notes = list(filter(None, reasons))
     if options.flow_steps is not None:
         notes.append(f"approximation: the flow takes {options.flow_steps} steps")
     if options.flow_left_context_frames is not None:

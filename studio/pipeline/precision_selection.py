@@ -1,4 +1,4 @@
-"""Selection of the fastest sufficiently accurate precision of the language model.
+"""Selection of the fastest sufficiently accurate precision of the language model and of the flow.
 
 ``auto`` tries precisions, fastest first. Each is compared with float32 once per weight file and machine, on
 sentences in several languages that follow the clips of bundled voices. The results are stored in the cache folder. The
@@ -11,6 +11,8 @@ import contextlib
 import hashlib
 import json
 import logging
+import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +21,18 @@ import torch
 
 from studio import paths
 from studio.audio.files import read_audio
-from studio.errors import CannotWrite, DiskFull, UnsupportedPrecision
+from studio.errors import CannotWrite, DiskFull, StudioError, UnsupportedPrecision
+from studio.model import onednn
 from studio.model.checkpoint import Checkpoint
 from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
 from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm import CachedSpeechLM, QualityReport, compare_with_reference, open_network
-from studio.model.stages import SpeechTokenRequest
+from studio.model.stages import FlowDecoder, SpeechTokenRequest
 from studio.model.weights import release_pages
+from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import source_tokens
+from studio.pipeline.flow_quality import MeasuredSpeech, Measurement, compare, timed_run
 from studio.pipeline.request import EngineOptions
 from studio.storage.atomic_file import atomic_write
 from studio.storage.json_input import read_json
@@ -45,6 +50,13 @@ _TRIAL_SENTENCES = (
     ("Max", "明日の朝、駅の前で会いましょう。"),
 )
 _TOKENIZER_THREADS = 2
+# As for engines of this precision, which are compared on more speech when the computer is idle.
+_FLOW_LIMIT_DB = 0.4
+# Smaller gains are within the noise of the measurement.
+_LARGEST_TIME_SHARE = 0.9
+_SMALLEST_SPEEDUP = 1.2
+# A slower round is repeated, because another program may have delayed it.
+_TIMED_ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,61 @@ def open_speech_lm(checkpoint: Checkpoint, options: EngineOptions) -> OpenedSpee
             return OpenedSpeechLM(candidate, precision, f"language model in {'; '.join(remarks)}")
     speech_lm = checkpoint.load_speech_lm(Precision.FLOAT32, options.device, variant=options.variant)
     return OpenedSpeechLM(speech_lm, Precision.FLOAT32, f"language model in {'; '.join(['float32', *remarks])}")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFlow:
+    flow: FlowDecoder
+    precision: Precision
+    reason: str  # empty if there was no choice
+
+
+def open_flow(checkpoint: Checkpoint, device: str, speech: Callable[[FlowDecoder], MeasuredSpeech]) -> OpenedFlow:
+    """Load the flow in bfloat16 if the processor is faster in it and a comparison with float32 permits it.
+
+    The comparison, on ``speech``, takes a few seconds of work, once for each model. Raise load errors.
+    """
+    path = paths.cache_folder() / "engines" / f"{_key(checkpoint.folder / 'flow.pt', Precision.BFLOAT16, device)}.json"
+    found: Measurement | None = None
+    if device == "cpu":
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            found = Measurement(**read_json(path))
+    if found is not None:
+        precision = Precision.BFLOAT16 if _is_better(found) else Precision.FLOAT32
+        return OpenedFlow(checkpoint.load_flow(precision, device), precision, _flow_reason(found))
+    exact = checkpoint.load_flow(Precision.FLOAT32, device)
+    if device != "cpu" or onednn.bfloat16_speedup() < _SMALLEST_SPEEDUP:
+        return OpenedFlow(exact, Precision.FLOAT32, "")
+    _log.info("comparing the flow in bfloat16 with float32")
+    reduced = checkpoint.load_flow(Precision.BFLOAT16, device)
+    try:
+        measured, control = speech(exact), RequestControl()
+    except StudioError as error:  # a damaged front end, which is reported when a voice needs it
+        _log.warning("the flow is not compared: %s", error)
+        return OpenedFlow(exact, Precision.FLOAT32, "")
+    for _ in range(_TIMED_ROUNDS):
+        found = compare(timed_run(exact, measured, control), timed_run(reduced, measured, control))
+        if found.relative_seconds <= _LARGEST_TIME_SHARE:
+            break
+    assert found is not None
+    if math.isfinite(found.distance_db):
+        _store(path, asdict(found))
+    if _is_better(found):
+        return OpenedFlow(reduced, Precision.BFLOAT16, _flow_reason(found))
+    return OpenedFlow(exact, Precision.FLOAT32, _flow_reason(found))
+
+
+def _is_better(found: Measurement) -> bool:
+    """Return whether bfloat16 is close and faster. A NaN is neither."""
+    return found.distance_db <= _FLOW_LIMIT_DB and found.relative_seconds <= _LARGEST_TIME_SHARE
+
+
+def _flow_reason(found: Measurement) -> str:
+    is_better = _is_better(found)
+    return (
+        f"flow in {'bfloat16' if is_better else 'float32; bfloat16 refused'}: {found.distance_db:.2f} dB from float32, "
+        f"{found.relative_seconds:.0%} of its time"
+    )
 
 
 def _candidate(
@@ -114,11 +181,15 @@ def _quality(
     network = open_network(weights, checkpoint.speech_lm)
     report = compare_with_reference(speech_lm, network, requests=trial_requests(checkpoint))
     release_pages(weights)
+    _store(path, asdict(report))
+    return report
+
+
+def _store(path: Path, report: dict[str, object]) -> None:
     try:
-        atomic_write(path, json.dumps(asdict(report)).encode())
+        atomic_write(path, json.dumps(report).encode())
     except (DiskFull, CannotWrite) as error:
         _log.warning("cannot store the result of the precision check: %s", error)
-    return report
 
 
 def trial_requests(checkpoint: Checkpoint) -> list[SpeechTokenRequest]:

@@ -227,7 +227,8 @@ class EngineOptions:
     device: str = "cpu"
     # A value of ``Precision``, or ``auto``: the fastest precision that passes the quality check on this machine.
     speech_lm_precision: str = "auto"
-    flow_precision: str = "float32"  # a value of ``Precision`` that does not mean integers
+    # A value of ``Precision`` that does not mean integers, or ``auto``: bfloat16 if it passes the check on this machine.
+    flow_precision: str = "float32"
     variant: str | None = None  # ``rl`` selects ``llm.rl.pt``
     num_threads: int | None = None  # None uses all physical cores
     voice_memory_bytes: int | None = None

@@ -24,7 +24,9 @@ from flow_cases import (
 from studio.errors import MissingModelFile, UnsupportedPrecision, WrongTensors
 from studio.model.config import Precision
 from studio.model.flow import CachedFlowDecoder
-from studio.model.onednn import OneDnnLinear
+from studio.model.flow.blocks import FlowCaches
+from studio.model.flow.caches import CacheKind, attend_segments
+from studio.model.onednn import OneDnnConvolution, OneDnnLinear, bfloat16_speedup
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
@@ -86,6 +88,39 @@ def test_bfloat16_stays_within_its_limit(reference: Path, family: str) -> None:
     assert decoder.prompt_key() != flow_decoder(reference, family).prompt_key()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
+@pytest.mark.parametrize("kind", CacheKind)
+def test_bfloat16_stream_equals_one_run_and_a_restored_state(
+    reference: Path, family: str, kind: CacheKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as different orders of summation permit, after rounding to 8 bits: closer than to float32."""
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
+    decoder = flow_decoder(reference, family, precision=Precision.BFLOAT16)
+    if kind is CacheKind.INPUTS:
+        monkeypatch.setattr(decoder, "_empty_caches", lambda n: _caches_of(decoder, kind, n))
+    state = decoder.prepare_prompt(prompt)
+    tensors = state.tensors()
+    names = {"estimator.keys_by_frame", "estimator.values"} if kind is CacheKind.KEYS_VALUES else {"estimator.inputs"}
+    assert names < set(tensors)
+    assert {tensors[name].dtype for name in names} == {torch.bfloat16}
+    mel = streamed_mel(decoder, state, tokens, grid_cuts(53, 97))
+    restored = decoder.restore_prompt(prompt, tensors)
+    assert torch.equal(streamed_mel(decoder, restored, tokens, grid_cuts(53, 97)), mel)
+    with torch.inference_mode():
+        voice = decoder._model.voice(prompt)
+        whole = decoder._model.decode_sequence(voice, tokens, (), is_streaming=True).t()
+    expected = PlainFlow(reference, family).mel(prompt, tokens)
+    assert (mel - whole).square().mean() < (mel - expected).square().mean()
+
+
+def _caches_of(decoder: CachedFlowDecoder, kind: CacheKind, num_tokens: int) -> FlowCaches:
+    caches = FlowCaches.empty(decoder._layouts, kind, decoder._model.noise, torch.bfloat16)
+    assert caches.make_prompt_room(num_tokens, decoder._model)
+    return caches
+
+
 @pytest.mark.skipif(HAS_BFLOAT16, reason="this processor multiplies in bfloat16")
 def test_bfloat16_is_refused_where_it_cannot_run(reference: Path, family: str) -> None:
     with pytest.raises(UnsupportedPrecision):
@@ -102,6 +137,41 @@ def test_product_of_any_number_of_rows(shape: tuple[int, ...]) -> None:
     strided = torch.randn((*shape[:2], 96), generator=generator)[..., ::2]
     expected = torch.nn.functional.linear(strided, weight)
     assert (OneDnnLinear(weight, None, 100)(strided) - expected).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_product_with_gelu(approximate: str) -> None:
+    generator = torch.Generator().manual_seed(1)
+    x, weight = torch.randn(2, 50, 48, generator=generator), torch.randn(33, 48, generator=generator)
+    expected = torch.nn.functional.gelu(torch.nn.functional.linear(x, weight), approximate=approximate)
+    assert (OneDnnLinear(weight, None, 100, gelu=approximate)(x) - expected).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("frames", [31, 80, 230])
+def test_convolution_in_groups(frames: int) -> None:
+    generator = torch.Generator().manual_seed(2)
+    x = torch.randn(2, frames, 32, generator=generator)
+    weight, bias = torch.randn(32, 8, 31, generator=generator), torch.randn(32, generator=generator)
+    expected = torch.nn.functional.conv1d(x.transpose(1, 2), weight, bias, groups=4).transpose(1, 2)
+    assert (OneDnnConvolution(weight, bias, 4, 50)(x) - expected).abs().max() < 1e-4
+
+
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
+@pytest.mark.parametrize("frames", [50, 100])
+def test_attention_in_bfloat16(frames: int) -> None:
+    generator = torch.Generator().manual_seed(3)
+    queries, keys, values = (torch.randn(2, 3, n, 64, generator=generator).bfloat16() for n in (frames, 150, 150))
+    segments = [(keys[:, :, :30], values[:, :, :30]), (keys[:, :, 30:], values[:, :, 30:])]
+    found = attend_segments(queries, segments, None, 50)
+    wide = [(keys.float(), values.float()) for keys, values in segments]
+    expected = attend_segments(queries.float(), wide, None, 50)
+    assert found.dtype is torch.bfloat16
+    assert 0 < (found.float() - expected).abs().max() < 2e-2
+
+
+@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
+def test_speedup_of_bfloat16_is_measured() -> None:
+    assert bfloat16_speedup(10, 64) > 0
 
 
 @pytest.mark.slow

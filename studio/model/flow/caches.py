@@ -5,7 +5,8 @@ all cached frames and all of its own frames, and needs no mask. A call with seve
 earlier ones. Cached frames never change, since each solver step's state of an old frame is final. Decoding in several
 calls therefore equals one run over the whole utterance.
 
-Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for multiplying them by queries; values
+Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for multiplying them by queries in
+float32; in bfloat16, where it brings nothing, "keys_by_frame" has the layout of values and is faster to write; values
 (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels); convolution tails
 (steps, rows, past_frames, channels).
 """
@@ -13,7 +14,7 @@ Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -104,11 +105,21 @@ class CacheLayout:
     attentions: tuple[SelfAttention, ...]
     convolutions: tuple[CausalConvolution, ...]
     block_frames: int
+    # Whether keys are stored as float32 products take them fastest.
+    transposes_keys: bool = True
 
     @classmethod
-    def of(cls, modules: Sequence[nn.Module], *, num_steps: int, num_rows: int, block_frames: int) -> CacheLayout:
+    def of(
+        cls,
+        modules: Sequence[nn.Module],
+        *,
+        num_steps: int,
+        num_rows: int,
+        block_frames: int,
+        transposes_keys: bool = True,
+    ) -> CacheLayout:
         attentions, convolutions = number_layers(modules)
-        return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames)
+        return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames, transposes_keys)
 
     def block_shapes(self, kind: CacheKind, num_frames: int) -> dict[str, tuple[int, ...]]:
         if not self.attentions:
@@ -117,10 +128,10 @@ class CacheLayout:
         head = (self.num_steps, len(self.attentions), self.num_rows)
         if kind is CacheKind.INPUTS:
             return {"inputs": (*head, num_frames, first.input_size)}
-        return {
-            "keys": (*head, first.num_heads, first.head_size, num_frames),
-            "values": (*head, first.num_heads, num_frames, first.head_size),
-        }
+        values = (*head, first.num_heads, num_frames, first.head_size)
+        if self.transposes_keys:
+            return {"keys": (*head, first.num_heads, first.head_size, num_frames), "values": values}
+        return {"keys_by_frame": values, "values": values}
 
     def tail_shapes(self) -> list[tuple[int, ...]]:
         return [(self.num_steps, self.num_rows, c.past_frames, c.in_channels) for c in self.convolutions]
@@ -149,7 +160,7 @@ class CacheBlock:
         per_step = zip(*(tensor.unbind(0) for tensor in self.tensors.values()), strict=True)
         return [list(zip(*(tensor.unbind(0) for tensor in step), strict=True)) for step in per_step]
 
-    def store(self, step: int, attention: SelfAttention, left_behind: tuple[torch.Tensor, ...], start: int) -> None:
+    def store(self, step: int, attention: SelfAttention, left_behind: Sequence[torch.Tensor], start: int) -> None:
         """Store the part of the inputs, or keys and values, from frame ``start`` on that falls into this block."""
         stop = start + left_behind[0].shape[-2]
         first, last = max(start, self.start), min(stop, self.stop)
@@ -161,7 +172,7 @@ class CacheBlock:
             views[0][:, place] = left_behind[0][:, source]
         else:
             keys, values = left_behind
-            views[0][..., place] = keys[:, :, source].transpose(2, 3)
+            self._keys(views)[:, :, place] = keys[:, :, source]
             views[1][:, :, place] = values[:, :, source]
 
     def keys_values(self, step: int, attention: SelfAttention, first: int, stop: int) -> KeysValues:
@@ -170,7 +181,15 @@ class CacheBlock:
         place = slice(first - self.start, stop - self.start)
         if self.kind is CacheKind.INPUTS:
             return attention.keys_values(views[0][:, place], first)
-        return views[0][..., place].transpose(2, 3), views[1][:, :, place]
+        return self._keys(views)[:, :, place], views[1][:, :, place]
+
+    def _keys(self, views: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        return views[0].transpose(2, 3) if "keys" in self.tensors else views[0]
+
+
+def keys_by_frame(tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """Return the keys of a block (steps, layers, rows, heads, frames, head_size) from its ``tensors``."""
+    return tensors["keys"].transpose(-1, -2) if "keys" in tensors else tensors["keys_by_frame"]
 
 
 class StageCache:
@@ -299,11 +318,13 @@ class CachedContext(Context):
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         start = self.cache.num_frames
         stop = start + normed.shape[1]
-        is_inputs = self.cache.kind is CacheKind.INPUTS
-        left_behind = (normed,) if is_inputs else attention.keys_values(normed, start)
+        left_behind: Sequence[torch.Tensor] = (normed,)
+        if self.cache.kind is CacheKind.INPUTS:
+            queries = attention.queries(normed, start)
+        else:
+            queries, *left_behind = attention.projections(normed, start)
         for block in self.cache.blocks:
             block.store(self.step, attention, left_behind, start)
-        queries = attention.queries(normed, start)
         segments = [
             block.keys_values(self.step, attention, first, last) for block, first, last in self.cache.visible(stop)
         ]
@@ -316,22 +337,25 @@ def attend_segments(
 ) -> torch.Tensor:
     """Return softmax attention over keys and values in several segments, without concatenating them.
 
-    Only the scores are concatenated. The last keys belong to the frames of the queries, which begin on the grid.
+    Only the scores are concatenated. The last keys belong to the frames of the queries, which begin on the grid. The
+    computation is in bfloat16 if the queries are, and else in at least float32.
     """
     rows, heads, frames, size = queries.shape
-    queries = queries.to(torch.promote_types(queries.dtype, torch.float32))
-    scaled = (queries * size**-0.5).reshape(rows * heads, frames, size)
-    scores = [torch.bmm(scaled, keys.flatten(0, 1).to(scaled.dtype).transpose(1, 2)) for keys, _ in segments]
-    joined = scores[0] if len(scores) == 1 else torch.cat(scores, dim=2)
-    if bias is not None:
-        joined += bias.flatten(0, 1)
-    if frames > block_frames:
-        joined[:, :, -frames:] += _block_causal_mask(frames, block_frames, joined.dtype, joined.device)
-    torch.softmax(joined, dim=-1, out=joined)
-    attended = torch.zeros_like(scaled)
+    is_bfloat16 = queries.dtype is torch.bfloat16
+    dtype = torch.bfloat16 if is_bfloat16 else torch.promote_types(queries.dtype, torch.float32)
+    scaled = (queries.to(dtype) * size**-0.5).reshape(rows * heads, frames, size)
     lengths = [keys.shape[2] for keys, _ in segments]
-    for weights, (_, values) in zip(torch.split(joined, lengths, dim=2), segments, strict=True):
-        attended.baddbmm_(weights, values.flatten(0, 1).to(scaled.dtype))
+    scores = scaled.new_empty(rows * heads, frames, sum(lengths))
+    for part, (keys, _) in zip(scores.split(lengths, dim=2), segments, strict=True):
+        torch.bmm(scaled, keys.flatten(0, 1).to(dtype).transpose(1, 2), out=part)
+    if bias is not None:
+        scores += bias.flatten(0, 1)
+    if frames > block_frames:
+        scores[:, :, -frames:] += _block_causal_mask(frames, block_frames, dtype, scores.device)
+    torch.softmax(scores, dim=-1, out=scores)
+    attended = torch.zeros_like(scaled)
+    for weights, (_, values) in zip(scores.split(lengths, dim=2), segments, strict=True):
+        attended.baddbmm_(weights, values.flatten(0, 1).to(dtype))
     return attended.view(rows, heads, frames, size)
 
 

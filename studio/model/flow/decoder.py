@@ -270,8 +270,10 @@ class CachedFlowDecoder:
         self._weights_digest = sampled_digest_of(network.state_dict())
         self._model = FlowModel(network, config, options.num_steps)
         pack(network, precision, after_layer=after_layer)
-        self._layouts = FlowLayouts.of(self._model)
-        self._cache_dtype = options.cache_dtype or self._model.dtype
+        # In bfloat16, a CPU reads keys and values as its products take them.
+        keeps_narrow = precision is Precision.BFLOAT16 and self._model.device.type == "cpu"
+        self._cache_dtype = options.cache_dtype or (torch.bfloat16 if keeps_narrow else self._model.dtype)
+        self._layouts = FlowLayouts.of(self._model, self._cache_dtype)
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
         self.max_concurrent_lines = max_concurrent_streams(
@@ -304,7 +306,7 @@ class CachedFlowDecoder:
         if model is None:
             return None
         decoder = copy.copy(self)
-        decoder._model, decoder._layouts = model, FlowLayouts.of(model)
+        decoder._model, decoder._layouts = model, FlowLayouts.of(model, decoder._cache_dtype)
         return decoder
 
     def frames_of_tokens(self, num_tokens: int) -> int:

@@ -18,7 +18,7 @@ from studio.model.flow.layers import (
     Change,
     Conditions,
     Context,
-    KeysValues,
+    GeluLinear,
     MixedPrecision,
     Modulation,
     ProjectedAttention,
@@ -126,12 +126,9 @@ class Attention(ProjectedAttention):
         # Shared by all layers and registered in the estimator; the tuple keeps it out of this module.
         self._rotary = (rotary,)
 
-    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
-        return self.split_heads(self._rotary[0](self.to_q(normed), start))
-
-    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
-        keys = self._rotary[0](self.to_k(normed), start)
-        return self.split_heads(keys), self.split_heads(self.to_v(normed))
+    def positioned(self, projected: torch.Tensor, start: int) -> torch.Tensor:
+        rotated: torch.Tensor = self._rotary[0](projected, start)
+        return rotated
 
     def rotated(self, projected: torch.Tensor, start: int) -> torch.Tensor:
         self._rotary[0].rotate(projected[:, :, :2, 0], start)  # the first head of queries and keys
@@ -141,12 +138,12 @@ class Attention(ProjectedAttention):
 class FeedForward(MixedPrecision):
     def __init__(self, size: int, hidden_size: int) -> None:
         super().__init__()
-        into, out_of = nn.Linear(size, hidden_size), nn.Linear(hidden_size, size)
+        into, out_of = GeluLinear(size, hidden_size, approximate="tanh"), nn.Linear(hidden_size, size)
         self.ff = nn.ModuleDict({"0": nn.ModuleList([into]), "2": out_of})
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         into, out_of = self.ff["0"][0], self.ff["2"]  # type: ignore[index]
-        y: torch.Tensor = out_of(F.gelu(into(x), approximate="tanh"))
+        y: torch.Tensor = out_of(into(x))
         return y
 
 

@@ -65,18 +65,33 @@ class SelfAttention(nn.Module, ABC):
         rows, frames, _ = projected.shape
         return projected.reshape(rows, frames, self.num_heads, self.head_size).transpose(1, 2)
 
+    def projections(self, normed: torch.Tensor, start: int) -> tuple[torch.Tensor, ...]:
+        """Return queries, keys and values, each (rows, heads, frames, head_size)."""
+        return self.queries(normed, start), *self.keys_values(normed, start)
+
     def project(self, normed: torch.Tensor, start: int) -> torch.Tensor:
         """Return queries, keys and values in one tensor (3, rows, heads, frames, head_size)."""
-        return torch.stack((self.queries(normed, start), *self.keys_values(normed, start)))
+        return torch.stack(self.projections(normed, start))
 
     def forward(self, normed: torch.Tensor, context: Context) -> torch.Tensor:
         return self.output(context.attend(self, normed).transpose(1, 2).flatten(2))
 
 
+class GeluLinear(nn.Linear):
+    """Linear layer followed by GELU, which ``packing`` may compute in one kernel. ``approximate`` is as in ``F.gelu``."""
+
+    def __init__(self, size: int, hidden_size: int, approximate: str = "none") -> None:
+        super().__init__(size, hidden_size)
+        self.approximate = approximate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.gelu(super().forward(x), approximate=self.approximate)
+
+
 class ProjectedAttention(MixedPrecision, SelfAttention):
     """Attention of both estimators, without positions."""
 
-    # The three projections as one layer, if ``packing`` has merged them.
+    # The three projections as one layer, if ``packing`` has merged them and deleted the separate layers.
     to_qkv: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __init__(self, input_size: int, num_heads: int, head_size: int, *, has_bias: bool) -> None:
@@ -87,17 +102,31 @@ class ProjectedAttention(MixedPrecision, SelfAttention):
         self.to_v = nn.Linear(input_size, inner_size, bias=has_bias)
         self.to_out = nn.ModuleList([nn.Linear(inner_size, input_size)])
 
-    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:  # noqa: ARG002 - no positions
-        return self.split_heads(self.to_q(normed))
+    def queries(self, normed: torch.Tensor, start: int) -> torch.Tensor:
+        if self.to_qkv is not None:
+            return self.project(normed, start)[0]
+        return self.split_heads(self.positioned(self.to_q(normed), start))
 
-    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:  # noqa: ARG002 - no positions
-        return self.split_heads(self.to_k(normed)), self.split_heads(self.to_v(normed))
+    def keys_values(self, normed: torch.Tensor, start: int) -> KeysValues:
+        if self.to_qkv is not None:
+            _, keys, values = self.project(normed, start).unbind(0)
+            return keys, values
+        return self.split_heads(self.positioned(self.to_k(normed), start)), self.split_heads(self.to_v(normed))
+
+    def projections(self, normed: torch.Tensor, start: int) -> tuple[torch.Tensor, ...]:
+        if self.to_qkv is None:
+            return super().projections(normed, start)
+        return self.project(normed, start).unbind(0)
 
     def project(self, normed: torch.Tensor, start: int) -> torch.Tensor:
         if self.to_qkv is None:
             return super().project(normed, start)
         projected = torch.unflatten(self.to_qkv(normed), -1, (3, self.num_heads, self.head_size))
         return self.rotated(projected, start).permute(2, 0, 3, 1, 4)
+
+    def positioned(self, projected: torch.Tensor, start: int) -> torch.Tensor:  # noqa: ARG002 - no positions
+        """Return queries or keys (rows, frames, channels) with positions, in place if possible."""
+        return projected
 
     def rotated(self, projected: torch.Tensor, start: int) -> torch.Tensor:  # noqa: ARG002 - no positions
         """Return queries, keys and values (rows, frames, 3, heads, head_size) with positions, in place if possible."""
@@ -169,8 +198,10 @@ class Context(Protocol):
 class Convolution(nn.Conv1d):
     """Convolution over time without padding, on (rows, frames, channels). The output has k - 1 fewer frames."""
 
-    # Multiplication by the weight as a matrix (out, kernel x in), if ``packing`` has replaced the weight.
+    # If ``packing`` has replaced the weight: multiplication of windows (rows, frames, kernel x in), or, with several
+    # groups, the convolution itself. ``input_dtype`` is the type that it takes without a conversion.
     product: Callable[[torch.Tensor], torch.Tensor] | None = None
+    input_dtype: torch.dtype | None = None
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, groups: int = 1) -> None:
         super().__init__(in_channels, out_channels, kernel_size, groups=groups)
@@ -181,7 +212,8 @@ class Convolution(nn.Conv1d):
 
     def valid(self, x: torch.Tensor) -> torch.Tensor:
         if self.product is not None:
-            if self.kernel_size[0] > 1:
+            x = x.to(self.input_dtype)  # before the windows, which repeat values
+            if self.kernel_size[0] > 1 and self.groups == 1:
                 # View the windows (rows, frames, channels, kernel), then order each like the matrix.
                 x = x.unfold(1, self.kernel_size[0], 1).transpose(2, 3).flatten(2)
             return self.product(x)
@@ -215,8 +247,7 @@ class FullContext(Context):
 
     def attend(self, attention: SelfAttention, normed: torch.Tensor) -> torch.Tensor:
         frames = normed.shape[1]
-        queries = attention.queries(normed, 0)
-        keys, values = attention.keys_values(normed, 0)
+        queries, keys, values = attention.projections(normed, 0)
         step = self.chunk_frames or max(frames, 1)
         # Chunk by chunk, so that no masked scores are computed.
         chunks = []

@@ -6,14 +6,15 @@ quarter faster than torch with plain weights (107 against 85 GFLOP/s on one Zen 
 which needs a C compiler that users do not have.
 
 In half precision, the weights and inputs of matrix multiplications are rounded; sums, norms, softmax and most of what is
-in between stay float32. On a GPU, where the number of kernels limits the speed, attention and feed-forward layers keep
-16-bit values between their multiplications, and queries, keys and values are one multiplication.
+in between stay float32. Attention and feed-forward layers keep 16-bit values between their multiplications, and queries,
+keys and values are one multiplication, on a GPU also in float32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -21,11 +22,12 @@ from torch import nn
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
-from studio.model.flow.layers import Convolution, MixedPrecision, ProjectedAttention
-from studio.model.onednn import OneDnnLinear, has_onednn
+from studio.model.flow.layers import Convolution, GeluLinear, MixedPrecision, ProjectedAttention
+from studio.model.onednn import OneDnnConvolution, OneDnnLinear, has_onednn
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
 _USUAL_ROWS = 100
+_USUAL_FRAMES = 50
 
 Product = Callable[[torch.Tensor], torch.Tensor]
 _WEIGHT_TYPES = {
@@ -35,16 +37,29 @@ _WEIGHT_TYPES = {
 }
 
 
-class GpuProduct:
-    """``x @ weight.T + bias`` with ``F.linear``, in the type of ``weight``. The output is float32, unless ``is_mixed``."""
+class Maker(Protocol):
+    """Makes the product by ``weight`` (out, in), plus ``bias``, then GELU if ``gelu`` is its approximation."""
 
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None, *, is_mixed: bool = False) -> None:
+    def __call__(self, weight: torch.Tensor, bias: torch.Tensor | None, *, gelu: str | None, is_mixed: bool) -> Product:
+        """Return a product whose output has the type of ``weight`` if ``is_mixed``, and is float32 otherwise."""
+        ...
+
+
+class GpuProduct:
+    """See ``Maker``. It uses ``F.linear``."""
+
+    def __init__(
+        self, weight: torch.Tensor, bias: torch.Tensor | None, *, gelu: str | None = None, is_mixed: bool = False
+    ) -> None:
         self._weight = weight
         self._bias = bias
+        self._gelu = gelu
         self._is_mixed = is_mixed
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         product = F.linear(x.to(self._weight.dtype), self._weight, self._bias)
+        if self._gelu is not None:
+            product = F.gelu(product, approximate=self._gelu)
         return product if self._is_mixed else product.float()
 
 
@@ -92,49 +107,72 @@ def _pack_for_cpu(network: nn.Module, precision: Precision, after_layer: Callabl
             remedy="Choose float32 for the flow.",
             precision=precision.value,
         )
-    _replace_layers(network, _WEIGHT_TYPES[precision], partial(OneDnnLinear, usual_rows=_USUAL_ROWS), after_layer)
+    dtype = _WEIGHT_TYPES[precision]
+    make = partial(OneDnnLinear, usual_rows=_USUAL_ROWS)
+    if dtype is not torch.float32:
+        _keep_narrow(network, dtype, make, after_layer)
+    _replace_layers(network, dtype, make, after_layer)
+    for convolution in network.modules():
+        if isinstance(convolution, Convolution) and convolution.product is None:
+            assert convolution.bias is not None
+            weight, bias = convolution.weight.to(dtype), convolution.bias.to(dtype)
+            _replace_weight(convolution, OneDnnConvolution(weight, bias, convolution.groups, _USUAL_FRAMES), dtype)
+            after_layer()
     return True
 
 
 def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[[], None]) -> None:
-    for module in list(network.modules()):
-        if isinstance(module, ProjectedAttention):
-            _merge_projections(module, dtype)
-            after_layer()
-        if isinstance(module, MixedPrecision) and dtype is not torch.float32:
-            module.input_dtype = dtype
-            _replace_layers(module, dtype, partial(GpuProduct, is_mixed=True), after_layer)
-    if dtype is not torch.float32:
+    if dtype is torch.float32:
+        for module in network.modules():
+            if isinstance(module, ProjectedAttention):
+                _merge_projections(module, dtype, GpuProduct)
+                after_layer()
+    else:
+        _keep_narrow(network, dtype, GpuProduct, after_layer)
         _replace_layers(network, dtype, GpuProduct, after_layer)
 
 
-def _merge_projections(attention: ProjectedAttention, dtype: torch.dtype) -> None:
-    """Merge the weights of queries, keys and values. The separate layers become views of parts."""
+def _keep_narrow(network: nn.Module, dtype: torch.dtype, make: Maker, after_layer: Callable[[], None]) -> None:
+    """Replace the layers between which values stay in ``dtype``."""
+    for module in list(network.modules()):
+        if isinstance(module, ProjectedAttention):
+            _merge_projections(module, dtype, make)
+            after_layer()
+        if isinstance(module, MixedPrecision):
+            module.input_dtype = dtype
+            _replace_layers(module, dtype, partial(make, is_mixed=True), after_layer)
+
+
+def _merge_projections(attention: ProjectedAttention, dtype: torch.dtype, make: Maker) -> None:
+    """Merge the weights of queries, keys and values, and delete the separate layers."""
     layers = (attention.to_q, attention.to_k, attention.to_v)
     weight = torch.cat([layer.weight.detach() for layer in layers]).to(dtype)
     bias = None if layers[0].bias is None else torch.cat([layer.bias.detach() for layer in layers]).to(dtype)
-    attention.to_qkv = GpuProduct(weight, bias, is_mixed=True)
-    biases = (None,) * len(layers) if bias is None else bias.chunk(len(layers))
-    for name, own_weight, own_bias in zip(("to_q", "to_k", "to_v"), weight.chunk(len(layers)), biases, strict=True):
-        setattr(attention, name, PackedLinear(GpuProduct(own_weight, own_bias, is_mixed=True)))
+    attention.to_qkv = make(weight, bias, gelu=None, is_mixed=True)
+    del attention.to_q, attention.to_k, attention.to_v
 
 
 def _replace_layers(
     network: nn.Module,
     dtype: torch.dtype,
-    make: Callable[[torch.Tensor, torch.Tensor | None], Product],
+    make: Callable[..., Product],
     after_layer: Callable[[], None],
 ) -> None:
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, nn.Linear):
                 bias = None if child.bias is None else child.bias.to(dtype)
-                setattr(parent, name, PackedLinear(make(child.weight.to(dtype), bias)))
+                gelu = child.approximate if isinstance(child, GeluLinear) else None
+                setattr(parent, name, PackedLinear(make(child.weight.to(dtype), bias, gelu=gelu)))
             elif isinstance(child, Convolution) and child.groups == 1 and child.product is None:
                 assert child.bias is not None
                 matrix = child.weight.transpose(1, 2).flatten(1).to(dtype)
-                child.product = make(matrix, child.bias.to(dtype))
-                child.weight = nn.Parameter(child.weight.new_empty(0), requires_grad=False)
+                _replace_weight(child, make(matrix, child.bias.to(dtype)), dtype)
             else:
                 continue
             after_layer()
+
+
+def _replace_weight(convolution: Convolution, product: Product, dtype: torch.dtype) -> None:
+    convolution.product, convolution.input_dtype = product, dtype
+    convolution.weight = nn.Parameter(convolution.weight.new_empty(0), requires_grad=False)

@@ -20,6 +20,7 @@ from studio.model.flow.layers import (
     Conditions,
     Context,
     Convolution,
+    GeluLinear,
     MixedPrecision,
     Modulation,
     ProjectedAttention,
@@ -34,10 +35,11 @@ _FEED_FORWARD_RATIO = 4
 class GeluInput(nn.Module):
     def __init__(self, size: int, hidden_size: int) -> None:
         super().__init__()
-        self.proj = nn.Linear(size, hidden_size)
+        self.proj = GeluLinear(size, hidden_size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.gelu(self.proj(x))
+        y: torch.Tensor = self.proj(x)
+        return y
 
 
 class FeedForward(MixedPrecision):
