@@ -9,11 +9,12 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from studio import paths
-from studio.bench.inputs import FULL, QUICK
+from studio.bench.inputs import FULL, PARTS, QUICK, BenchSize
 from studio.bench.run import BenchRequest, run_bench
 from studio.errors import StudioError, UnusableSetting
 from studio.pipeline.request import EngineOptions
@@ -23,6 +24,7 @@ examples:
   timbre bench --random cosyvoice3 --quick        a few minutes, with random weights of released size
   timbre bench --model ~/models/CosyVoice2-0.5B   all measurements, with a real model
   timbre bench --random cosyvoice2 --json > cosyvoice2.json
+  timbre bench --random cosyvoice3 --only requests --prompt-seconds 10 --flow-steps 5
 
 The speed of a model does not depend on its weights, so random weights measure it as well as real ones.
 Do not use the machine during the measurement: other programs distort the results.
@@ -46,6 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of the random model (default 1)")
     parser.add_argument("--quick", action="store_true", help="short inputs and no comparisons")
+    parser.add_argument("--only", metavar="PARTS", help=f"measure only these, with commas: {', '.join(PARTS)}")
+    parser.add_argument("--prompt-seconds", type=float, metavar="S", help="length of the only clip")
+    parser.add_argument("--speech-seconds", type=float, metavar="S", help="length of the streamed speech")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--threads", type=int, help="number of CPU threads (default: chosen for this machine)")
@@ -53,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8, int4"
     )
     parser.add_argument("--flow-precision", default="float32", help="float32 (default), bfloat16, float16")
+    parser.add_argument("--flow-steps", type=int, help="number of solver steps (default 10; fast and draft take fewer)")
     chosen = parser.parse_args(arguments)
     try:
         folder = chosen.model or _random_folder(chosen.random, chosen.seed)
@@ -65,8 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         num_threads=chosen.threads,
                         speech_lm_precision=chosen.speech_lm_precision,
                         flow_precision=chosen.flow_precision,
+                        flow_steps=chosen.flow_steps,
                     ),
-                    extent=QUICK if chosen.quick else FULL,
+                    extent=_extent(chosen),
                     progress=_print,
                 )
             )
@@ -77,6 +84,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     sys.stdout.write(report.to_json() + "\n" if chosen.json else report.to_table())
     return 0
+
+
+def _extent(chosen: argparse.Namespace) -> BenchSize:
+    """Return the chosen extent. Raise ``UnusableSetting`` for an unknown part."""
+    extent = QUICK if chosen.quick else FULL
+    if chosen.prompt_seconds:
+        extent = replace(extent, prompt_seconds=(chosen.prompt_seconds,))
+    if chosen.speech_seconds:
+        extent = replace(extent, speech_seconds=chosen.speech_seconds)
+    if chosen.only:
+        parts = frozenset(chosen.only.split(","))
+        if unknown := sorted(parts.difference(PARTS)):
+            raise UnusableSetting(
+                "The benchmark has no part {part}.",
+                remedy="Choose from: {parts}.",
+                part=unknown[0],
+                parts=", ".join(PARTS),
+            )
+        extent = replace(extent, parts=parts)
+    return extent
 
 
 def _random_folder(generation: str, seed: int) -> Path:

@@ -26,6 +26,10 @@ SENTENCE = (
 TRANSCRIPT = "A few seconds of speech are enough to clone a voice."
 
 
+# What can be measured alone, in the order of the measurements.
+PARTS = ("loading", "speech_lm", "flow", "vocoder", "requests", "threads", "precisions", "lengths")
+
+
 @dataclass(frozen=True, slots=True)
 class BenchSize:
     """The extent of the measurements."""
@@ -35,7 +39,7 @@ class BenchSize:
     cost_seconds: tuple[float, ...]  # lengths of speech whose cost per second is compared
     num_speech_tokens: int  # steps of the language model
     num_repeats: int  # repetitions for a median
-    compares_choices: bool  # whether to also measure the alternatives that the program does not choose
+    parts: frozenset[str]  # of ``PARTS``
 
 
 FULL = BenchSize(
@@ -44,7 +48,7 @@ FULL = BenchSize(
     cost_seconds=(5.0, 30.0, 120.0),
     num_speech_tokens=200,
     num_repeats=3,
-    compares_choices=True,
+    parts=frozenset(PARTS),
 )
 QUICK = BenchSize(
     prompt_seconds=(3.0,),
@@ -52,7 +56,7 @@ QUICK = BenchSize(
     cost_seconds=(5.0,),
     num_speech_tokens=50,
     num_repeats=1,
-    compares_choices=False,
+    parts=frozenset(PARTS) - {"precisions"},  # the alternatives that the program does not choose
 )
 
 

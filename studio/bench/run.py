@@ -11,6 +11,7 @@ from pathlib import Path
 from studio.bench.choices import choose_threads, compare_precisions
 from studio.bench.inputs import BenchSize
 from studio.bench.measurements import BenchReport, Decision, Measurement, describe_machine, peak_memory_bytes
+from studio.bench.peak import measure_flow_products
 from studio.bench.request_measures import measure_requests
 from studio.bench.stage_measures import measure_flow, measure_lengths, measure_speech_lm, measure_vocoder
 from studio.pipeline.loading import load_synthesizer
@@ -36,9 +37,12 @@ def run_bench(request: BenchRequest) -> BenchReport:
     extent, progress = request.extent, request.progress
     memory_before = peak_memory_bytes()
     progress("loading the model")
-    first_seconds = _open(request)[1]  # released at once, or memory would be counted twice
-    peak_loading = peak_memory_bytes()
     synthesizer, load_seconds = _open(request)
+    first_seconds, peak_loading = load_seconds, peak_memory_bytes()
+    if "loading" in extent.parts:
+        synthesizer.close()
+        del synthesizer  # or memory would be counted twice
+        synthesizer, load_seconds = _open(request)
     checkpoint, stages = synthesizer.checkpoint, synthesizer.stages
     description = synthesizer.description
     report = BenchReport(
@@ -47,44 +51,55 @@ def run_bench(request: BenchRequest) -> BenchReport:
         machine=describe_machine(),
     )
     num_tokens, generation = checkpoint.speech_lm.layout.num_speech_tokens, checkpoint.generation
-    weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
-    report.figures += [
-        Measurement("loading.time", load_seconds, "s", "Loading the model in a running process."),
-        Measurement(
-            "loading.first_time",
-            first_seconds,
-            "s",
-            "Loading time of a model that is new to this machine, including the choice of its precision.",
-        ),
-        Measurement("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
-        Measurement("loading.memory_before", memory_before / _GIB, "GiB", "Peak memory of the libraries alone."),
-        Measurement("loading.peak_memory", peak_loading / _GIB, "GiB", "Peak memory until the model was ready."),
-    ]
-    progress("the speech language model")
-    report.figures += measure_speech_lm(stages.speech_lm, num_tokens, generation, extent)
-    progress("the flow")
-    report.figures += measure_flow(stages.flow, num_tokens, generation, extent)
-    progress("the vocoder")
-    report.figures += measure_vocoder(stages.vocoder, extent)
-    with tempfile.TemporaryDirectory(prefix="timbre-bench-") as clips:
-        progress("whole requests")
-        report.figures += measure_requests(synthesizer, extent, Path(clips))
-    progress("threads")
-    report.choices.append(
-        choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, requested=request.options.num_threads)
-    )
+    if "loading" in extent.parts:
+        weights = sum((request.folder / name).stat().st_size for name in ("llm.pt", "flow.pt", "hift.pt"))
+        report.figures += [
+            Measurement("loading.time", load_seconds, "s", "Loading the model in a running process."),
+            Measurement(
+                "loading.first_time",
+                first_seconds,
+                "s",
+                "Loading time of a model that is new to this machine, including the choice of its precision.",
+            ),
+            Measurement("loading.weight_files", weights / _GIB, "GiB", "Size of llm.pt, flow.pt and hift.pt."),
+            Measurement("loading.memory_before", memory_before / _GIB, "GiB", "Peak memory of the libraries alone."),
+            Measurement("loading.peak_memory", peak_loading / _GIB, "GiB", "Peak memory until the model was ready."),
+        ]
+    if "speech_lm" in extent.parts:
+        progress("the speech language model")
+        report.figures += measure_speech_lm(stages.speech_lm, num_tokens, generation, extent)
+    if "flow" in extent.parts:
+        progress("the flow")
+        report.figures += measure_flow(stages.flow, num_tokens, generation, extent)
+        report.figures += measure_flow_products(stages.flow, checkpoint, request.options, extent)
+    if "vocoder" in extent.parts:
+        progress("the vocoder")
+        report.figures += measure_vocoder(stages.vocoder, extent)
+    if "requests" in extent.parts:
+        with tempfile.TemporaryDirectory(prefix="timbre-bench-") as clips:
+            progress("whole requests")
+            report.figures += measure_requests(synthesizer, extent, Path(clips))
+    if "threads" in extent.parts:
+        progress("threads")
+        requested = request.options.num_threads
+        report.choices.append(
+            choose_threads(stages.speech_lm, stages.flow, stages.vocoder, num_tokens, requested=requested)
+        )
     compared: list[Measurement] = []
-    if extent.compares_choices:
+    if "precisions" in extent.parts:
         progress("precisions of the speech language model")
         compared = compare_precisions(checkpoint, request.options.device)
     report.choices.append(
         Decision("speech LM", description.stages["speech_lm"], "; ".join(description.notes), tuple(compared))
     )
-    for seconds, figures in zip(
-        extent.cost_seconds, measure_lengths(stages.flow, stages.vocoder, num_tokens, generation, extent), strict=True
-    ):
-        progress(f"measured a line of {seconds:.0f} s")
-        report.figures += figures
+    if "lengths" in extent.parts:
+        for seconds, figures in zip(
+            extent.cost_seconds,
+            measure_lengths(stages.flow, stages.vocoder, num_tokens, generation, extent),
+            strict=True,
+        ):
+            progress(f"measured a line of {seconds:.0f} s")
+            report.figures += figures
     report.figures.append(
         Measurement("memory.peak", peak_memory_bytes() / _GIB, "GiB", "Peak memory of the whole benchmark.")
     )

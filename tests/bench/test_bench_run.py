@@ -14,8 +14,9 @@ import torch
 
 from studio.bench.__main__ import main
 from studio.bench.choices import choose_threads
-from studio.bench.inputs import BenchSize, ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
+from studio.bench.inputs import PARTS, BenchSize, ForcedTokens, random_mel, random_prompt, random_tokens, write_clip
 from studio.bench.measurements import BenchReport, Decision, Measurement, describe_machine, peak_memory_bytes
+from studio.bench.peak import flow_operations
 from studio.bench.request_measures import RequestTiming
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
@@ -31,7 +32,7 @@ _SMALL = BenchSize(
     cost_seconds=(1.0, 2.0),
     num_speech_tokens=8,
     num_repeats=1,
-    compares_choices=True,
+    parts=frozenset(PARTS),
 )
 
 
@@ -70,6 +71,9 @@ def test_every_documented_measurement_is_present(measured: tuple[BenchReport, li
         "flow.state_of_3_s_prompt",
         "flow.first_chunk_3_s_prompt",
         "flow.per_audio_second",
+        "flow.later_chunk",
+        "flow.peak",
+        "flow.share_of_peak",
         "vocoder.per_audio_second",
         "vocoder.late_over_early",
         "request.first_sound_new_voice_2_s_prompt",
@@ -162,6 +166,37 @@ def test_table_reads_well() -> None:
         "  flow, first chunk: The first.\n"
         "  flow, all: All.\n"
     )
+
+
+def test_operations_are_those_of_every_weight_in_every_frame_step_and_guidance_row(reference: Path) -> None:
+    config = open_checkpoint(reference / "cosyvoice3" / "checkpoint").flow
+    assert config.dit is not None
+    width, depth = config.dit.size, config.dit.depth
+    inner, mel = config.dit.num_heads * config.dit.head_size, config.mel_bins
+    of_blocks = depth * width * (4 * inner + 2 * config.dit.feed_forward_ratio * width)
+    others = flow_operations(config, 1, 1) / 8 - of_blocks  # 2 frames, 2 rows, and 2 operations for each weight
+    assert flow_operations(config, 25, 10) == 250 * flow_operations(config, 1, 1)
+    assert others == pytest.approx(width * 5 * mel + width * mel, rel=0.5)
+
+
+@pytest.mark.slow
+def test_only_the_chosen_parts_are_measured(
+    reference: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    model = str(reference / "cosyvoice3" / "checkpoint")
+    arguments = ["--model", model, "--json", "--threads", "1", "--flow-steps", "3", "--prompt-seconds", "2"]
+    assert main([*arguments, "--only", "vocoder,requests", "--speech-seconds", "1.2", "--quick"]) == 0
+    names = {figure["name"] for figure in json.loads(capsys.readouterr().out)["figures"]}
+    assert {name.partition(".")[0] for name in names} == {"vocoder", "request", "memory"}
+    assert "request.first_sound_known_voice_2_s_prompt" in names
+
+
+def test_an_unknown_part_is_an_error_that_names_the_others(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["--model", str(tmp_path), "--only", "flow,sound"]) == 2
+    err = capsys.readouterr().err
+    assert "no part sound" in err
+    assert "speech_lm, flow" in err
 
 
 def test_unmeasured_figure_is_a_key_error() -> None:
