@@ -2921,6 +2921,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请先选用本机的模型。</translation>
     </message>
     <message>
+        <source>Choose from: {parts}.</source>
+        <translation>可选：{parts}。</translation>
+    </message>
+    <message>
         <source>Choose that model, or speak the line again.</source>
         <translation>请选择该模型，或重新朗读这一行。</translation>
     </message>
@@ -3055,6 +3059,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The audio so far is kept. Speak the line again, or use this computer.</source>
         <translation>已收到的音频会保留。请重新合成这一行，或改用本机。</translation>
+    </message>
+    <message>
+        <source>The benchmark has no part {part}.</source>
+        <translation>测速没有“{part}”这一项。</translation>
     </message>
     <message>
         <source>The cluster cannot serve ({reason}).</source>
