@@ -20,6 +20,7 @@ from studio.pipeline.alignment import AlignmentReader
 from studio.pipeline.control import RequestControl
 from studio.pipeline.enrolment import source_tokens
 from studio.pipeline.request import SynthesisReport, SynthesisRequest, VoiceReference
+from studio.take_checks.policy import DEFAULT_RETRIES, best_of
 from studio.take_checks.records import TakeCheck, Verdict
 from studio.take_checks.requests import CheckRequest
 from training.corpus import flite
@@ -31,6 +32,7 @@ Checked = list[tuple[MeasuredTake, TakeCheck]]
 _NEAR_SECONDS = 0.3
 _SHORT_LETTERS = 3
 _FLITE_SENTENCES = 40
+_NUM_LINES, _NUM_SCRIPTS = 200, 500
 
 
 def check_all(takes: Iterable[MeasuredTake], check: Check, model: Path, recognizer: str) -> tuple[Checked, float]:
@@ -172,28 +174,38 @@ def first_audio(maker: TakeMaker, texts: Sequence[str], clip: PromptClip) -> dic
     }
 
 
-def lines_after_retries(results: Checked, *, num_lines: int = 200, num_retries: int = 2) -> dict[str, int]:
-    """Return how many of ``num_lines`` are wrong after retries, if one in ten is faulty.
+def lines_after_retries(results: Checked) -> dict[str, float]:
+    """Return how many lines of a script are wrong after retries, if one in ten is faulty, and the mean of many scripts."""
+    scripts = [_script_after_retries(results, np.random.default_rng(seed)) for seed in range(_NUM_SCRIPTS)]
+    means = np.mean(scripts, axis=0)
+    names = ("wrong_before", "retried", "wrong_after")
+    return {
+        "lines": _NUM_LINES,
+        **dict(zip(names, scripts[0], strict=True)),
+        **{f"mean_{name}": round(float(mean), 2) for name, mean in zip(names, means, strict=True)},
+        "scripts": _NUM_SCRIPTS,
+        "scripts_with_one_wrong_line_or_none": sum(wrong <= 1 for _, _, wrong in scripts),
+    }
+
+
+def _script_after_retries(results: Checked, random: np.random.Generator) -> tuple[int, int, int]:
+    """Return the numbers of lines that are wrong at first, spoken again, and wrong in the end.
 
     A line with a verdict other than good gets another take, which is good or has a natural fault as often as the takes of
-    the measurement. The take with the best verdict is kept.
+    the measurement. The take that the program would choose is kept.
     """
-    order = (Verdict.GOOD, Verdict.NOT_CHECKED, Verdict.DOUBTFUL, Verdict.BAD)
-    random = np.random.default_rng(0)
-    natural = [(take.is_really_good, check.verdict) for take, check in results if take.kind == "good"]
-    spoilt = [check.verdict for take, check in results if take.kind in KINDS]
-    wrong = wrong_before = retried = 0
-    for line in range(num_lines):
-        takes = [natural[int(random.integers(len(natural)))]]
-        if line % 10 == 0:
-            takes = [(False, spoilt[int(random.integers(len(spoilt)))])]
+    natural = [(take.is_really_good, check) for take, check in results if take.kind == "good"]
+    spoilt = [(False, check) for take, check in results if take.kind in KINDS]
+    wrong_before = retried = wrong_after = 0
+    for line in range(_NUM_LINES):
+        first = spoilt if line % 10 == 0 else natural
+        takes = [first[int(random.integers(len(first)))]]
         wrong_before += not takes[0][0]
-        while takes[-1][1] is not Verdict.GOOD and len(takes) <= num_retries:
+        while takes[-1][1].verdict is not Verdict.GOOD and len(takes) <= DEFAULT_RETRIES:
             takes.append(natural[int(random.integers(len(natural)))])
         retried += len(takes) > 1
-        kept = min(takes, key=lambda take: order.index(take[1]))
-        wrong += not kept[0]
-    return {"lines": num_lines, "wrong_before": wrong_before, "retried": retried, "wrong_after": wrong}
+        wrong_after += not takes[best_of([check for _, check in takes])][0]
+    return wrong_before, retried, wrong_after
 
 
 def _without_alignment() -> ExitStack:

@@ -70,15 +70,23 @@ def spoken_words(tokens: np.ndarray, spoken_text: str, respellings: Respellings)
         for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
         if labels[a] != SILENCE
     ]
-    return aligned_words(heard, spoken_text, respellings)
+    return aligned_words(heard, spoken_text, respellings, joins_equal_sounds=True)
 
 
-def aligned_words(heard: list[Heard], spoken_text: str, respellings: Respellings) -> Spoken:
-    """Align sounds with their times with ``spoken_text``."""
+def aligned_words(
+    heard: list[Heard], spoken_text: str, respellings: Respellings, *, joins_equal_sounds: bool = False
+) -> Spoken:
+    """Align sounds with their times with ``spoken_text``.
+
+    If ``joins_equal_sounds``, equal sounds in a row are one sound in ``heard``, as the "n" of "in nineteen" is, and belong to
+    the first word.
+    """
     spans = [match.span() for match in _WORD.finditer(spoken_text)]
     wanted: list[tuple[str, int]] = []
     for number, (start, end) in enumerate(spans):
-        wanted += [(label, number) for label in _labels(respellings.spelled(spoken_text[start:end]))]
+        for label in _labels(respellings.spelled(spoken_text[start:end])):
+            if not (joins_equal_sounds and wanted and wanted[-1][0] == label):
+                wanted.append((label, number))
     pairs = _aligned([label for label, _, _ in heard], [label for label, _ in wanted])
     return _read(pairs, heard, wanted, spans, spoken_text)
 

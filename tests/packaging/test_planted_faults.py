@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from check_measuring import takes
-from check_measuring.measures import fault_table
+from check_measuring.measures import fault_table, lines_after_retries
 from check_measuring.prompts import PromptClip
 from check_measuring.takes import KINDS, Base, Generated, MeasuredTake, Planted
-from check_measuring.truth import Spoken, SpokenWord
+from check_measuring.truth import Spoken, SpokenWord, aligned_words
 
 from studio.model.stages import SpeechTokenRequest
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, Verdict
+from studio.text.respellings import Respellings
 from studio.text.segmentation import Sentence
 
 RATE = 24_000
@@ -110,3 +111,30 @@ def test_faults_are_counted_as_found_placed_or_missed() -> None:
     assert table["good"] == {"takes": 2, "called_good": 1, "alarms": {"missing-words": 1}}
     assert table["natural faults"] == {"takes": 1, "found": 1}
     assert set(table) == {*KINDS, "good", "natural faults"}
+
+
+def test_a_faulty_line_is_spoken_again_until_its_take_is_called_good() -> None:
+    good = (take("good", None), check(Verdict.GOOD))
+    found = lines_after_retries([good, (take("dropped word", (1.0, 1.2)), check(Verdict.BAD))])
+    assert (found["wrong_before"], found["retried"], found["wrong_after"]) == (20, 20, 0)
+    missed = lines_after_retries([good, (take("dropped word", (1.0, 1.2)), check(Verdict.GOOD))])
+    assert (missed["retried"], missed["mean_wrong_after"]) == (0, 20.0)
+    assert missed["scripts_with_one_wrong_line_or_none"] == 0
+
+
+def test_of_takes_with_problems_the_one_with_the_weaker_problem_is_kept() -> None:
+    weak, strong = (TakeCheck(Verdict.BAD, (Problem(ProblemKind.NOISE, 0, 1, "", each),)) for each in (0.91, 0.99))
+    found = lines_after_retries([(take("good", None), weak), (take("noise burst", (0.0, 1.0)), strong)])
+    assert found["wrong_after"] == 0
+
+
+def test_an_equal_sound_at_the_end_of_a_word_and_the_start_of_the_next_one_is_heard_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Respellings, "spelled", lambda _self, word: word)
+    heard = [(label, 0.1 * number, 0.1 * (number + 1)) for number, label in enumerate(("s", "t", "n", "s", "t"))]
+    respellings = object.__new__(Respellings)
+    apart = aligned_words(heard, "stn nst", respellings)
+    joined = aligned_words(heard, "stn nst", respellings, joins_equal_sounds=True)
+    assert max(word.error for word in apart.words) > 0.3
+    assert [word.error for word in joined.words] == [0.0, 0.0]
