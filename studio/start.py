@@ -28,11 +28,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] == "app":
         return _open_window(arguments[1:])
+    gc.disable()  # the imports leave little garbage; ``run_command`` enables it after them
     try:
         from studio.cli.main import main as run_command  # noqa: PLC0415 - not needed by the window
 
         return run_command(arguments)
     except KeyboardInterrupt:  # during the import
+        gc.enable()
         return _INTERRUPTED
 
 

@@ -52,7 +52,10 @@ def choose_threads(
     finally:
         torch.set_num_threads(present)
     gains = ", ".join(f"{name} {costs[name, 1] / costs[name, present]:.1f}x" for name in work)
-    reason = "set by the user" if requested else "the number of physical cores, as stages run in turn"
+    if present < (requested or psutil.cpu_count(logical=False) or 1):
+        reason = "one core, because the model is small"
+    else:
+        reason = "set by the user" if requested else "the number of physical cores, as stages run in turn"
     return Decision(
         "threads",
         str(present),

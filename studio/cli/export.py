@@ -228,7 +228,7 @@ def run(arguments: argparse.Namespace, command_context: CommandContext) -> int:
 async def _export(
     arguments: argparse.Namespace, command_context: CommandContext, script: OpenScript, folder: Path
 ) -> None:
-    options = engine_options(arguments)
+    options = replace(engine_options(arguments), runs_lines_in_processes=True)
     fitting = fit_options(arguments)
     speaking = Speaking(arguments, script, command_context.open_library(), folder, options)
     retaken: dict[int, float] = {}
@@ -425,6 +425,8 @@ class _Messages:
             words = "joining the lines" if progress.remaining_seconds else "finishing"
         if progress.speed is not None:
             words += f", {progress.speed:.1f}x real time"
+        if progress.lines_per_minute is not None:
+            words += f", {progress.lines_per_minute:.0f} lines per minute"
         if progress.remaining_seconds is not None:
             words += f", {duration_text(progress.remaining_seconds)} left"
         self._words = words
@@ -444,7 +446,8 @@ class _Messages:
         for failure in result.failures:
             self.line.say(f"line {failure.item.index}: {failure.error}")
         kept = len(result.files) - result.num_made
-        speed = f" ({result.speed:.1f}x real time)" if result.speed else ""
+        pace = "" if result.lines_per_minute is None else f", {result.lines_per_minute:.0f} lines per minute"
+        speed = f" ({result.speed:.1f}x real time{pace})" if result.speed else ""
         unchanged = f", {kept} unchanged" if kept else ""
         self.line.say(
             f"wrote {result.num_made} {'file' if result.num_made == 1 else 'files'} in {plan.folder} "
@@ -504,6 +507,7 @@ def _as_json(
         "audio_seconds": result.audio_seconds,
         "elapsed_seconds": result.elapsed_seconds,
         "audio_seconds_per_second": result.speed,
+        "lines_per_minute": result.lines_per_minute,
         "failures": [
             {"line": number, "code": error.code, "message": str(error)} for number, error in sorted(failed.items())
         ],

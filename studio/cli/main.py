@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
+import importlib
 import io
 import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import studio
-from studio.cli import check, cluster, convert, doctor, engines, export, levels, models, say, serve, styles, voices
-from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
 from studio.settings_store import Settings
+from studio.worker.process import Worker, WorkerProcess
+
+if TYPE_CHECKING:
+    from studio.cli.command_context import CommandContext
 
 _DESCRIPTION = "Text-to-speech with any voice, cloned from a few seconds of a recording."
 _EXAMPLES = """\
@@ -36,14 +41,30 @@ begin with:
 `timbre COMMAND --help` explains each command with examples.
 """
 _log = logging.getLogger(__name__)
-_COMMANDS = (say, convert, export, check, levels, voices, models, styles, serve, cluster, doctor, engines)
+# Modules of this package. Only that of the given command is imported.
+_COMMANDS = (
+    "say", "convert", "export", "check", "levels", "voices", "models", "styles", "serve", "cluster", "doctor", "engines"
+)  # fmt: skip
+# Commands that need a worker at once, unless another computer speaks.
+_SPEAKING = ("say", "convert")
+_OPTIONS_WITHOUT_WORKER = ("--server", "--help", "-h")
 
 
 def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:
     """Run the command line ``argv`` (default: this process's) and return its exit status."""
     _use_utf8()
-    parser = _build_parser()
-    arguments, rest = parser.parse_known_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if command_context is None:
+        start_worker = _worker_starter(words)
+        # Imported while the worker starts.
+        from studio.cli.command_context import CommandContext  # noqa: PLC0415
+
+        command_context = CommandContext(start_worker=start_worker)
+    parser = _build_parser(words)
+    if not gc.isenabled():  # during the imports
+        gc.freeze()
+        gc.enable()
+    arguments, rest = parser.parse_known_args(words)
     if arguments.command is None and not rest:
         parser.print_help()
         return 0
@@ -54,7 +75,7 @@ def main(argv: Sequence[str] | None = None, *, command_context: CommandContext |
     for complaint in Settings().complaints:
         print_message(f"timbre: {complaint}")
     try:
-        return _run(arguments, command_context or CommandContext())
+        return _run(arguments, command_context)
     except StudioError as error:
         return _print_error(error)
     except Exception as error:  # noqa: BLE001 - the end of the process
@@ -92,7 +113,20 @@ def _print_error(error: StudioError) -> int:
     return error.exit_status
 
 
-def _build_parser() -> argparse.ArgumentParser:
+def _worker_starter(words: Sequence[str]) -> Callable[[], Worker]:
+    """Start a worker at once if the command speaks: it imports torch while this process imports the command."""
+    needs_none = any(word.partition("=")[0] in _OPTIONS_WITHOUT_WORKER for word in words)
+    if not words or words[0] not in _SPEAKING or needs_none:
+        return WorkerProcess
+    started = [WorkerProcess()]
+    try:
+        started[0].start()
+    except OSError:  # reported when the worker is needed
+        return WorkerProcess
+    return lambda: started.pop() if started else WorkerProcess()
+
+
+def _build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="timbre",
         description=_DESCRIPTION,
@@ -101,8 +135,8 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"Timbre Studio {studio.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for command in _COMMANDS:
-        command.add_parser(commands)
+    for name in words[:1] if words and words[0] in _COMMANDS else _COMMANDS:
+        importlib.import_module(f"studio.cli.{name}").add_parser(commands)
     return parser
 
 

@@ -24,7 +24,13 @@ from studio.storage.disk import require_regular_file
 
 _MOST_BYTES = 4 * 2**30
 # Options that do not affect the audio.
-_INAUDIBLE_OPTIONS = ("loads_speech_lm", "num_threads", "voice_memory_bytes", "voice_disk_bytes")
+_INAUDIBLE_OPTIONS = (
+    "loads_speech_lm",
+    "num_threads",
+    "runs_lines_in_processes",
+    "voice_memory_bytes",
+    "voice_disk_bytes",
+)
 
 
 class CachedSource:

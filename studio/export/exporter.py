@@ -51,6 +51,7 @@ class ExportResult:
         num_made: The number of files that this export created.
         audio_seconds: The length of the lines that this export processed.
         spoken_seconds: The length of those that had to be spoken.
+        lines_per_minute: How many were spoken per minute; None if there were too few to measure.
         timings: The time of each line in the joined audio, for the lines whose length is known.
     """
 
@@ -60,6 +61,7 @@ class ExportResult:
     audio_seconds: float
     elapsed_seconds: float
     spoken_seconds: float = 0.0
+    lines_per_minute: float | None = None
     timings: tuple[LineTiming, ...] = ()
 
     @property
@@ -149,6 +151,7 @@ class Exporter:
             audio_seconds=self._audio_seconds,
             elapsed_seconds=self._pace.elapsed_seconds,
             spoken_seconds=self._spoken_seconds,
+            lines_per_minute=self._pace.lines_per_minute,
             timings=self._timings(),
         )
 
@@ -400,5 +403,6 @@ class Exporter:
                 share=self._pace.share,
                 remaining_seconds=self._pace.remaining_seconds,
                 speed=self._audio_seconds / elapsed if elapsed > 1.0 else None,
+                lines_per_minute=self._pace.lines_per_minute,
             )
         )

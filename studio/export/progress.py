@@ -22,6 +22,7 @@ class ExportProgress:
         share: The completed share of the work, from 0 to 1. Lines to be spoken are weighted by their length.
         remaining_seconds: The estimated remaining time, or None while it is unknown.
         speed: Seconds of audio per second, or None while it is unknown.
+        lines_per_minute: The spoken lines per minute, or None while it is unknown.
     """
 
     num_done: int
@@ -30,6 +31,7 @@ class ExportProgress:
     share: float
     remaining_seconds: float | None = None
     speed: float | None = None
+    lines_per_minute: float | None = None
 
 
 class Pace:
@@ -43,6 +45,7 @@ class Pace:
         self._piece_started = self._started
         self._letters_left, self._lines_left = letters_to_speak, lines_to_write
         self._letters_done, self._lines_done = 0, 0
+        self._num_spoken = 0
         self._speaking_seconds, self._writing_seconds = 0.0, 0.0
 
     @property
@@ -54,12 +57,20 @@ class Pace:
         """The time spent on lines that have been spoken."""
         return self._speaking_seconds
 
+    @property
+    def lines_per_minute(self) -> float | None:
+        """Spoken lines per minute of speaking, or None while too little is measured."""
+        if not self._num_spoken or self._speaking_seconds < _LEAST_SECONDS:
+            return None
+        return 60.0 * self._num_spoken / self._speaking_seconds
+
     def begin(self) -> None:
         self._piece_started = self._clock()
 
     def spoke(self, letters: int) -> None:
         """Record that ``letters`` have been spoken since the last ``begin``."""
         self._speaking_seconds += self._since_begin()
+        self._num_spoken += 1
         self._letters_done += letters
         self._letters_left -= letters
 

@@ -2,7 +2,9 @@
 
 Decision: on a CPU, every stage uses all physical cores, one stage at a time. Reason: the language model is limited
 by memory bandwidth, flow and vocoder by arithmetic, and in measurements two thread pools on the same cores slowed
-each other down many times over.
+each other down many times over. A small model uses one core. Reason: its products are so short that distributing them
+takes longer than computing them; the bundled model speaks a line in 0.68 of the time with one thread instead of two.
+Lines of a batch then run in several processes (``studio/worker/line_processes.py``).
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ from studio.text.styles import load_styles
 _log = logging.getLogger(__name__)
 # Precisions of the language model only.
 _LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
+# Size of the weight files below which one thread is faster than several.
+_SMALL_MODEL_BYTES = 256 << 20
 # Marks a folder with random weights (written by ``timbre bench --random``).
 _RANDOM_WEIGHTS_MARKER = "random.json"
 
@@ -105,8 +109,9 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     Raise the errors of ``open_checkpoint``, those of damaged weight files, and ``UnsupportedPrecision``.
     """
     num_threads = options.num_threads or psutil.cpu_count(logical=False) or 1
-    configure_torch(num_threads)
     checkpoint = open_checkpoint(folder)
+    line_threads = 1 if options.device == "cpu" and _is_small(checkpoint, options.variant) else num_threads
+    configure_torch(line_threads)
     speech_lm, reason, lm_name = _speech_lm(checkpoint, options, overrides)
     _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
@@ -122,6 +127,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         styles=load_styles(checkpoint.generation.name, folder),
         alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),
     )
+    threads = "1 thread" if line_threads == 1 else f"{line_threads} threads"
     description = EngineDescription(
         model_name=folder.name,
         generation=checkpoint.generation.name,
@@ -129,9 +135,9 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         sample_rate=checkpoint.vocoder.sample_rate,
         device=options.device,
         stages={
-            "speech_lm": f"{speech_lm.engine}, {num_threads} threads" if options.loads_speech_lm else speech_lm.engine,
-            "flow": f"torch {flow_precision.value}, {num_threads} threads",
-            "vocoder": f"torch float32, {num_threads} threads",
+            "speech_lm": f"{speech_lm.engine}, {threads}" if options.loads_speech_lm else speech_lm.engine,
+            "flow": f"torch {flow_precision.value}, {threads}",
+            "vocoder": f"torch float32, {threads}",
             **overrides.words,
         },
         engines={
@@ -145,6 +151,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
         weights_key=checkpoint.weights_key(options.variant),
         max_concurrent_lines=speech_lm.max_concurrent_lines,
         voice_memory_bytes=options.voice_memory_bytes or _voice_memory_bytes(torch.device(options.device)),
+        idle_cores=num_threads - line_threads,
     )
     store = PromptCache(
         paths.cache_folder() / "voices",
@@ -158,6 +165,11 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     if options.streams_approximately and not stages.flow.streams_exactly:
         description.stages["flow"] += ", approximate stream"
     return Synthesizer(checkpoint, stages, store, description, streams_approximately=options.streams_approximately)
+
+
+def _is_small(checkpoint: Checkpoint, variant: str | None) -> bool:
+    files = (checkpoint.speech_lm_path(variant), checkpoint.folder / "flow.pt", checkpoint.folder / "hift.pt")
+    return sum(path.stat().st_size for path in files if path.is_file()) < _SMALL_MODEL_BYTES
 
 
 def _voice_memory_bytes(device: torch.device) -> int:

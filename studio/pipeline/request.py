@@ -230,7 +230,7 @@ class EngineOptions:
     # A value of ``Precision`` that does not mean integers, or ``auto``: bfloat16 if it passes the check on this machine.
     flow_precision: str = "float32"
     variant: str | None = None  # ``rl`` selects ``llm.rl.pt``
-    num_threads: int | None = None  # None uses all physical cores
+    num_threads: int | None = None  # at most; None uses all physical cores
     voice_memory_bytes: int | None = None
     voice_disk_bytes: int = 8 * 2**30
     # Approximations of the flow; None is exact.
@@ -245,6 +245,8 @@ class EngineOptions:
     loads_speech_lm: bool = (
         True  # False: load the language model on first use, because voice conversion does not need it
     )
+    # Speak the lines of a batch in several processes if one line leaves cores idle.
+    runs_lines_in_processes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,7 @@ class EngineDescription:
     # Number of lines up to which concurrent synthesis is faster, for batch export.
     max_concurrent_lines: int = 1
     voice_memory_bytes: int = 0  # limit of the prompt states in memory; 0 if unknown
+    idle_cores: int = 0  # cores that one line leaves idle, because the model is small
 
 
 @dataclass(frozen=True, slots=True)

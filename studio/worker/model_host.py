@@ -39,6 +39,7 @@ from studio.pipeline.request import (
 )
 from studio.pipeline.synthesizer import Chunks, Synthesizer
 from studio.system.processor import is_machine_busy
+from studio.worker.line_processes import LinePlaces, LineProcess
 from studio.worker.stage_loader import STAGE_KEYS, StageLoader
 
 _log = logging.getLogger(__name__)
@@ -59,6 +60,8 @@ _MIN_SLEEP_SECONDS = 0.05
 _PAUSE_SECONDS = 0.005
 _MIN_SECONDS_BETWEEN_UPDATES = 0.2
 _JOIN_SECONDS = 3.0
+# Idle time after which the processes for the lines of a batch end. It is checked once in ``_MAX_SLEEP_SECONDS``.
+_LINE_PROCESS_SECONDS = 60.0
 
 
 def gains_by_warming_up(device: str) -> bool:
@@ -125,6 +128,7 @@ class ModelHost:
         quiet_seconds: float = _QUIET_SECONDS,
         is_busy: Callable[[], bool] = is_machine_busy,
     ) -> None:
+        self._folder = folder
         self._options = options
         self._quiet_seconds = quiet_seconds
         self._is_busy = is_busy
@@ -146,13 +150,24 @@ class ModelHost:
         self._repeats_from = 0.0  # not before this time, unless the user asks
         self._synthesizer: Synthesizer | None = self._stages.load_synthesizer()
         self._description = self._synthesizer.description
+        idle_cores = self._description.idle_cores if options.runs_lines_in_processes else 0
+        self._places = LinePlaces(idle_cores, self._open_line_process) if idle_cores else None
         self._thread = threading.Thread(target=self._run, name="engines", daemon=True)
         self._thread.start()
 
     @property
     def description(self) -> EngineDescription:
         synthesizer = self._synthesizer
-        return self._description if synthesizer is None else synthesizer.description
+        return self._with_places(self._description if synthesizer is None else synthesizer.description)
+
+    def _with_places(self, description: EngineDescription) -> EngineDescription:
+        if self._places is None:
+            return description
+        return replace(description, max_concurrent_lines=max(description.max_concurrent_lines, self._places.num_lines))
+
+    def _open_line_process(self) -> LineProcess:
+        engines = "proven" if self._options.engines == "improve" else self._options.engines
+        return LineProcess(self._folder, replace(self._options, runs_lines_in_processes=False, engines=engines))
 
     # Requests, on the threads of the server.
 
@@ -169,7 +184,16 @@ class ModelHost:
         in_batch: bool = False,
     ) -> Chunks:
         with self._in_use() as synthesizer:
-            return (yield from synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch))
+            if self._places is None:
+                return (yield from synthesizer.stream(request, control=control, pieces=pieces, in_batch=in_batch))
+            if not in_batch:
+                with self._places.interactive():
+                    return (yield from synthesizer.stream(request, control=control, pieces=pieces))
+            with self._places.place(control) as process:
+                if process is not None:
+                    return (yield from process.stream(request, control))
+                chunks = synthesizer.stream(request, control=control, in_batch=True)
+                return (yield from self._places.paused(chunks, control))
 
     def convert(self, request: ConversionRequest, *, control: RequestControl) -> Chunks:
         with self._in_use() as synthesizer:
@@ -186,6 +210,8 @@ class ModelHost:
         self._manager.close()
         with self._requests.exclusive():
             self._release()
+        if self._places is not None:
+            self._places.close()
         self._thread.join(_JOIN_SECONDS)
 
     @contextlib.contextmanager
@@ -293,7 +319,10 @@ class ModelHost:
         stages = tuple(replace(view, in_use=in_use.get(STAGE_KEYS.get(view.stage, ""), "")) for view in overview.stages)
         notes = (*overview.notes, _BUSY_NOTE) if self._waits_for_machine else overview.notes
         return replace(
-            overview, stages=stages, notes=notes, max_concurrent_lines=self._description.max_concurrent_lines
+            overview,
+            stages=stages,
+            notes=notes,
+            max_concurrent_lines=self._with_places(self._description).max_concurrent_lines,
         )
 
     # The background thread.
@@ -310,6 +339,8 @@ class ModelHost:
                 if self._should_improve and self._is_quiet() and self._is_machine_free():
                     self._improve()
                 self._release_when_idle()
+                if self._places is not None:
+                    self._places.release_idle(_LINE_PROCESS_SECONDS)
             except Exception:  # noqa: BLE001 - the end of a thread: the model works without it
                 _log.exception("benchmarking engines failed")
                 self._should_improve = False

@@ -66,7 +66,7 @@ def test_each_sentence_of_a_text_becomes_a_file(timbre, spoken) -> None:  # type
     assert frames("001 Anna The harbour was quiet.wav") == 4 * WORD_SAMPLES
     assert spoken() == ["The harbour was quiet.", "Nobody spoke.", "Then the bell rang."]
     assert {(request.seed, request.mode) for request in timbre.opened[0].requests} == {(5, Mode.ZERO_SHOT)}
-    assert re.search(r"wrote 3 files in .* s \(\d+\.\dx real time\)", ran.err)
+    assert re.search(r"wrote 3 files in .* s \(\d+\.\dx real time(, \d+ lines per minute)?\)", ran.err)
 
 
 def test_lines_in_a_language_that_the_model_has_not_learned_are_listed_first(timbre, spoken) -> None:  # type: ignore[no-untyped-def]

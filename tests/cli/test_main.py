@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from terminal import Terminal
 
 import studio
 from studio import start
+from studio.cli import main as main_module
 from studio.cli.main import main
 from studio.voices.library import VoiceLibrary
 
@@ -144,6 +146,52 @@ def test_the_command_line_imports_no_engine_libraries() -> None:
     engines = "('torch', 'onnxruntime', 'sounddevice')"
     code = f"import sys; from studio.cli.main import main; main([]); sys.exit(any(e in sys.modules for e in {engines}))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_only_the_given_command_is_imported() -> None:
+    one, every = (
+        main_module._build_parser(["doctor"]).format_help(),
+        main_module._build_parser(["nonsense"]).format_help(),
+    )
+    assert "check the installation" in one
+    assert "check the installation" in every
+    assert "speak a text in a voice" not in one
+    assert "speak a text in a voice" in every
+
+
+class StartedWorker:
+    started: ClassVar[list[StartedWorker]] = []
+
+    def start(self) -> None:
+        StartedWorker.started.append(self)
+
+
+def test_a_command_that_speaks_starts_its_worker_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main_module, "WorkerProcess", StartedWorker)
+    monkeypatch.setattr(StartedWorker, "started", [])
+    start_worker = main_module._worker_starter(["say", "Hello.", "--voice", "Ada"])
+    (early,) = StartedWorker.started
+    assert start_worker() is early
+    assert start_worker() is not early, "a worker that ended is replaced"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["doctor"], ["say", "--help"], ["say", "Hello.", "--server", "a"], ["say", "Hello.", "--server=a"]]
+)
+def test_other_commands_start_no_worker(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main_module, "WorkerProcess", StartedWorker)
+    monkeypatch.setattr(StartedWorker, "started", [])
+    assert main_module._worker_starter(words) is StartedWorker
+    assert not StartedWorker.started
+
+
+def test_a_worker_that_cannot_start_early_is_started_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: StartedWorker) -> None:
+        raise OSError("no processes left")
+
+    monkeypatch.setattr(main_module, "WorkerProcess", StartedWorker)
+    monkeypatch.setattr(StartedWorker, "start", fail)
+    assert main_module._worker_starter(["say", "Hello."]) is StartedWorker
 
 
 def test_ctrl_c_during_the_import_prints_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

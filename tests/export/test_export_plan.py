@@ -154,6 +154,19 @@ def test_the_estimate_is_based_on_finished_work() -> None:
     assert pace.share == 1
 
 
+def test_spoken_lines_per_minute_are_counted_while_speaking() -> None:
+    clock = Clock()
+    pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)
+    pace.begin()
+    assert pace.lines_per_minute is None
+    for _ in range(2):
+        clock.now += 15
+        pace.spoke(100)
+        clock.now += 30
+        pace.wrote()
+    assert pace.lines_per_minute == pytest.approx(4)
+
+
 def test_writing_does_not_affect_the_estimate_of_speaking() -> None:
     clock = Clock()
     pace = Pace(letters_to_speak=300, lines_to_write=3, clock=clock)

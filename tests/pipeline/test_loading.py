@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+import noise_models
 import psutil
 import pytest
 import torch
 
-from studio.pipeline.loading import _voice_memory_bytes
+from studio.pipeline import loading
+from studio.pipeline.loading import _voice_memory_bytes, load_synthesizer
+from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
 
 
@@ -53,3 +56,14 @@ def test_the_description_names_the_fallback_engine_of_the_language_model(synthes
         assert now.stages == {**at_first.stages, "speech_lm": "plain again"}
         assert now.max_concurrent_lines == 1
         synthesizer.use(words={}, names={})
+
+
+def test_a_small_model_uses_one_core_for_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = EngineOptions(speech_lm_precision="float32", num_threads=3)
+    small = load_synthesizer(noise_models.V3, options).description
+    assert (small.idle_cores, torch.get_num_threads()) == (2, 1)
+    assert small.stages["flow"] == "torch float32, 1 thread"
+    monkeypatch.setattr(loading, "_SMALL_MODEL_BYTES", 0)
+    large = load_synthesizer(noise_models.V3, options).description
+    assert (large.idle_cores, torch.get_num_threads()) == (0, 3)
+    assert large.stages["flow"] == "torch float32, 3 threads"

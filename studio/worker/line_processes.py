@@ -1,0 +1,236 @@
+"""Processes for the lines of a batch, beside the worker, where one process cannot use all cores.
+
+Decision: further processes. Reason: a small model spends much of its time in Python, and with two threads in one process
+it speaks as many lines per minute as with one. A large model uses all cores for one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from studio.errors import StudioError, WorkerDied, from_record
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest
+from studio.worker import protocol
+from studio.worker.process import Worker, WorkerProcess
+from studio.worker.protocol import Event
+
+if TYPE_CHECKING:
+    from studio.pipeline.synthesizer import Chunks
+
+_log = logging.getLogger(__name__)
+
+# Events that do not end a request.
+_ONGOING = (protocol.AudioReady, protocol.Progress, protocol.PlaybackStartEstimate)
+# Share of the available memory that the processes may fill.
+_MEMORY_SHARE = 0.5
+# Interval at which a waiting line notices that it was cancelled.
+_POLL_SECONDS = 0.2
+
+
+class LineProcess:
+    """A worker that speaks one line at a time. The constructor loads the model, and raises ``StudioError``."""
+
+    def __init__(
+        self, folder: Path, options: EngineOptions, start_worker: Callable[[], Worker] = WorkerProcess
+    ) -> None:
+        self.is_alive = True
+        self._send_lock = threading.Lock()  # a cancellation is sent on another thread
+        self._ids = itertools.count(1)
+        self._worker = start_worker()
+        try:
+            self._worker.start()
+            self._send(protocol.Load(next(self._ids), folder, options))
+            answer = self._receive()
+            if isinstance(answer, protocol.Failed):
+                raise from_record(answer.error)
+        except OSError as error:
+            raise self._died() from error
+        except StudioError:
+            self.kill()
+            raise
+
+    def stream(self, request: SynthesisRequest, control: RequestControl) -> Chunks:
+        """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``."""
+        request_id = next(self._ids)
+        is_over = False
+        self._send(protocol.Synthesize(request_id, request))
+        control.when_cancelled(lambda: self._cancel(request_id))
+        try:
+            while True:
+                event = self._receive()
+                is_over = not isinstance(event, _ONGOING)
+                match event:
+                    case protocol.AudioReady(chunk=chunk):
+                        yield chunk
+                    case protocol.Progress(stage=stage, share=share):
+                        control.report_progress(stage, share)
+                    case protocol.PlaybackStartEstimate(seconds_after_start=seconds):
+                        control.report_estimate(seconds)
+                    case protocol.Finished(report=report):
+                        return report
+                    case protocol.Cancelled():
+                        raise Cancelled
+                    case protocol.Failed(error=error):
+                        raise from_record(error)
+        finally:
+            if not is_over and self.is_alive:
+                self._drain(request_id)
+
+    def kill(self) -> None:
+        self.is_alive = False
+        self._worker.kill()
+
+    def _drain(self, request_id: int) -> None:
+        """End a request whose audio is no longer wanted."""
+        self._cancel(request_id)
+        with contextlib.suppress(WorkerDied):
+            while isinstance(self._receive(), _ONGOING):
+                pass
+
+    def _cancel(self, request_id: int) -> None:
+        with contextlib.suppress(WorkerDied):
+            self._send(protocol.Cancel(request_id))
+
+    def _send(self, command: protocol.Command) -> None:
+        try:
+            with self._send_lock:
+                self._worker.send(command)
+        except OSError as error:
+            raise self._died() from error
+
+    def _receive(self) -> Event:
+        try:
+            return self._worker.receive()
+        except (EOFError, OSError) as error:
+            raise self._died() from error
+
+    def _died(self) -> WorkerDied:
+        self.kill()
+        return WorkerDied(
+            "A process that speaks lines ended unexpectedly. Details: {log}.",
+            remedy="Speak the line again.",
+            log=self._worker.log_path,
+        )
+
+
+class LinePlaces:
+    """Where the lines of a batch are spoken: this process, and up to ``num_processes`` others.
+
+    The others start when a line waits for a place. Those that cannot start are not started again.
+    """
+
+    def __init__(self, num_processes: int, open_process: Callable[[], LineProcess]) -> None:
+        self.num_lines = 1 + num_processes
+        self._open_process = open_process
+        self._num_missing = num_processes
+        self._free: list[LineProcess | None] = [None]  # None is this process
+        self._opened: list[LineProcess] = []
+        self._last_used = time.monotonic()
+        self._num_interactive = 0
+        self._is_closed = False
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def place(self, control: RequestControl) -> Iterator[LineProcess | None]:
+        """Wait for a place and use it; None is this process. Raise ``Cancelled``."""
+        place = self._take(control)
+        try:
+            yield place
+        finally:
+            with self._changed:
+                self._last_used = time.monotonic()
+                if place is None or place.is_alive:
+                    self._free.append(place)
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def interactive(self) -> Iterator[None]:
+        """Pause the line of a batch in this process, after its current chunk, during an interactive request."""
+        with self._changed:
+            self._num_interactive += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._num_interactive -= 1
+                self._changed.notify_all()
+
+    def paused(self, chunks: Chunks, control: RequestControl) -> Chunks:
+        """Yield ``chunks`` of a line of a batch, and none during interactive requests."""
+        with contextlib.closing(chunks):
+            while True:
+                self._wait(lambda: not self._num_interactive, control)
+                try:
+                    chunk = next(chunks)
+                except StopIteration as end:
+                    report: SynthesisReport = end.value
+                    return report
+                yield chunk
+
+    def release_idle(self, seconds: float) -> None:
+        """End the processes if none has been used for ``seconds``."""
+        with self._changed:
+            is_used = len(self._free) < 1 + len(self._opened)
+            if is_used or time.monotonic() - self._last_used < seconds:
+                return
+            self._end_processes()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._end_processes()
+
+    def _end_processes(self) -> None:
+        ended, self._opened = self._opened, []
+        self._free = [None]
+        self._num_missing += len(ended)
+        for process in ended:
+            process.kill()
+
+    def _take(self, control: RequestControl) -> LineProcess | None:
+        with self._changed:
+            if not self._free:
+                self._start_missing()
+            self._wait(lambda: bool(self._free), control)
+            return self._free.pop()
+
+    def _wait(self, is_over: Callable[[], bool], control: RequestControl) -> None:
+        with self._changed:
+            while not self._changed.wait_for(is_over, _POLL_SECONDS):
+                control.raise_if_cancelled()
+
+    def _start_missing(self) -> None:
+        """Start as many processes as are missing and as memory allows, one after the other, on a thread."""
+        count, self._num_missing = min(self._num_missing, _num_affordable()), 0
+        if count:
+            threading.Thread(target=self._start, args=(count,), name="line-processes", daemon=True).start()
+
+    def _start(self, count: int) -> None:
+        for _ in range(count):
+            try:
+                process = self._open_process()
+            except StudioError as error:
+                _log.warning("lines are spoken in fewer processes: %s", error)
+                return
+            with self._changed:
+                if self._is_closed:
+                    process.kill()
+                    return
+                self._opened.append(process)
+                self._free.append(process)
+                self._changed.notify_all()
+
+
+def _num_affordable() -> int:
+    """Return how many processes of the size of this one fit into the available memory."""
+    return int(_MEMORY_SHARE * psutil.virtual_memory().available / psutil.Process().memory_info().rss)

@@ -1,0 +1,189 @@
+"""Lines of a batch in several processes: the same audio, and precedence of interactive requests."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import noise_models
+import numpy as np
+import pytest
+from fake_model import open_fake
+from thread_worker import ThreadWorker
+from waiting import wait_until
+
+from studio.errors import ModelNotFound, StudioError, WorkerDied
+from studio.pipeline.control import Cancelled, RequestControl
+from studio.pipeline.request import AudioChunk, EngineOptions, SynthesisReport, SynthesisRequest, VoiceReference
+from studio.worker import line_processes
+from studio.worker.line_processes import LinePlaces, LineProcess
+from studio.worker.model_host import ModelHost, open_accelerated
+
+OPTIONS = EngineOptions(speech_lm_precision="float32", num_threads=2, engines="plain", runs_lines_in_processes=True)
+VOICE = VoiceReference(Path("a.wav"), name="a")
+
+
+def open_process(name: str = "model") -> LineProcess:
+    return LineProcess(Path(name), EngineOptions(), lambda: ThreadWorker(open_fake))
+
+
+def report_of(chunks: Iterator[AudioChunk]) -> tuple[list[AudioChunk], SynthesisReport]:
+    seen: list[AudioChunk] = []
+    while True:
+        try:
+            seen.append(next(chunks))
+        except StopIteration as end:
+            return seen, end.value
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelHost]:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    opened = open_accelerated(noise_models.V3, OPTIONS)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.slow
+def test_a_process_speaks_the_samples_of_this_one(host: ModelHost, reference: Path) -> None:
+    assert host.description.max_concurrent_lines == 2
+    voice = VoiceReference(reference / "inputs" / "prompt_a.wav", transcript="A short prompt.", name="a")
+    requests = [SynthesisRequest("One line.", voice, seed=seed, forced_tokens=30) for seed in range(2)]
+
+    def spoken(*, in_batch: bool) -> list[bytes]:
+        return [
+            np.concatenate(
+                [
+                    each.samples
+                    for each in report_of(host.stream(request, control=RequestControl(), in_batch=in_batch))[0]
+                ]
+            ).tobytes()
+            for request in requests
+        ]
+
+    one_by_one = spoken(in_batch=False)
+    assert host._places is not None
+    with host._places.place(RequestControl()) as here:
+        assert here is None
+        assert spoken(in_batch=True) == one_by_one, "in the other process"
+    assert len(host._places._opened) == 1
+    assert spoken(in_batch=True) == one_by_one
+
+
+def test_lines_get_a_process_when_this_one_is_in_use() -> None:
+    places = LinePlaces(1, open_process)
+    with places.place(RequestControl()) as here, places.place(RequestControl()) as other:
+        assert here is None
+        assert other is not None
+        chunks, report = report_of(other.stream(SynthesisRequest("Two words.", VOICE), RequestControl()))
+        assert report.audio_seconds == pytest.approx(sum(chunk.seconds for chunk in chunks))
+    places.close()
+    assert not other.is_alive
+
+
+def test_an_abandoned_line_leaves_the_process_usable() -> None:
+    process = open_process()
+    chunks = process.stream(SynthesisRequest("Two words.", VOICE), RequestControl())
+    next(chunks)
+    chunks.close()
+    assert report_of(process.stream(SynthesisRequest("Other words.", VOICE), RequestControl()))[0]
+    control = RequestControl()
+    control.cancel()
+    with pytest.raises(Cancelled):
+        report_of(process.stream(SynthesisRequest("Two words.", VOICE), control))
+    assert process.is_alive
+
+
+def test_a_process_that_ended_gets_no_further_line() -> None:
+    places = LinePlaces(1, open_process)
+    with places.place(RequestControl()):
+        with places.place(RequestControl()) as other:
+            assert other is not None
+            other._worker.kill()
+            with pytest.raises(WorkerDied):
+                next(other.stream(SynthesisRequest("Two words.", VOICE), RequestControl()))
+        assert not places._free
+    places.close()
+
+
+def test_a_cancelled_line_stops_waiting_for_a_place() -> None:
+    def fails() -> LineProcess:
+        raise ModelNotFound("There is no model.", remedy="Install one.")
+
+    places = LinePlaces(1, fails)
+    control, ended = RequestControl(), list[type[BaseException]]()
+
+    def wait() -> None:
+        try:
+            with places.place(control):
+                pass
+        except Cancelled as error:
+            ended.append(type(error))
+
+    with places.place(RequestControl()):
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        control.cancel()
+        waiting.join(30)
+    assert ended == [Cancelled]
+
+
+def test_an_interactive_request_pauses_the_line_in_this_process() -> None:
+    places = LinePlaces(1, open_process)
+    silence = AudioChunk(np.zeros(8, np.float32), 24000)
+    seen: list[AudioChunk] = []
+
+    def line() -> Iterator[AudioChunk]:
+        yield silence
+        yield silence
+
+    def speak() -> None:
+        seen.extend(places.paused(line(), RequestControl()))  # type: ignore[arg-type]
+
+    with places.interactive():
+        speaking = threading.Thread(target=speak)
+        speaking.start()
+        time.sleep(0.01)
+        assert not seen
+    speaking.join(30)
+    assert len(seen) == 2
+
+
+def test_idle_processes_end_and_start_again() -> None:
+    places = LinePlaces(1, open_process)
+    for _ in range(2):
+        with places.place(RequestControl()), places.place(RequestControl()) as other:
+            places.release_idle(0.0)
+            assert other is not None
+            assert other.is_alive, "it is in use"
+        places.release_idle(3600.0)
+        assert other.is_alive
+        places.release_idle(0.0)
+        assert not other.is_alive
+    places.close()
+
+
+def test_processes_start_only_as_far_as_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_processes, "_num_affordable", lambda: 1)
+    opened: list[LineProcess] = []
+
+    def count() -> LineProcess:
+        opened.append(open_process())
+        return opened[-1]
+
+    places = LinePlaces(3, count)
+    with places.place(RequestControl()), places.place(RequestControl()):
+        control = RequestControl()
+        control.cancel()
+        with pytest.raises(Cancelled), places.place(control):
+            pass
+    wait_until(lambda: len(opened) == 1)
+    assert len(opened) == 1
+    places.close()
+
+
+def test_a_model_that_cannot_be_loaded_is_an_error() -> None:
+    with pytest.raises(StudioError):
+        open_process("missing")
