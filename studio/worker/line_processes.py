@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from studio.errors import StudioError, WorkerDied, from_record
+from studio.messages import wording
 from studio.pipeline.control import Cancelled, RequestControl
 from studio.pipeline.request import EngineOptions, SynthesisReport, SynthesisRequest
 from studio.worker import protocol
@@ -61,6 +62,7 @@ class LineProcess:
 
     def stream(self, request: SynthesisRequest, control: RequestControl) -> Chunks:
         """Yield the audio of a line and return its report. Raise ``Cancelled`` and ``StudioError``."""
+        control.raise_if_cancelled()
         request_id = next(self._ids)
         is_over = False
         self._send(protocol.Synthesize(request_id, request))
@@ -117,9 +119,10 @@ class LineProcess:
     def _died(self) -> WorkerDied:
         self.kill()
         return WorkerDied(
-            "A process that speaks lines ended unexpectedly. Details: {log}.",
-            remedy="Speak the line again.",
-            log=self._worker.log_path,
+            "The speech process ended unexpectedly ({how}).",
+            remedy="Try again; it is restarted automatically.{log}",
+            how=self._worker.wait_exit(),
+            log=wording(" Log: {path}", path=self._worker.log_path),
         )
 
 
