@@ -3062,7 +3062,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The benchmark has no part {part}.</source>
-        <translation>测速没有“{part}”这一项。</translation>
+        <translation>基准测试没有“{part}”这一部分。</translation>
     </message>
     <message>
         <source>The cluster cannot serve ({reason}).</source>
