@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+from collections.abc import Callable
 
 import torch
 
@@ -10,8 +11,9 @@ from studio.bench.inputs import BenchSize, random_prompt, random_tokens
 from studio.bench.measurements import Measurement
 from studio.bench.stage_measures import good_prompt_tokens
 from studio.model.checkpoint import Checkpoint
-from studio.model.config import FlowConfig
+from studio.model.config import FlowConfig, Precision
 from studio.model.flow.network import build_network
+from studio.model.onednn import OneDnnLinear, has_onednn
 from studio.model.stages import FlowDecoder
 from studio.model.weights import meta_init
 from studio.pipeline.request import EngineOptions
@@ -50,7 +52,7 @@ def measure_flow_products(
     seconds = min(later_chunk() for _ in range(extent.num_repeats + 1))
     num_steps = options.flow_steps or config.solver.num_steps
     speed = flow_operations(config, flow.chunk_tokens, num_steps) / seconds / _GIGA
-    peak = peak_speed(getattr(torch, options.flow_precision))
+    peak = peak_speed(Precision(options.flow_precision))
     return [
         Measurement(
             "flow.later_chunk", seconds, "s", f"A chunk of {flow.chunk_tokens} tokens after the first; fastest."
@@ -78,8 +80,12 @@ def flow_operations(config: FlowConfig, num_tokens: int, num_steps: int) -> floa
     return 2.0 * weights * config.frames_of_tokens(num_tokens) * _GUIDANCE_ROWS * num_steps
 
 
-def peak_speed(dtype: torch.dtype) -> float:
-    """Return the speed of a large matrix product in GFLOP/s."""
-    one, other = (torch.ones(_PEAK_SIZE, _PEAK_SIZE, dtype=dtype) for _ in range(2))
-    seconds = min(timeit.repeat(lambda: torch.mm(one, other), number=1, repeat=10))
+def peak_speed(precision: Precision) -> float:
+    """Return the speed of a large matrix product in GFLOP/s, by the faster of PyTorch's product and oneDNN's."""
+    one, other = (torch.ones(_PEAK_SIZE, _PEAK_SIZE, dtype=getattr(torch, precision.value)) for _ in range(2))
+    products: list[Callable[[], object]] = [lambda: torch.mm(one, other)]
+    if precision is not Precision.FLOAT16 and has_onednn(precision):
+        multiply = OneDnnLinear(other, None, _PEAK_SIZE)
+        products.append(lambda: multiply(one))
+    seconds = min(min(timeit.repeat(product, number=1, repeat=10)) for product in products)
     return 2.0 * _PEAK_SIZE**3 / seconds / _GIGA
