@@ -259,10 +259,11 @@ class PocketsphinxEnglish:
             free = length + 1 + state
             links += [(state, free, _FREE_SPEECH), (free, state, 1.0)]
             links += [(free, free, _FREE_PHONE, f"[{phone}]") for phone in _PHONES]
-        self._free.set_cmn(self._strict.get_cmn(False))
-        return self._decoded(self._free, samples, window, links)
+        return self._decoded(self._free, samples, window, links, cmn=self._strict.get_cmn(False))
 
-    def _decoded(self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]]) -> list[_Segment]:
+    def _decoded(
+        self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]], *, cmn: str | None = None
+    ) -> list[_Segment]:
         """Decode a window with a grammar, of which the first links are those of the words."""
         length = window.end - window.first
         # A search is freed when another one of the same name is added, which must not be the active one.
@@ -270,7 +271,7 @@ class PocketsphinxEnglish:
         decoder.add_fsg(name, decoder.create_fsg(name, 0, length, links))
         decoder.activate_search(name)
         start, stop = (frame * SAMPLE_RATE // _FRAMES_PER_SECOND for frame in (window.start, window.stop))
-        _decode(decoder, samples[start:stop])
+        _decode(decoder, samples[start:stop], cmn=cmn)
         heard = [each for each in decoder.seg() or () if each.word != "(NULL)"]
         order = _indices([_plain(each.word) for each in heard], [_plain(link[3]) for link in links[:length]])
         return [
@@ -326,7 +327,10 @@ def _at_usual_level(samples: Samples) -> Samples:
     return scaled
 
 
-def _decode(decoder: Any, samples: Samples) -> None:
+def _decode(decoder: Any, samples: Samples, *, cmn: str | None = None) -> None:
+    decoder.reinit_feat()  # otherwise noise removal begins with the noise of the previous recording
+    if cmn is not None:
+        decoder.set_cmn(cmn)
     decoder.start_utt()
     decoder.process_raw(np.round(32_767.0 * samples).astype(np.int16).tobytes(), full_utt=True)
     decoder.end_utt()
