@@ -25,9 +25,9 @@ _GIGA = 1e9
 
 
 def measure_flow_products(
-    flow: FlowDecoder, checkpoint: Checkpoint, options: EngineOptions, extent: BenchSize
+    flow: FlowDecoder, precision: Precision, checkpoint: Checkpoint, options: EngineOptions, extent: BenchSize
 ) -> list[Measurement]:
-    """Compare the speed of the flow with that of one large matrix product in its number format, on the same threads.
+    """Compare the speed of the flow, in ``precision``, with that of one large matrix product in its number format, on the same threads.
 
     Only the products with weights are counted, so everything else lowers the share. CosyVoice-300M is not measured.
     """
@@ -52,7 +52,7 @@ def measure_flow_products(
     seconds = min(later_chunk() for _ in range(extent.num_repeats + 1))
     num_steps = options.flow_steps or config.solver.num_steps
     speed = flow_operations(config, flow.chunk_tokens, num_steps) / seconds / _GIGA
-    peak = peak_speed(Precision(options.flow_precision))
+    peak = peak_speed(precision)
     return [
         Measurement(
             "flow.later_chunk", seconds, "s", f"A chunk of {flow.chunk_tokens} tokens after the first; fastest."
@@ -61,7 +61,7 @@ def measure_flow_products(
             "flow.peak",
             peak,
             "GFLOP/s",
-            f"Product of two {options.flow_precision} matrices of {_PEAK_SIZE} rows and columns, on the same threads; fastest of ten.",
+            f"Product of two {precision.value} matrices of {_PEAK_SIZE} rows and columns, on the same threads; fastest of ten.",
         ),
         Measurement(
             "flow.share_of_peak",

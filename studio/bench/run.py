@@ -14,6 +14,7 @@ from studio.bench.measurements import BenchReport, Decision, Measurement, descri
 from studio.bench.peak import measure_flow_products
 from studio.bench.request_measures import measure_requests
 from studio.bench.stage_measures import measure_flow, measure_lengths, measure_speech_lm, measure_vocoder
+from studio.model.config import Precision
 from studio.pipeline.loading import load_synthesizer
 from studio.pipeline.request import EngineOptions
 from studio.pipeline.synthesizer import Synthesizer
@@ -71,7 +72,8 @@ def run_bench(request: BenchRequest) -> BenchReport:
     if "flow" in extent.parts:
         progress("the flow")
         report.figures += measure_flow(stages.flow, num_tokens, generation, extent)
-        report.figures += measure_flow_products(stages.flow, checkpoint, request.options, extent)
+        precision = Precision(description.engines["flow"].rpartition("-")[2])
+        report.figures += measure_flow_products(stages.flow, precision, checkpoint, request.options, extent)
     if "vocoder" in extent.parts:
         progress("the vocoder")
         report.figures += measure_vocoder(stages.vocoder, extent)

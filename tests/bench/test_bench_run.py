@@ -192,6 +192,20 @@ def test_only_the_chosen_parts_are_measured(
     assert "request.first_sound_known_voice_2_s_prompt" in names
 
 
+@pytest.mark.slow
+def test_the_peak_is_that_of_the_chosen_precision(
+    reference: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
+    model = str(reference / "cosyvoice3" / "checkpoint")
+    arguments = ["--model", model, "--json", "--threads", "1", "--flow-precision", "auto", "--only", "flow", "--quick"]
+    assert main([*arguments, "--prompt-seconds", "2"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    chosen = report["model"]["flow"].removeprefix("torch ").partition(",")[0]
+    (peak,) = [figure for figure in report["figures"] if figure["name"] == "flow.peak"]
+    assert f"two {chosen} matrices" in str(peak)
+
+
 def test_an_unknown_part_is_an_error_that_names_the_others(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["--model", str(tmp_path), "--only", "flow,sound"]) == 2
     err = capsys.readouterr().err
