@@ -16,6 +16,7 @@ from thread_worker import ThreadWorker
 
 from studio.export.line_checks import CheckQueue
 from studio.model.config import Quality
+from studio.pipeline.request import EngineOptions
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService
 from studio.voices.library import VoiceLibrary
@@ -65,6 +66,7 @@ def serve(
     most_waiting: int = 64,
     default_voice: str = "",
     default_quality: Quality = Quality.EXACT,
+    engine_options: EngineOptions | None = None,
 ) -> Iterator[RunningService]:
     started = threading.Event()
     running: list[RunningService] = []
@@ -73,7 +75,7 @@ def serve(
 
     async def work() -> None:
         tasks.append(asyncio.current_task())  # type: ignore[arg-type]
-        async with WorkerClient(folder, start_worker=start_worker) as client:
+        async with WorkerClient(folder, engine_options, start_worker=start_worker) as client:
             options = ServiceOptions(folder, default_voice, most_waiting, default_quality)
             speech_service = SpeechService(client, options, lambda: library, open_checks)
 

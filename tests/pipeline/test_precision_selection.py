@@ -167,5 +167,5 @@ def test_automatic_flow_of_a_model_is_described(tmp_path: Path, monkeypatch: pyt
     assert descriptions[0].engines == descriptions[1].engines
     precision = descriptions[0].engines["flow"].removeprefix("torch-")
     assert precision in ("float32", "bfloat16")
-    assert descriptions[0].stages["flow"] == f"torch {precision}, 1 threads"
+    assert descriptions[0].stages["flow"] == f"torch {precision}, 1 thread"
     assert any(note.startswith(f"flow in {precision}") for note in descriptions[0].notes) or precision == "float32"

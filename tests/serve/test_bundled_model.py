@@ -19,6 +19,7 @@ from running_service import RunningService
 
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.paths import resources
+from studio.pipeline.request import EngineOptions
 from studio.take_checks.client import CheckClient
 from studio.worker.process import WorkerProcess
 
@@ -31,7 +32,11 @@ TEXT = "The captain folded the map. Then he looked toward the distant shore, and
 @pytest.fixture(scope="module")
 def bundled() -> Iterator[RunningService]:
     with running_service.serve(
-        library=open_voice_library(), folder=MODEL, start_worker=WorkerProcess, open_checks=CheckClient
+        library=open_voice_library(),
+        folder=MODEL,
+        start_worker=WorkerProcess,
+        open_checks=CheckClient,
+        engine_options=EngineOptions(flow_precision="auto"),  # as `timbre serve` and `timbre say` load the model
     ) as running:
         yield running
 

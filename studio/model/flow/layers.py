@@ -199,7 +199,7 @@ class Convolution(nn.Conv1d):
     """Convolution over time without padding, on (rows, frames, channels). The output has k - 1 fewer frames."""
 
     # If ``packing`` has replaced the weight: multiplication of windows (rows, frames, kernel x in), or, with several
-    # groups, the convolution itself. ``input_dtype`` is the type that it takes without a conversion.
+    # groups, the convolution itself. ``input_dtype`` is the type that it takes without a conversion; None takes any.
     product: Callable[[torch.Tensor], torch.Tensor] | None = None
     input_dtype: torch.dtype | None = None
 
@@ -212,7 +212,8 @@ class Convolution(nn.Conv1d):
 
     def valid(self, x: torch.Tensor) -> torch.Tensor:
         if self.product is not None:
-            x = x.to(self.input_dtype)  # before the windows, which repeat values
+            if self.input_dtype is not None:
+                x = x.to(self.input_dtype)  # before the windows, which repeat values
             if self.kernel_size[0] > 1 and self.groups == 1:
                 # View the windows (rows, frames, channels, kernel), then order each like the matrix.
                 x = x.unfold(1, self.kernel_size[0], 1).transpose(2, 3).flatten(2)

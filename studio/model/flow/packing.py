@@ -174,5 +174,7 @@ def _replace_layers(
 
 
 def _replace_weight(convolution: Convolution, product: Product, dtype: torch.dtype) -> None:
-    convolution.product, convolution.input_dtype = product, dtype
+    convolution.product = product
+    # On a GPU, the product converts the windows: copied, they take one kernel for product and bias instead of two.
+    convolution.input_dtype = None if isinstance(product, GpuProduct) else dtype
     convolution.weight = nn.Parameter(convolution.weight.new_empty(0), requires_grad=False)
