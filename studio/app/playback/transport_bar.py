@@ -31,6 +31,17 @@ _BUTTON_ACTIONS = ("play.previous_line", "play.toggle", "play.next_line", "play.
 _SPEAK_MENU = ("speak.stale", "speak.takes")
 
 
+def _set_text(label: QLabel, text: str) -> None:
+    """Set the text of a label that never shrinks: its size is fixed, so a new text needs no layout.
+
+    After each layout, Qt paints all of the status bar and the bars in it.
+    """
+    label.setText(text)
+    needed = label.sizeHint().expandedTo(label.minimumSize())
+    if needed != label.minimumSize():
+        label.setFixedSize(needed)
+
+
 @paints_safely
 class TransportBar(QWidget):
     """Shows one take. ``seek_requested`` carries the clicked position in seconds.
@@ -152,7 +163,7 @@ class TransportBar(QWidget):
             latency += " · " + self.tr("network {value}").format(value=_seconds(stats.network_seconds))
         factor = self.tr("RTF {value}").format(value=_figure(stats.real_time_factor))
         dropouts = self.tr("Dropouts {count}").format(count=stats.num_underruns)
-        self._figures.setText(f"{latency}\n{factor}" + (f" · {dropouts}" if stats.num_underruns else ""))
+        _set_text(self._figures, f"{latency}\n{factor}" + (f" · {dropouts}" if stats.num_underruns else ""))
         buffered = self.tr("Buffered {value}").format(value=_seconds(stats.buffered_seconds))
         shares = ""
         if stats.network_seconds is not None:
@@ -177,7 +188,7 @@ class TransportBar(QWidget):
 
     def _show_time(self) -> None:
         position, length = self.waveform.cursor_seconds or 0.0, self._audio.seconds if self._audio is not None else 0.0
-        self._time.setText(f"{time_text(position)} / {time_text(length)}")
+        _set_text(self._time, f"{time_text(position)} / {time_text(length)}")
 
     def _grow(self) -> None:
         assert self._audio is not None, "the timer runs only while there is audio"

@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
@@ -169,6 +169,28 @@ def test_speak_is_the_only_primary_button(window: MainWindow) -> None:
     entries = [action.text() for action in primary[0].menu().actions()]
     assert entries[0] == "Speak all changed lines"
     assert "takes" in entries[1]
+
+
+def test_the_position_moves_without_a_layout(bench: Bench, window: MainWindow) -> None:
+    """Each layout of the bars paints all of them, which takes longer than everything else during playback."""
+    bar = window.transport_bar
+    bar.show_position(0.1)
+    bench.live(0.05)
+    layouts: list[object] = []
+
+    class Watcher(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            if event.type() == QEvent.Type.LayoutRequest:
+                layouts.append(watched)
+            return False
+
+    watcher = Watcher()
+    bar.installEventFilter(watcher)
+    for tenths in range(2, 18):
+        bar.show_position(tenths / 10)
+        bench.live(0.01)
+    assert bar._time.text() == "0:01.7 / 0:02.0"
+    assert not layouts
 
 
 def test_a_narrow_bar_hides_the_figures_first(bench: Bench, window: MainWindow) -> None:
