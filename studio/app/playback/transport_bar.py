@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from studio.app.actions import Actions
 from studio.app.playback.audio_player import PlaybackStats
@@ -42,6 +42,32 @@ def _set_text(label: QLabel, text: str) -> None:
         label.setFixedSize(needed)
 
 
+class _AudioArea(QWidget):
+    """Waveform above words, without a layout: the bar keeps its height when words appear, and nothing is laid out."""
+
+    def __init__(self, waveform: WaveformView, words: WordStrip) -> None:
+        super().__init__()
+        self._waveform, self._words = waveform, words
+        waveform.setParent(self)
+        words.setParent(self)
+        self.setFixedHeight(_WAVEFORM_HEIGHT)
+
+    def place(self) -> None:
+        below = self._words.height() if self._words.words else 0
+        self._waveform.setGeometry(0, 0, self.width(), self.height() - below)
+        self._words.setGeometry(0, self.height() - below, self.width(), self._words.height())
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return self._waveform.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return self._waveform.minimumSizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        self.place()
+        super().resizeEvent(event)
+
+
 @paints_safely
 class TransportBar(QWidget):
     """Shows one take. ``seek_requested`` carries the clicked position in seconds.
@@ -66,7 +92,6 @@ class TransportBar(QWidget):
         self._growth.setInterval(_GROW_MILLISECONDS)
         self._growth.timeout.connect(self._grow)
         self.waveform = WaveformView(empty_text=self.tr("This line has not been spoken yet"), is_compact=True)
-        self.waveform.setFixedHeight(_WAVEFORM_HEIGHT)
         self.waveform.seek_requested.connect(self.seek_requested)
         self.words = WordStrip(self.waveform)
         self.words.seek_requested.connect(self.seek_requested)
@@ -84,11 +109,8 @@ class TransportBar(QWidget):
         for button in self._buttons:
             self._row.addWidget(button)
         self._row.addWidget(self._time)
-        audio = QVBoxLayout()
-        audio.setSpacing(0)
-        audio.addWidget(self.waveform)
-        audio.addWidget(self.words)
-        self._row.addLayout(audio, 1)
+        self._audio_area = _AudioArea(self.waveform, self.words)
+        self._row.addWidget(self._audio_area, 1)
         for widget in (self._level, self._figures, self.speak_button):
             self._row.addWidget(widget)
         actions["speak.line"].changed.connect(self._on_speak_changed)
@@ -140,8 +162,7 @@ class TransportBar(QWidget):
         """Show the words of the audio, and mark the places of its problems, as start and end in seconds."""
         if tuple(words) != self.words.words:
             self.words.show_words(words)
-            # The height of the bar stays the same.
-            self.waveform.setFixedHeight(_WAVEFORM_HEIGHT - (self.words.height() if words else 0))
+            self._audio_area.place()
         self.waveform.set_marks(problems)
 
     def show_position(self, seconds: float | None) -> None:

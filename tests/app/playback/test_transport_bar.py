@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton, QWidget
 from window_bench import Bench, write_on
 
 from studio.app.theme.appearance import Appearance, apply_theme
@@ -17,6 +17,7 @@ from studio.app.window import MainWindow
 from studio.audio.streaming_audio import StreamingAudio
 from studio.project.changes import EditLines
 from studio.project.lines import Line, new_id
+from studio.take_checks.records import WordTime
 
 RATE = 24_000
 
@@ -176,21 +177,46 @@ def test_the_position_moves_without_a_layout(bench: Bench, window: MainWindow) -
     bar = window.transport_bar
     bar.show_position(0.1)
     bench.live(0.05)
-    layouts: list[object] = []
-
-    class Watcher(QObject):
-        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-            if event.type() == QEvent.Type.LayoutRequest:
-                layouts.append(watched)
-            return False
-
-    watcher = Watcher()
-    bar.installEventFilter(watcher)
+    layouts = _Layouts(bar)
     for tenths in range(2, 18):
         bar.show_position(tenths / 10)
         bench.live(0.01)
     assert bar._time.text() == "0:01.7 / 0:02.0"
-    assert not layouts
+    assert not layouts.seen
+
+
+def test_words_appear_without_a_layout(bench: Bench, window: MainWindow) -> None:
+    """The window was laid out and painted twice, because the bar grew by the words and shrank by the waveform."""
+    bar = window.transport_bar
+    bench.live(0.05)
+    height, below = bar.waveform.height(), window.statusBar().height()
+    layouts = _Layouts(bar)
+    bar.show_check((WordTime("First", 0.2, 0.9, 0, 5),), ())
+    bench.live(0.02)
+    assert bar.words.isVisible()
+    assert bar.waveform.height() == height - bar.words.height()
+    assert bar.words.y() == bar.waveform.geometry().bottom() + 1
+    assert bar.words.width() == bar.waveform.width()
+    bar.show_check((), ())
+    bench.live(0.02)
+    assert not bar.words.isVisible()
+    assert bar.waveform.height() == height
+    assert window.statusBar().height() == below
+    assert not layouts.seen
+
+
+class _Layouts(QObject):
+    """Requests for a new layout of a widget."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__()
+        self.seen: list[QObject] = []
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.seen.append(watched)
+        return False
 
 
 def test_a_narrow_bar_hides_the_figures_first(bench: Bench, window: MainWindow) -> None:
