@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QMainWindow,
+    QSizePolicy,
+    QStatusBar,
+    QTabWidget,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.app.actions import Actions
 from studio.app.widgets.deferred_page import DeferredPage
@@ -122,15 +131,32 @@ class Docks:
         return dock
 
 
-def stacked(*widgets: QWidget) -> QWidget:
-    """Return a widget with ``widgets`` in a column, without gaps."""
-    column = QWidget()
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    for widget in widgets:
-        layout.addWidget(widget)
-    return column
+class BottomBar(QStatusBar):
+    """Holds bars below the docks, and is painted whole only if their height changes.
+
+    QStatusBar paints all of itself after each layout of a widget in it, even if nothing has moved.
+    """
+
+    def __init__(self, *bars: QWidget) -> None:
+        super().__init__()
+        holder = QWidget()
+        self.column = QVBoxLayout(holder)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(0)
+        for bar in bars:
+            self.column.addWidget(bar)
+        self._height = -1
+        # The policy of a status bar that QMainWindow makes.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizeGripEnabled(False)
+        self.addPermanentWidget(holder, 1)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            before, self._height = self._height, self.column.sizeHint().height()
+            if before == self._height:
+                return True
+        return super().event(event)
 
 
 def distribute(window: QMainWindow) -> None:

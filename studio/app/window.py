@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QCloseEvent
@@ -18,7 +18,7 @@ from studio.app.inspector.inspector import Inspector
 from studio.app.inspector.normalized_text import NormalizedTextPreview
 from studio.app.inspector.take_rows import take_rows
 from studio.app.inspector.takes_controller import TakesController
-from studio.app.layout import LINE_ACTIONS, Docks, make_toolbar, restore_layout, save_layout, stacked
+from studio.app.layout import LINE_ACTIONS, BottomBar, Docks, make_toolbar, restore_layout, save_layout
 from studio.app.log_panel import LogHandler, LogPanel
 from studio.app.notifications import NotificationBar, UnwrittenBar
 from studio.app.playback.audio_player import AudioDeviceNotifier
@@ -168,10 +168,9 @@ class MainWindow(QMainWindow):
         self.script.view.addActions([self.actions_by_id[name] for name in LINE_ACTIONS])
         for name in ("play.restore_take", "play.edit_take", "play.compare_takes"):
             self.inspector.add_takes_action(self.actions_by_id[name])
-        bottom = stacked(self.transport_bar, self.status)
-        self._bottom = cast("QVBoxLayout", bottom.layout())
-        self.statusBar().addPermanentWidget(bottom, 1)
-        self.statusBar().setSizeGripEnabled(False)
+        bottom = BottomBar(self.transport_bar, self.status)
+        self._bottom = bottom.column
+        self.setStatusBar(bottom)
         remember_compact_table(self.actions_by_id["view.compact"], self.script.view, self.session.settings)
         restore_layout(self, self.docks, self.session.settings)
 

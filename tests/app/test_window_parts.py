@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QLocale, QSize, Qt
+from PySide6.QtCore import QEvent, QLocale, QObject, QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QSlider, QWidget
@@ -286,3 +286,25 @@ def test_the_status_bar_opens_and_hides_the_queue_and_the_log(window: MainWindow
     assert window.queue_panel.isVisible()
     window.status._queue.click()
     assert not window.docks.bottom.isVisible()
+
+
+def test_a_task_in_the_status_bar_does_not_paint_the_transport_bar(bench: Bench, window: MainWindow) -> None:
+    painted: list[QObject] = []
+
+    class Watcher(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            if event.type() == QEvent.Type.Paint:
+                painted.append(watched)
+            return False
+
+    watcher, waveform = Watcher(), window.transport_bar.waveform
+    window.resize(1280, 800)
+    bench.live(0.05)
+    waveform.installEventFilter(watcher)
+    window.status.installEventFilter(watcher)
+    window.status.show_task("Speaking line 1", 0.5, True)
+    bench.live(0.05)
+    window.status.show_task("", None, False)
+    bench.live(0.05)
+    assert window.status in painted
+    assert waveform not in painted

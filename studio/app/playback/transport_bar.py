@@ -42,6 +42,7 @@ def _set_text(label: QLabel, text: str) -> None:
         label.setFixedSize(needed)
 
 
+@paints_safely
 class _AudioArea(QWidget):
     """Waveform above words, without a layout: the bar keeps its height when words appear, and nothing is laid out."""
 

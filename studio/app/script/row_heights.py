@@ -70,10 +70,12 @@ class RowHeights(QObject):
         top = self._view.rowAt(0)
         self._keeping(top if anchor is None else anchor, self._measure_until_filled)
 
-    def _measure_until_filled(self) -> None:
+    def _measure_until_filled(self) -> bool:
         # If rows are lower than estimated, more rows become visible.
+        has_changed = False
         while pending := [row for row in self._visible_rows() if self._lines.line_at(row).id in self._pending]:
-            self._measure(pending)
+            has_changed |= self._measure(pending)
+        return has_changed
 
     def measure_around(self, row: int) -> None:
         """Measure ``row`` before it is scrolled into view."""
@@ -105,12 +107,16 @@ class RowHeights(QObject):
                 yield row
             visual += 1
 
-    def _measure(self, rows: Iterable[int]) -> None:
-        header = self._view.verticalHeader()
+    def _measure(self, rows: Iterable[int]) -> bool:
+        """Return whether a height has changed."""
+        header, has_changed = self._view.verticalHeader(), False
         for row in rows:
             line = self._lines.line_at(row)
             self._pending.pop(line.id, None)
-            header.resizeSection(row, self._delegate.row_layout(line).height)
+            height = self._delegate.row_layout(line).height
+            has_changed |= height != header.sectionSize(row)
+            header.resizeSection(row, height)
+        return has_changed
 
     def _estimate(self, rows: Iterable[int]) -> None:
         if not self._is_active:
@@ -122,15 +128,16 @@ class RowHeights(QObject):
             header.resizeSection(row, layouts.estimated_height(line))
         self._idle.start()
 
-    def _keeping(self, anchor: int, change: Callable[[], None]) -> None:
-        """Call ``change``, and scroll so that the row ``anchor`` stays where it is."""
+    def _keeping(self, anchor: int, change: Callable[[], bool]) -> None:
+        """Call ``change``, and scroll so that the row ``anchor`` stays where it is if heights have changed."""
         if self._is_adjusting:
             return
         self._is_adjusting = True
         bar, header = self._view.verticalScrollBar(), self._view.verticalHeader()
         try:
             before = header.sectionPosition(anchor) if anchor >= 0 else 0
-            change()
+            if not change():
+                return
             self._view.updateGeometries()
             moved = header.sectionPosition(anchor) - before if anchor >= 0 else 0
             if moved:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -116,14 +115,13 @@ def paint_bars(
     if not len(outline) or num_bars < 1:
         return
     peaks = np.maximum(np.abs(outline.lows), np.abs(outline.highs))
-    edges = np.linspace(0, len(peaks), num_bars + 1).astype(int)
+    starts = np.linspace(0, len(peaks), num_bars, endpoint=False).astype(int)
+    heights = np.minimum(1.0, np.maximum.reduceat(peaks, starts) / height) * area.height()
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colour))
-    for number, (start, end) in enumerate(pairwise(edges.tolist())):
-        share = min(1.0, float(peaks[start : max(end, start + 1)].max()) / height)
-        high = max(_BAR_PIXELS, share * area.height())
+    for number, high in enumerate(np.maximum(_BAR_PIXELS, heights).tolist()):
         left = area.left() + number * _BAR_STEP_PIXELS
         painter.drawRoundedRect(QRectF(left, area.center().y() - high / 2, _BAR_PIXELS, high), 1, 1)
     painter.restore()

@@ -72,7 +72,7 @@ class WaveformView(QWidget):
         self._active_handle = Handle.START
         self._is_dragging = False
         self._pixmap: QPixmap | None = None
-        self._played_pixmap: QPixmap | None = None
+        self._played_pixmap: QPixmap | None = None  # the bars of a compact view in the colour of what was played
         self._scroll_bar = QScrollBar(Qt.Orientation.Horizontal, self)
         self._scroll_bar.setAccessibleName(self.tr("Visible part of the audio"))
         self._scroll_bar.hide()
@@ -210,9 +210,7 @@ class WaveformView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802, ARG002
         ratio = self.devicePixelRatioF()
         if self._pixmap is None or self._pixmap.devicePixelRatio() != ratio:
-            colors = theme_colors(self.palette())
-            self._pixmap = self._paint_pixmap(ratio, colors.faint if self._is_compact else colors.accent)
-            self._played_pixmap = self._paint_pixmap(ratio, colors.accent) if self._is_compact else None
+            self._pixmap = self._paint_pixmap(ratio)
         painter = QPainter(self)
         painter.drawPixmap(QPointF(0, 0), self._pixmap)
         colors = theme_colors(self.palette())
@@ -398,13 +396,35 @@ class WaveformView(QWidget):
     def _scale(self) -> Scale:
         return Scale(self._view.start_seconds, self._view.end_seconds, self.width())
 
-    def _paint_pixmap(self, ratio: float, colour: str) -> QPixmap:
-        """Return a picture of the parts that do not change during playback, with the waveform in ``colour``."""
+    def _blank(self, ratio: float, colour: QColor | Qt.GlobalColor) -> QPixmap:
         pixmap = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
         pixmap.setDevicePixelRatio(ratio)
-        colors = theme_colors(self.palette())
-        palette = self.palette()
-        pixmap.fill(palette.color(QPalette.ColorRole.AlternateBase if self._is_compact else QPalette.ColorRole.Base))
+        pixmap.fill(colour)
+        return pixmap
+
+    def _paint_bars(self, ratio: float, peaks: Peaks, colours: Sequence[str]) -> list[QPixmap]:
+        """Return the bars on a transparent ground in each of ``colours``. They are drawn once."""
+        bars = self._blank(ratio, Qt.GlobalColor.transparent)
+        painter = QPainter(bars)
+        paint_waveform_bars(
+            painter, self._waveform_area(), self._scale(), peaks=peaks, colour=colours[0], height=_FULL_SCALE
+        )
+        painter.end()
+        pictures = [bars]
+        for colour in colours[1:]:
+            picture = bars.copy()
+            painter = QPainter(picture)
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
+            painter.fillRect(self.rect(), QColor(colour))
+            painter.end()
+            pictures.append(picture)
+        return pictures
+
+    def _paint_pixmap(self, ratio: float) -> QPixmap:
+        """Return a picture of the parts that do not change during playback."""
+        colors, palette = theme_colors(self.palette()), self.palette()
+        role = QPalette.ColorRole.AlternateBase if self._is_compact else QPalette.ColorRole.Base
+        pixmap = self._blank(ratio, palette.color(role))
         painter = QPainter(pixmap)
         painter.setFont(self.font())
         area, scale = self._waveform_area(), self._scale()
@@ -414,10 +434,11 @@ class WaveformView(QWidget):
         elif self._is_compact:
             painter.setFont(text_font(TextSize.META))
             paint_level_lines(painter, area, height=_FULL_SCALE, colors=colors)
-            paint_waveform_bars(painter, area, scale, peaks=self._peaks, colour=colour, height=_FULL_SCALE)
+            self._played_pixmap, unplayed = self._paint_bars(ratio, self._peaks, (colors.accent, colors.faint))
+            painter.drawPixmap(QPointF(0, 0), unplayed)
         else:
             paint_ruler(painter, area, scale, colors)
             num_columns = round(self.width() * ratio)
-            paint_waveform(painter, area, scale, peaks=self._peaks, colour=colour, num_columns=num_columns)
+            paint_waveform(painter, area, scale, peaks=self._peaks, colour=colors.accent, num_columns=num_columns)
         painter.end()
         return pixmap

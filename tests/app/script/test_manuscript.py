@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPaintEvent
 from PySide6.QtTest import QTest
 from window_bench import Bench, write_on
 
@@ -60,6 +60,26 @@ def test_a_row_follows_its_text_and_its_width(bench: Bench, window: MainWindow) 
     window.script.set_field("text", "Short.", "Edit")
     bench.live(0.02)
     assert heights(window)[0] < wide
+
+
+def test_a_change_that_keeps_the_height_paints_one_row(bench: Bench, window: MainWindow) -> None:
+    """The whole script was painted after each state of a take, twice for each line that was spoken."""
+    add_lines(bench, Line(id="last", text="The last line."))
+    painted: list[QRect] = []
+
+    class Watcher(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            if isinstance(event, QPaintEvent):
+                painted.append(event.rect())
+            return False
+
+    view, watcher = window.script.view, Watcher()
+    bench.live(0.05)
+    view.viewport().installEventFilter(watcher)
+    bench.session.editor.push(EditLines({"last": {"text": "The lost line."}}), "Edit")
+    bench.live(0.1)
+    assert painted
+    assert all(rect.height() < view.viewport().height() / 2 for rect in painted)
 
 
 @pytest.mark.slow
