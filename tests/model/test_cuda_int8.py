@@ -124,7 +124,7 @@ def test_missing_compiler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(load_compiler() is None, reason="NVRTC is not installed")
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_89", "sm_90", "sm_120"])
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"])
 def test_kernel_compiles_for_common_gpu_architectures(architecture: str) -> None:
     assert compiled(SOURCE, architecture).startswith(b"\x7fELF")
 

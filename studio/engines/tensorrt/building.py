@@ -51,7 +51,8 @@ def build_plan(
     """Return the plan of the ONNX file ``graph``, with the file's types.
 
     ``report`` receives the progress in 0..1 after every step; an exception that it raises ends the build and is raised
-    again here. ``compute_capability`` is that of the GPU, if known. ``should_continue`` is called before it and may block; if it returns False, the build is cancelled.
+    again here. ``should_continue`` is called before it and may block; if it returns False, the build is cancelled.
+    ``compute_capability`` is that of the GPU, if known.
     Raises ``BuildCancelled``, ``DamagedModelFile``, ``UnsupportedPrecision`` (TensorRT cannot build the graph) and
     ``OutOfMemory``.
     """

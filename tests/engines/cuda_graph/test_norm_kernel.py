@@ -170,7 +170,7 @@ def test_other_devices_use_torch() -> None:
 
 
 @pytest.mark.skipif(load_compiler() is None, reason="NVRTC is not installed")
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_89", "sm_90", "sm_120"])
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"])
 def test_kernels_compile_for_common_gpu_architectures(architecture: str) -> None:
     for dtype in _DTYPES:
         assert compiled(norm_kernel.source(1024, _EPS, dtype), architecture).startswith(b"\x7fELF")
