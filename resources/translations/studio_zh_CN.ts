@@ -3257,8 +3257,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
-        <source>on a GPU, recorded steps of one token are faster</source>
-        <translation>在显卡上，录制的逐 token 步骤更快</translation>
+        <source>on a GPU, recorded steps are faster</source>
+        <translation>在显卡上，录制的步骤更快</translation>
     </message>
     <message>
         <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
@@ -3275,6 +3275,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>program</source>
         <translation>程序</translation>
+    </message>
+    <message>
+        <source>recorded steps of this model compute one token each</source>
+        <translation>该模型录制的步骤每次只计算一个 token</translation>
     </message>
     <message>
         <source>signal {number}</source>

@@ -1,25 +1,30 @@
-"""PyTorch language models with speculative decoding, as candidates: trials measure whether it gains.
+"""Language models with speculative decoding, as candidates: trials measure whether it gains.
 
 The gain depends on the weights: tokens of small models are easier to guess. So it is never assumed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from studio.engines.candidate import AnyStage, Available, EngineBackend, EngineTarget, Unusable
+from studio.engines.cuda_graph.candidates import CudaGraphCandidate
 from studio.engines.stage import Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.messages import wording
 from studio.model.checkpoint import sampled_digest
-from studio.model.config import Precision
+from studio.model.config import Precision, SpeechLMConfig
 from studio.model.speech_lm import CachedSpeechLM, TorchSpeechLM
-from studio.model.speech_lm.dspark import FOLDER, SETTINGS_FILE, WEIGHTS_FILE, load_dspark
+from studio.model.speech_lm.dspark import FOLDER, SETTINGS_FILE, WEIGHTS_FILE, DSparkProposer, load_dspark
 from studio.model.speech_lm.speculation import Proposer
 from studio.model.speech_lm.successor_proposer import SuccessorProposer
+
+if TYPE_CHECKING:
+    from studio.engines.cuda_graph.verification_step import Drafter
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class SpeculativeCandidate(TorchCandidate):
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind.is_gpu:
-            return Unusable(wording("on a GPU, recorded steps of one token are faster"))
+            return Unusable(wording("on a GPU, recorded steps are faster"))
         return super().probe(target)
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
@@ -60,27 +65,103 @@ class TrainedCandidate(SpeculativeCandidate):
         return f"torch-dspark-{self.precision.value}"
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
-        if not (target.checkpoint.folder / FOLDER / SETTINGS_FILE).is_file():
-            return Unusable(wording("the folder of the model contains no speculator"))
-        return super().probe(target)
+        return _with_speculator(super().probe(target), target)
 
     def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
-        weights = target.checkpoint.folder / FOLDER / WEIGHTS_FILE
-        digest = sampled_digest(weights).hex() if weights.is_file() else ""
-        return {**super().key_facts(target), "speculator": digest}
+        return {**super().key_facts(target), **_speculator_facts(target)}
 
     def proposer(self, lm: CachedSpeechLM[Any], target: EngineTarget) -> Proposer:
         """Raise the errors of ``load_dspark``."""
         assert isinstance(lm, TorchSpeechLM)
-        first_speech_id = target.checkpoint.load_text_tokenizer().num_tokens
-        return load_dspark(
-            lm, target.checkpoint.folder / FOLDER, first_speech_id=first_speech_id, precision=self.precision
-        )
+        return _load_speculator(lm, target, self.precision)
 
 
-# float16 weights are widened for several rows, which costs more than it saves. With 8 and 4 bits one graph computes a
-# step, and its rounding depends on the number of rows, so a seed would not keep its take.
+@dataclass(frozen=True)
+class SpeculativeGraphCandidate(CudaGraphCandidate):
+    """Recorded steps that propose and verify the tokens of a single line."""
+
+    engine = "CUDA graphs, speculative"
+
+    @property
+    def name(self) -> str:
+        return f"cuda-graph-speculative-{self.precision.value}"
+
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        found = super().probe(target)
+        if isinstance(found, Available) and not isinstance(target.checkpoint.speech_lm, SpeechLMConfig):
+            return Unusable(wording("recorded steps of this model compute one token each"))
+        return found
+
+    def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
+        from studio.engines.cuda_graph.speculative_lm import SpeculativeGraphSpeechLM  # noqa: PLC0415
+
+        checkpoint = target.checkpoint
+        plain = checkpoint.load_speech_lm(self.precision, target.device.torch_name, variant=target.variant)
+        assert isinstance(plain, TorchSpeechLM)
+        return SpeculativeGraphSpeechLM(plain, *self.drafters(plain, target))
+
+    def drafters(self, plain: TorchSpeechLM, target: EngineTarget) -> tuple[Callable[[int], Drafter], int]:  # noqa: ARG002
+        """Return the arguments of ``SpeculativeGraphSpeechLM`` after the first."""
+        from studio.engines.cuda_graph.drafters import SuccessorDrafter  # noqa: PLC0415
+
+        drafter = SuccessorDrafter(plain, SuccessorProposer())
+        return lambda _: drafter, drafter.num_proposed
+
+
+@dataclass(frozen=True)
+class TrainedGraphCandidate(SpeculativeGraphCandidate):
+    """The same with a trained proposer in the folder of the model."""
+
+    engine = "CUDA graphs, trained speculator"
+
+    @property
+    def name(self) -> str:
+        return f"cuda-graph-dspark-{self.precision.value}"
+
+    def probe(self, target: EngineTarget) -> Available | Unusable:
+        return _with_speculator(super().probe(target), target)
+
+    def key_facts(self, target: EngineTarget) -> Mapping[str, str]:
+        return {**super().key_facts(target), **_speculator_facts(target)}
+
+    def drafters(self, plain: TorchSpeechLM, target: EngineTarget) -> tuple[Callable[[int], Drafter], int]:
+        """Raise the errors of ``load_dspark``."""
+        from studio.engines.cuda_graph.drafters import TrainedDrafter  # noqa: PLC0415
+
+        proposer = _load_speculator(plain, target, self.precision)
+        return partial(TrainedDrafter, proposer), proposer.num_proposed
+
+
+def _with_speculator(found: Available | Unusable, target: EngineTarget) -> Available | Unusable:
+    """Return ``found`` with the memory of the speculator, or that there is none."""
+    folder = target.checkpoint.folder / FOLDER
+    if isinstance(found, Unusable):
+        return found
+    if not (folder / SETTINGS_FILE).is_file():
+        return Unusable(wording("the folder of the model contains no speculator"))
+    weights = folder / WEIGHTS_FILE
+    num_bytes = weights.stat().st_size if weights.is_file() else 0
+    return replace(found, memory_bytes=found.memory_bytes + num_bytes)
+
+
+def _speculator_facts(target: EngineTarget) -> dict[str, str]:
+    weights = target.checkpoint.folder / FOLDER / WEIGHTS_FILE
+    return {"speculator": sampled_digest(weights).hex() if weights.is_file() else ""}
+
+
+def _load_speculator(lm: TorchSpeechLM, target: EngineTarget, precision: Precision) -> DSparkProposer:
+    first_speech_id = target.checkpoint.load_text_tokenizer().num_tokens
+    return load_dspark(lm, target.checkpoint.folder / FOLDER, first_speech_id=first_speech_id, precision=precision)
+
+
+# float16 weights are widened for several rows on a CPU, which costs more than it saves, and their recorded steps have the
+# most kernels. On a CPU, one graph computes a step with 8 and 4 bits, and its rounding depends on the number of rows, so a
+# seed would not keep its take.
 _PRECISIONS = (Precision.FLOAT32, Precision.BFLOAT16)
-CANDIDATES: tuple[EngineBackend, ...] = tuple(
-    kind(Stage.SPEECH_LM, precision) for kind in (SpeculativeCandidate, TrainedCandidate) for precision in _PRECISIONS
+_GPU_PRECISIONS = (*_PRECISIONS, Precision.INT8)
+CANDIDATES: tuple[EngineBackend, ...] = (
+    *(SpeculativeCandidate(Stage.SPEECH_LM, precision) for precision in _PRECISIONS),
+    *(TrainedCandidate(Stage.SPEECH_LM, precision) for precision in _PRECISIONS),
+    *(SpeculativeGraphCandidate(Stage.SPEECH_LM, precision) for precision in _GPU_PRECISIONS),
+    *(TrainedGraphCandidate(Stage.SPEECH_LM, precision) for precision in _GPU_PRECISIONS),
 )

@@ -139,9 +139,9 @@ def test_scores_equal_the_definition_after_every_step(
     found: list[tuple[int, int, torch.Tensor]] = []
     states = proposer.states
 
-    def noted(token: int, context: Any, start: int) -> torch.Tensor:
+    def noted(token: torch.Tensor, context: Any, start: int) -> torch.Tensor:
         result = states(token, context, start)
-        found.append((token, start, proposer.scores(result)))
+        found.append((int(token), start, proposer.scores(result)))
         return result
 
     monkeypatch.setattr(proposer, "states", noted)
@@ -163,7 +163,7 @@ def test_scores_equal_the_definition_after_every_step(
 def test_pair_table_adds_the_influence_of_the_token_before(speech_lm: TorchSpeechLM, folder: Path) -> None:
     proposer, tensors = opened(speech_lm, folder), load_file(folder / "model.safetensors")
     row = torch.zeros(280)
-    scores = proposer.scores_after(row, 11)
+    scores = proposer.scores_after(row, torch.tensor([11]))
     pairs = tensors["markov_head.markov_w1.weight"][FIRST + 11] @ tensors["markov_head.markov_w2.weight"][20:].T
     assert torch.allclose(scores[:560:2], pairs, atol=1e-5)
     assert scores[1:560:2].isneginf().all(), "the head has no columns for these"

@@ -92,6 +92,7 @@ def read_config(path: Path) -> DSparkConfig:
     if not (
         is_supported
         and all(1 <= size <= _LARGEST for size in sizes)
+        and config.block_size >= 2
         and config.num_heads % config.num_kv_heads == 0
         and config.head_size % 2 == 0
         and config.tapped_layers
@@ -129,7 +130,7 @@ class DSparkProposer:
         self.config = config
         self.num_proposed = config.block_size - 1  # as published: the last slot of a block is not used
         self._layout = lm.config.layout
-        device = lm.inputs.speech.device
+        self.device = device = lm.inputs.speech.device
         if max(config.tapped_layers) >= lm.config.backbone.num_layers:
             raise _wrong("aux_hidden_state_layer_ids")
 
@@ -143,13 +144,13 @@ class DSparkProposer:
                 raise _wrong(name)
             return found.float()
 
-        def linear(*names: str, out: int, size: int) -> Linear:
+        def linear(*names: str, out: int, size: int, is_mixed: bool = False) -> Linear:
             weight = torch.cat([take(f"{name}.weight", -1, size) for name in names])
             biases = [tensors[f"{name}.bias"] for name in names if f"{name}.bias" in tensors]
             if len(weight) != out or len(biases) not in (0, len(names)):
                 raise _wrong(names[0])
             bias = torch.cat(biases).float() if biases else None
-            return pack(weight, bias, precision, device)
+            return pack(weight, bias, precision, device, is_mixed=is_mixed)
 
         size, head = config.hidden_size, config.head_size
         query_size, kv_size = config.num_heads * head, config.num_kv_heads * head
@@ -164,10 +165,10 @@ class DSparkProposer:
                 key_value=linear(f"{attention}.k_proj", f"{attention}.v_proj", out=2 * kv_size, size=size),
                 query_norm=take(f"{attention}.q_norm.weight", head).to(device),
                 key_norm=take(f"{attention}.k_norm.weight", head).to(device),
-                output=linear(f"{attention}.o_proj", out=size, size=query_size),
+                output=linear(f"{attention}.o_proj", out=size, size=query_size, is_mixed=True),
                 mlp_norm=take(f"{prefix}.post_attention_layernorm.weight", size).to(device),
-                gate_up=linear(f"{mlp}.gate_proj", f"{mlp}.up_proj", out=2 * inner, size=size),
-                down=linear(f"{mlp}.down_proj", out=size, size=inner),
+                gate_up=linear(f"{mlp}.gate_proj", f"{mlp}.up_proj", out=2 * inner, size=size, is_mixed=True),
+                down=linear(f"{mlp}.down_proj", out=size, size=inner, is_mixed=True),
             )
 
         self.layers = [layer(index) for index in range(config.num_layers)]
@@ -219,47 +220,67 @@ class DSparkProposer:
         self._after = pack(after[is_speech], None, precision, device)
         self._head = pack(head[is_speech], None, precision, device)
 
+    @property
+    def num_speech_tokens(self) -> int:
+        return self._layout.num_speech_tokens
+
     def open_line(self, request: SpeechTokenRequest, cache: KVCache) -> LineProposer:  # noqa: ARG002 - interface
         cache.taps = LayerTaps(self.config.tapped_layers)
         return DSparkLine(self, cache)
 
     @torch.inference_mode()
-    def context(self, states: torch.Tensor, start: int) -> list[torch.Tensor]:
-        """Return keys and values (2, kv_heads, positions, head_size) of each layer for tapped ``states``."""
+    def context(self, states: torch.Tensor, start: int | torch.Tensor) -> list[torch.Tensor]:
+        """Return keys and values (2, kv_heads, positions, head_size) of each layer for tapped ``states``.
+
+        ``start``, the first position, may also be a tensor (1,).
+        """
         eps, size = self.config.rms_norm_eps, self.config.hidden_size
         normed = F.rms_norm(self._combine(states), (size,), self._context_norm, eps)
-        return [self._keys_values(layer, normed, start) for layer in self.layers]
+        tables = self._rotary_tables(start, len(states))
+        return [self._keys_values(layer, normed, tables) for layer in self.layers]
 
-    def _keys_values(self, layer: _Layer, rows: torch.Tensor, start: int) -> torch.Tensor:
+    def _keys_values(
+        self, layer: _Layer, rows: torch.Tensor, tables: tuple[torch.Tensor, torch.Tensor]
+    ) -> torch.Tensor:
         config = self.config
         mixed = layer.key_value(rows).view(len(rows), 2, config.num_kv_heads, config.head_size).permute(1, 2, 0, 3)
         keys = F.rms_norm(mixed[0], (config.head_size,), layer.key_norm, config.rms_norm_eps)
-        return torch.stack((self._turned(keys, start), mixed[1]))
+        return torch.stack((rotate(keys[None], *tables)[0], mixed[1]))
 
-    def _turned(self, heads: torch.Tensor, start: int) -> torch.Tensor:
-        """Rotate ``heads`` (heads, positions, head_size) by position, from ``start`` on."""
-        positions = torch.arange(start, start + heads.shape[1], device=heads.device, dtype=torch.float32)
+    def _rotary_tables(self, start: int | torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the tables of ``rotate`` for ``count`` positions from ``start`` on."""
+        positions = (torch.arange(count, device=self.device) + start).float()
         angles = torch.outer(positions, self._frequencies).repeat(1, 2)
-        return rotate(heads[None], angles.cos(), angles.sin())[0]
+        return angles.cos(), angles.sin()
 
     @torch.inference_mode()
-    def states(self, token: int, context: Sequence[torch.Tensor], start: int) -> torch.Tensor:
-        """Return the states (num_proposed, hidden) of ``token`` at position ``start`` and the masks after it."""
+    def states(
+        self,
+        token: torch.Tensor,
+        context: Sequence[torch.Tensor],
+        start: int | torch.Tensor,
+        bias: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Return the states (num_proposed, hidden) of ``token`` (1,) at position ``start`` and the masks after it.
+
+        ``bias`` (1, positions of ``context`` and the block) is added to the scores of attention.
+        """
         config, eps = self.config, self.config.rms_norm_eps
         shape, count = (config.hidden_size,), self.num_proposed
-        rows = torch.full((count,), len(self._embeddings) - 1, device=self._embeddings.device)
-        rows[0] = token
-        hidden = F.embedding(rows, self._embeddings)
+        masks = self._embeddings[-1:].expand(count - 1, -1)
+        hidden = torch.cat((F.embedding(token, self._embeddings), masks))
         group = config.num_heads // config.num_kv_heads
+        tables = self._rotary_tables(start, count)
         for layer, past in zip(self.layers, context, strict=True):
             normed = F.rms_norm(hidden, shape, layer.input_norm, eps)
             queries = layer.query(normed).view(count, config.num_heads, config.head_size).transpose(0, 1)
-            queries = self._turned(F.rms_norm(queries, (config.head_size,), layer.query_norm, eps), start)
-            keys, values = torch.cat((past, self._keys_values(layer, normed, start)), dim=2)
+            queries = F.rms_norm(queries, (config.head_size,), layer.query_norm, eps)
+            queries = rotate(queries[None], *tables)[0]
+            keys, values = torch.cat((past, self._keys_values(layer, normed, tables)), dim=2)
             # Every row sees the whole block.
             attended = F.scaled_dot_product_attention(
                 queries[None], keys.repeat_interleave(group, 0)[None], values.repeat_interleave(group, 0)[None],
-                scale=1 / math.sqrt(config.head_size),
+                bias, scale=1 / math.sqrt(config.head_size),
             )  # fmt: skip
             hidden = hidden + layer.output(attended[0].transpose(0, 1).reshape(count, -1))
             gate, up = layer.gate_up(F.rms_norm(hidden, shape, layer.mlp_norm, eps)).chunk(2, dim=1)
@@ -272,11 +293,10 @@ class DSparkProposer:
         return self._head(states)
 
     @torch.inference_mode()
-    def scores_after(self, scores: torch.Tensor, token: int) -> torch.Tensor:
-        """Return the scores (head_rows,) of the token after ``token`` from one row of ``scores``."""
+    def scores_after(self, scores: torch.Tensor, token: torch.Tensor) -> torch.Tensor:
+        """Return the scores (head_rows,) of the token after ``token`` (1,) from one row of ``scores``."""
         full = scores.new_full((self._layout.num_rows,), NEVER)
-        full[self._tokens] = scores + self._after(self._before[token][None])[0]
-        return full
+        return full.index_copy_(0, self._tokens, scores + self._after(F.embedding(token, self._before))[0])
 
 
 class DSparkLine(LineProposer):
@@ -296,12 +316,16 @@ class DSparkLine(LineProposer):
             torch.cat(pair, dim=2) for pair in zip(self._context, added, strict=True)
         ] if self._context else added  # fmt: skip
         assert self._context[0].shape[2] == cache.length
-        scores = proposer.scores(proposer.states(history[-1], self._context, cache.length))
+        last = self._tensor(history[-1])
+        scores = proposer.scores(proposer.states(last, self._context, cache.length))
         guess = sampler.copy() if isinstance(sampler, RepetitionAwareSampler) else sampler
         expected = list(history)
         for row in scores:
-            expected.append(guess(proposer.scores_after(row, expected[-1]), expected, forbid=None))
+            expected.append(guess(proposer.scores_after(row, self._tensor(expected[-1])), expected, forbid=None))
         return expected[len(history) :]
+
+    def _tensor(self, token: int) -> torch.Tensor:
+        return torch.tensor((token,), device=self._proposer.device)
 
 
 def load_dspark(lm: TorchSpeechLM, folder: Path, *, first_speech_id: int, precision: Precision) -> DSparkProposer:
