@@ -14,7 +14,7 @@ from studio.engines.gpu_support import fitting_build
 from studio.engines.stage import Device
 from studio.errors import UnusableSetting
 from studio.model.device_kind import DeviceKind
-from studio.model.torch_device import free_memory_bytes
+from studio.model.torch_device import RECORDING, free_memory_bytes
 from studio.system.processor import cpu_name
 
 _log = logging.getLogger(__name__)
@@ -125,11 +125,12 @@ def free_bytes(device: Device) -> int:
 def empty_cache(torch_name: str) -> None:
     """Release the GPU memory that torch caches, for other libraries and programs.
 
-    Must not be called while a thread computes on the device.
+    Must not be called while a thread computes on the device, except for recordings, which it waits for.
     """
     if torch.device(torch_name).type == "cuda":
-        torch._C._cuda_clearCublasWorkspaces()
-        torch.cuda.empty_cache()
+        with RECORDING:
+            torch._C._cuda_clearCublasWorkspaces()
+            torch.cuda.empty_cache()
 
 
 def budget_bytes(device: Device) -> int:

@@ -32,10 +32,16 @@ class CudaKernel:
         self._device = index
         self._driver = load_driver()
         self._context = ctypes.c_void_p()
-        self._check(self._driver.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), index))
-        program = compiled(source, f"sm_{major}{minor}")
-        module = ctypes.c_void_p()
         self._functions: dict[str, ctypes.c_void_p] = {}
+        program = compiled(source, f"sm_{major}{minor}")
+        try:
+            self._load(program, names)
+        except RuntimeError as error:
+            raise _cannot_be_compiled(str(error)) from error
+
+    def _load(self, program: bytes, names: Sequence[str]) -> None:
+        self._check(self._driver.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), self._device))
+        module = ctypes.c_void_p()
         with self._in_context():
             self._check(self._driver.cuModuleLoadData(ctypes.byref(module), program))
             for name in names:
@@ -89,16 +95,20 @@ def compiled(source: str, architecture: str) -> bytes:
         compiler.nvrtcGetProgramLogSize(program, ctypes.byref(size))
         log = ctypes.create_string_buffer(max(1, size.value))
         compiler.nvrtcGetProgramLog(program, log)
-        raise UnsupportedPrecision(
-            "The kernel for 8-bit weights cannot be compiled for this GPU ({reason}).",
-            remedy="Choose bfloat16 or float16.",
-            reason=" ".join(log.value.decode(errors="replace").split())[:300] or architecture,
-        )
+        raise _cannot_be_compiled(" ".join(log.value.decode(errors="replace").split())[:300] or architecture)
     compiler.nvrtcGetCUBINSize(program, ctypes.byref(size))
     code = ctypes.create_string_buffer(size.value)
     compiler.nvrtcGetCUBIN(program, code)
     compiler.nvrtcDestroyProgram(ctypes.byref(program))
     return code.raw
+
+
+def _cannot_be_compiled(reason: str) -> UnsupportedPrecision:
+    return UnsupportedPrecision(
+        "The kernel for 8-bit weights cannot be compiled for this GPU ({reason}).",
+        remedy="Choose bfloat16 or float16.",
+        reason=reason,
+    )
 
 
 @cache

@@ -10,6 +10,9 @@ import torch
 
 from studio.model.device_kind import DeviceKind
 
+# Held while a computation is recorded as a CUDA graph: only one thread may record at a time, and none may release torch's
+# cached memory meanwhile.
+RECORDING = threading.Lock()
 # Number of streams that torch has per GPU.
 _NUM_STREAMS = 32
 

@@ -171,6 +171,7 @@ class FakeDriver:
         self.in_context = False
         self.launched: list[tuple[Any, ...]] = []
         self.refuses = False
+        self.refuses_modules = False
 
     def cuDevicePrimaryCtxRetain(self, context: Any, device: int) -> int:
         context._obj.value = 70 + device
@@ -188,7 +189,7 @@ class FakeDriver:
         assert self.in_context
         assert program == b"c\0de"
         module._obj.value = 1
-        return 0
+        return 209 if self.refuses_modules else 0
 
     def cuModuleGetFunction(self, function: Any, module: Any, name: bytes) -> int:
         function._obj.value = 100 + len(name)
@@ -240,6 +241,15 @@ def test_compilation_error_is_reported(driver: FakeDriver, monkeypatch: pytest.M
     monkeypatch.setattr(cuda_kernel, "load_compiler", lambda: FakeCompiler(b"line 3:\n  no such thing"))
     with pytest.raises(UnsupportedPrecision, match=r"cannot be compiled .*line 3: no such thing"):
         CudaKernel("source", [], CARD)
+
+
+def test_machine_code_that_the_driver_refuses_is_reported(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that attention and norms use torch's operations instead."""
+    monkeypatch.setattr(cuda_kernel, "load_compiler", FakeCompiler)
+    driver.refuses_modules = True
+    with pytest.raises(UnsupportedPrecision, match="cannot be compiled"):
+        CudaKernel("source", ["first"], CARD)
+    assert not driver.in_context
 
 
 @pytest.mark.gpu

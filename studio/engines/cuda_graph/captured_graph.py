@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import threading
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
 
-from studio.model.torch_device import cuda_streams
+from studio.engines.library_errors import is_device_lost
+from studio.model.torch_device import RECORDING, cuda_streams
 
+_log = logging.getLogger(__name__)
 _NUM_WARM_UPS = 2  # the first calls select kernels and allocate memory, which must not be recorded
-# Language model and flow record on different threads; only one capture may run at a time.
-_RECORDING = threading.Lock()
+# Graphs whose capture torch has not ended. Its allocators may still refer to them.
+_broken_graphs: list[torch.cuda.CUDAGraph] = []
 
 
 class CapturedGraph:
     """A computation in preallocated tensors. ``state`` are the tensors that it both reads and changes.
 
     ``state`` is restored after warming up, so that recording may happen in the middle of an utterance. It is
-    also restored if recording runs out of memory, since other lines continue to use it.
+    also restored if warming up runs out of memory, since other lines continue to use it. If recording fails, for example
+    because there is no memory for it, the computation runs without a graph, and is recorded in the second, fourth, eighth
+    … run if that succeeds.
 
     Graphs with the same ``pool`` share the memory of their intermediate results, so they must not run concurrently.
     """
@@ -30,6 +34,8 @@ class CapturedGraph:
         self._pool = pool
         self._state = tuple(state)
         self._graph: torch.cuda.CUDAGraph | None = None
+        self._num_runs = 0
+        self._next_attempt = 1
 
     @torch.inference_mode()
     def run(self, compute: Callable[[], None]) -> None:
@@ -37,12 +43,18 @@ class CapturedGraph:
         if self._device.type != "cuda":
             compute()
             return
-        if self._graph is None:
-            with _RECORDING:
+        self._num_runs += 1
+        if self._graph is None and self._num_runs >= self._next_attempt:
+            self._next_attempt *= 2
+            with RECORDING:
                 self._graph = self._record(compute)
-        self._graph.replay()
+        if self._graph is None:
+            compute()
+        else:
+            self._graph.replay()
 
-    def _record(self, compute: Callable[[], None]) -> torch.cuda.CUDAGraph:
+    def _record(self, compute: Callable[[], None]) -> torch.cuda.CUDAGraph | None:
+        """Return the graph, or None if it cannot be recorded. Pass on errors of ``compute`` outside of the recording."""
         kept = [tensor.clone() for tensor in self._state]
         current = torch.cuda.current_stream(self._device)
         aside = cuda_streams(self._device).for_recording
@@ -51,7 +63,7 @@ class CapturedGraph:
             with torch.cuda.stream(aside):
                 for _ in range(_NUM_WARM_UPS):
                     compute()
-                return _captured(compute, self._pool)
+                return _captured(compute, self._pool or torch.cuda.graph_pool_handle(), self._device)
         finally:
             current.wait_stream(aside)
             for tensor, before in zip(self._state, kept, strict=True):
@@ -63,24 +75,45 @@ def shared_pool(device: torch.device) -> Any:
     return torch.cuda.graph_pool_handle() if device.type == "cuda" else None
 
 
-def _captured(compute: Callable[[], None], pool: Any) -> torch.cuda.CUDAGraph:
-    """Record ``compute`` on the current stream while other threads use their streams.
+def _captured(compute: Callable[[], None], pool: Any, device: torch.device) -> torch.cuda.CUDAGraph | None:
+    """Record ``compute`` on the current stream while other threads use their streams. Return None if that fails.
 
     ``torch.cuda.graph`` is not used, because it would synchronise the GPU.
     """
     graph = torch.cuda.CUDAGraph()
-    # Torch cannot release cached memory during a capture.
-    torch.cuda.empty_cache()
-    with _private_workspace():
-        graph.capture_begin(pool=pool, capture_error_mode="thread_local")
-        try:
-            compute()
-        except BaseException:
-            with suppress(RuntimeError):  # the original error is already being raised
-                graph.capture_end()
+    try:
+        torch.cuda.empty_cache()  # torch cannot release cached memory during a capture
+        with _private_workspace():
+            _capture(graph, compute, pool)
+    except RuntimeError as error:
+        if is_device_lost(error):
             raise
-        graph.capture_end()
+        _end_allocation(graph, pool, device)
+        _log.warning("a computation cannot be recorded and runs without a graph: %s", error)
+        return None
     return graph
+
+
+def _capture(graph: torch.cuda.CUDAGraph, compute: Callable[[], None], pool: Any) -> None:
+    graph.capture_begin(pool=pool, capture_error_mode="thread_local")
+    try:
+        compute()
+    except BaseException:
+        with suppress(RuntimeError):  # the original error is already being raised
+            graph.capture_end()
+        raise
+    graph.capture_end()
+
+
+def _end_allocation(graph: torch.cuda.CUDAGraph, pool: Any, device: torch.device) -> None:
+    """End the allocation of memory for a failed capture.
+
+    WORKAROUND: if an operation has invalidated a capture, torch 2.6 to 2.13 (``CUDAGraph::capture_end``) do not end it for
+    their allocator, which can then not release memory any more, for any computation of the process.
+    """
+    with suppress(RuntimeError, AttributeError):  # torch has ended it, or has no such function
+        torch._C._cuda_endAllocateToPool(device.index or 0, pool)
+        _broken_graphs.append(graph)
 
 
 @contextmanager
