@@ -74,8 +74,11 @@ class CandidateState:
     def manifest(self) -> Manifest | None:
         return self.store.manifest(self.key, self.facts) if self.key else None
 
-    def _missing_resources(self) -> Message | None:
-        """Return why there is too little memory or disk space to try it beside the reference now, or None."""
+    def missing_resources(self, more_bytes: int = 0) -> Message | None:
+        """Return why there is too little memory or disk space to try it beside the reference, or None.
+
+        ``more_bytes`` of memory count as free.
+        """
         if not isinstance(self.probed, Available):
             return None
         memory_bytes = self.probed.memory_bytes
@@ -84,7 +87,7 @@ class CandidateState:
                 return None
             memory_bytes += self.reference.probed.memory_bytes
         needed = max(self.probed.build_memory_bytes, memory_bytes)
-        return resource_shortage(needed, budget_bytes(self.target.device)) or resource_shortage(
+        return resource_shortage(needed, budget_bytes(self.target.device) + more_bytes) or resource_shortage(
             self.probed.build_disk_bytes, free_bytes(self.store.folder), is_disk=True
         )
 
@@ -92,7 +95,7 @@ class CandidateState:
         manifest = self.manifest
         status, reason = status_of(
             unusable=self.unusable,
-            missing_resources=self._missing_resources() if manifest is None and self.unusable is None else None,
+            missing_resources=self.missing_resources() if manifest is None and self.unusable is None else None,
             manifest=manifest,
             attempts=self.store.attempts(self.key) if self.key else None,
             is_being_built=bool(self.key) and manifest is None and self.store.is_being_built(self.key),

@@ -46,6 +46,7 @@ from studio.messages import Message, wording
 from studio.system.processor import others_kept_busy
 
 _log = logging.getLogger(__name__)
+_KILL_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ class EngineManager:
         # Held while flags change and the trial is commanded, so that a late resume cannot overtake a pause.
         self._trial_lock = threading.Lock()
         self._trial: TrialProcess | None = None
+        self._has_no_trial = threading.Event()
+        self._has_no_trial.set()
         self._is_paused = False
         self._is_aside = False
         self._is_user_active = False
@@ -199,6 +202,21 @@ class EngineManager:
             if self._trial is not None:
                 self._trial.kill()
 
+    def interrupt(self) -> None:
+        """End ``improve`` and the process of its trial, which is repeated later. Its memory is free on return."""
+        self.cancel()
+        with self._trial_lock:
+            if self._trial is not None:
+                self._trial.kill()
+        self._has_no_trial.wait(_KILL_SECONDS)
+
+    def could_try_with(self, more_bytes: int) -> bool:
+        """Return whether candidates that lack memory now could be tried with ``more_bytes``."""
+        return any(
+            state.view().status is Status.INSUFFICIENT_RESOURCES and state.missing_resources(more_bytes) is None
+            for state in self._states
+        )
+
     def clear(self, keys: Collection[str] | None = None) -> int:
         """Delete the builds and results of this model's candidates, all or those of ``keys``; return the bytes freed.
 
@@ -264,6 +282,7 @@ class EngineManager:
         estimate = _Estimate(state, phase_history(self.store.all_manifests(), task.stage.value, task.name))
         with self._trial_lock:
             self._trial = trial
+            self._has_no_trial.clear()
             if self._must_wait:
                 trial.pause()
             if self._is_cancelled or self._is_closed:
@@ -289,6 +308,7 @@ class EngineManager:
         finally:
             with self._trial_lock:
                 self._trial = None
+                self._has_no_trial.set()
 
     def _update_progress(self, step: Step, estimate: _Estimate) -> None:
         if self._work is not None:

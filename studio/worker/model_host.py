@@ -18,6 +18,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import torch
+
 from studio.engines.candidate import MODULES, EngineTarget
 from studio.engines.machine import budget_bytes, device_named, empty_cache
 from studio.engines.manager import EngineManager
@@ -28,6 +30,7 @@ from studio.errors import OutOfMemory
 from studio.messages import wording
 from studio.model.checkpoint import open_checkpoint
 from studio.model.device_kind import DeviceKind
+from studio.model.torch_device import used_memory_bytes
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
     ConversionRequest,
@@ -145,6 +148,7 @@ class ModelHost:
         self._improve_lock = threading.Lock()
         self._should_improve = options.engines == "improve"
         self._is_requested = False  # requested by the user, so without waiting for idle time
+        self._is_released_for_trials = False
         self._retried_keys: set[str] = set()
         self._num_repeats: Counter[str] = Counter()  # of unreliable measurements, by key
         self._repeats_from = 0.0  # not before this time, unless the user asks
@@ -225,8 +229,11 @@ class ModelHost:
         self._manager.step_aside()
         before = None if self._synthesizer is None else self._description
         if self._synthesizer is None:
-            self._synthesizer = self._stages.load_synthesizer()
-            self._wake.set()  # opens the deferred engines
+            if self._is_released_for_trials:
+                self._manager.interrupt()
+                self._should_improve = True
+            self._load()
+        assert self._synthesizer is not None
         self._stages.install(self._synthesizer)
         self._description = self._synthesizer.description
         if self._description != before:
@@ -237,6 +244,11 @@ class ModelHost:
         self._manager.step_back()
 
     # Lifetime.
+
+    def _load(self) -> None:
+        self._synthesizer = self._stages.load_synthesizer()
+        self._is_released_for_trials = False
+        self._wake.set()  # opens the deferred engines
 
     def _release(self) -> None:
         synthesizer, self._synthesizer = self._synthesizer, None
@@ -399,10 +411,39 @@ class ModelHost:
             self._should_improve = self._is_requested = False
         self._num_repeats.update(retried)
         self._manager.improve(again=retried)
+        if self._releases_for_trials():
+            self._manager.improve()
+            self._load_after_trials()
         if self._keys_to_repeat():
             self._repeats_from = time.monotonic() + _REPEAT_SECONDS
             self._should_improve = True
         self._stages.open_faster(self._description.engines, self._is_loaded)
+
+    def _releases_for_trials(self) -> bool:
+        """Release the model if engines can be tested in its memory, and return whether it was released.
+
+        On a small GPU, an engine and the reference for it do not fit beside a loaded model.
+        """
+        device = torch.device(self._options.device)
+        if not gains_by_warming_up(self._options.device) or not self._manager.could_try_with(used_memory_bytes(device)):
+            return False
+        with self._requests.exclusive():
+            if not self._is_loaded() or self._seconds_until_quiet() > 0:
+                self._should_improve = True
+                return False
+            _log.info("releasing the model's memory to test engines in it")
+            self._is_released_for_trials = True
+            self._release()
+        return True
+
+    def _load_after_trials(self) -> None:
+        if not self._is_released_for_trials:
+            return  # a request has loaded it
+        with self._requests.exclusive():
+            if self._is_released_for_trials and not self._is_closed.is_set():
+                self._load()
+                self._description = self.description
+        self._on_overview(self._manager.overview())
 
 
 def open_accelerated(folder: Path, options: EngineOptions, modules: tuple[str, ...] = MODULES) -> ModelHost:

@@ -267,6 +267,33 @@ def test_cancelled_build_leaves_nothing_and_is_not_a_failure(make_manager: MakeM
     assert chosen(manager) == "plain"
 
 
+def test_interruption_waits_for_the_end_of_the_trial(make_manager: MakeManager) -> None:
+    """Its memory is free then. Also if the trial is paused."""
+    has_begun = threading.Event()
+
+    def watch(overview: EngineStatus) -> None:
+        if overview.work and overview.work.name == "built" and overview.work.share > 0.3:
+            has_begun.set()
+
+    manager = make_manager("UNHURRIED", on_change=watch)
+    improving = threading.Thread(target=manager.improve)
+    improving.start()
+    assert has_begun.wait(60)
+    manager.step_aside()
+    manager.interrupt()
+    assert manager._trial is None
+    improving.join(60)
+    assert views(manager)["built"].status is Status.UNTRIED
+    manager.interrupt()  # without a trial, it does not wait
+
+
+def test_memory_that_would_suffice_for_trials(make_manager: MakeManager) -> None:
+    manager = make_manager("BAD")
+    assert not manager.could_try_with(1 << 30)
+    assert manager.could_try_with(1 << 62)
+    assert not make_manager("ONE_BUILT").could_try_with(1 << 62), "it lacks nothing"
+
+
 @pytest.mark.slow
 def test_paused_build_stops_and_resumes(make_manager: MakeManager) -> None:
     seen: list[float] = []

@@ -99,6 +99,9 @@ class FakeManager:
         self.may_open = threading.Event()
         self.disturbed: set[str] = set()
         self.store = FakeStore(has_manifests=knows)
+        self.lacks_memory = False
+        self.on_improve: Callable[[], None] = lambda: None
+        self.interruptions: list[bool] = []
 
     def overview(self) -> EngineStatus:
         plain = view("torch-float32", is_proven=self.knows)
@@ -110,6 +113,7 @@ class FakeManager:
 
     def improve(self, *, again: Collection[str] = ()) -> EngineStatus:
         self.again.append(again)
+        self.on_improve()
         self.knows = True
         self._hear(self.overview())
         self.has_improved.set()
@@ -140,6 +144,12 @@ class FakeManager:
         self.yields.append(is_active)
 
     def cancel(self) -> None: ...
+
+    def interrupt(self) -> None:
+        self.interruptions.append(True)
+
+    def could_try_with(self, more_bytes: int) -> bool:
+        return self.lacks_memory and more_bytes == 5
 
     def close(self) -> None: ...
 
@@ -419,6 +429,54 @@ def test_model_that_does_not_fit_on_the_gpu_is_refused_before_it_is_read(monkeyp
     monkeypatch.setattr(model_host, "budget_bytes", lambda _device: 1 << 20)
     with pytest.raises(OutOfMemory, match=r"needs 0\.0 GB of memory on NVIDIA card, where 0\.0 GB are available"):
         model_host.open_accelerated(MODEL, OPTIONS)
+
+
+@pytest.mark.slow
+def test_engines_are_tested_in_the_memory_of_the_model_on_a_small_gpu(
+    open_model: Callable[..., tuple[ModelHost, FakeManager]],
+    request_of: SynthesisRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The model is released for them while idle. A line interrupts them and loads it."""
+    monkeypatch.setattr(model_host, "gains_by_warming_up", lambda device: True)
+    monkeypatch.setattr(model_host, "used_memory_bytes", lambda device: 5)
+    monkeypatch.setattr(Synthesizer, "warm_ups", lambda *_, **__: iter(()))
+    model, manager = open_model(quiet_seconds=600.0)
+    was_loaded: list[bool] = []
+    manager.on_improve = lambda: was_loaded.append(model._synthesizer is not None)
+    model._improve()
+    assert was_loaded == [True], "the memory suffices"
+
+    manager.lacks_memory = True
+    model._improve()
+    assert was_loaded == [True, True], "the model was used a moment ago"
+    assert model._should_improve
+
+    model._quiet_seconds = 0.0
+    model._should_improve = False
+    model._improve()
+    assert was_loaded == [True, True, True, False]
+    assert model._synthesizer is not None
+    assert manager.interruptions == []
+
+    is_improving, may_go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        if model._synthesizer is None:
+            is_improving.set()
+            assert may_go_on.wait(30)
+
+    manager.on_improve = wait
+    improving = threading.Thread(target=model._improve)
+    improving.start()
+    assert is_improving.wait(30)
+    model._quiet_seconds = 600.0
+    assert loudness(model, request_of)
+    assert manager.interruptions == [True]
+    may_go_on.set()
+    improving.join(30)
+    assert model._synthesizer is not None
+    assert model._should_improve, "they are tested again later"
 
 
 @pytest.mark.slow
