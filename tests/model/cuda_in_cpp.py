@@ -30,6 +30,13 @@ thread_local Warp* warp;
 thread_local std::barrier<>* block_meeting;
 inline void __syncthreads() { block_meeting->arrive_and_wait(); }
 inline float __uint_as_float(unsigned int bits) { float value; std::memcpy(&value, &bits, 4); return value; }
+inline unsigned int half_bits(float value)
+{
+    const _Float16 half = value;
+    std::uint16_t bits;
+    std::memcpy(&bits, &half, 2);
+    return bits;
+}
 inline unsigned int __byte_perm(unsigned int low, unsigned int high, unsigned int choice)
 {
     const std::uint64_t bytes = low | (std::uint64_t)high << 32;

@@ -32,14 +32,26 @@ extern "C" void launch(Kernel kernel, int num_x, int num_y, int num_threads, con
 {
     for (int block = 0; block < num_x * num_y; ++block) {
         std::vector<Warp> warps(num_threads / 32);
+        std::barrier<> meeting{num_threads};
         std::vector<std::thread> threads;
         for (int thread = 0; thread < num_threads; ++thread) threads.emplace_back([&, thread] {
             threadIdx = {thread, 0}; blockIdx = {block % num_x, block / num_x}; blockDim = {num_threads, 1};
             warp = &warps[thread / 32];
+            block_meeting = &meeting;
             kernel(rows, levels, scales, bias, products, num_rows, width, height);
         });
         for (auto& thread : threads) thread.join();
     }
+}
+extern "C" void launch_unpack(int num_blocks, int num_threads, const unsigned char* levels, const float* scales,
+    unsigned int* weights, int width, int height)
+{
+    blockDim = {num_threads, 1};
+    for (int block = 0; block < num_blocks; ++block)
+        for (int thread = 0; thread < num_threads; ++thread) {
+            threadIdx = {thread, 0}; blockIdx = {block, 0};
+            unpack(levels, scales, weights, width, height);
+        }
 }
 """
 
@@ -55,6 +67,9 @@ def kernel_on_processor(tmp_path_factory: pytest.TempPathFactory) -> Callable[..
             for value in arguments
             if value is not None
         ]
+        if name == "unpack":
+            library.launch_unpack(blocks[0], num_threads, *numbers)
+            return
         assert len(numbers) in (7, 8)
         if len(numbers) == 7:
             numbers.insert(3, ctypes.c_void_p(None))
@@ -70,11 +85,11 @@ def exact(levels: torch.Tensor, scales: torch.Tensor, bias: torch.Tensor | None,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 8, 11])
-@pytest.mark.parametrize(("height", "width"), [(5, 16), (3, 61), (6, 560)])
+@pytest.mark.parametrize(("height", "width"), [(5, 16), (3, 61), (6, 560), (2, 2200)])
 def test_kernel_computes_the_product(
     kernel_on_processor: Callable[..., None], num_rows: int, height: int, width: int
 ) -> None:
-    """All 256 levels, sizes that do not fill a warp or a block, with and without a bias."""
+    """All 256 levels, sizes that do not fill a warp or a block, wide ones, with and without a bias."""
     generator = torch.Generator().manual_seed(width + num_rows)
     levels = torch.randint(-128, 128, (height, width), generator=generator, dtype=torch.int8)
     scales = torch.rand(height, generator=generator) + 0.1
@@ -88,11 +103,12 @@ def test_kernel_computes_the_product(
 
 def test_many_rows_are_multiplied_in_sixteen_bits(kernel_on_processor: Callable[..., None]) -> None:
     generator = torch.Generator().manual_seed(0)
-    levels, scales = quantize_int8_per_channel(torch.randn(7, 48, generator=generator) * 0.02)
-    rows = torch.randn(40, 48, generator=generator)
+    levels, scales = quantize_int8_per_channel(torch.randn(7, 61, generator=generator) * 0.02)
+    rows = torch.randn(40, 61, generator=generator)
     rows[0, 0] = 1e6  # beyond the range of float16
     form = CudaInt8Linear(levels, scales, None, CPU)
     form._kernel = kernel_on_processor  # type: ignore[assignment]
+    assert torch.equal(form._unpacked(), (levels * scales[:, None]).half())
     product = form(rows)
     assert product.isfinite().all()
     wanted = exact(levels, scales, None, rows)

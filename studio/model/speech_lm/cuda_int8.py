@@ -21,10 +21,13 @@ _ROWS_AT_ONCE = (1, 2, 4, 8)
 # For more rows, unpacking the weights is faster.
 _MOST_ROWS = 32
 _NUM_THREADS = 128
+# In a wide matrix, all warps of a block share an output channel. Else a GPU would have too few warps to hide the latency
+# of its memory: the widest matrix has 896 channels, and an H200 132 multiprocessors.
+_WIDE = 2048
 _ZERO_LEVEL = 128
 _LARGEST_HALF = torch.finfo(torch.float16).max
 
-# One warp per output channel: its lanes read adjacent weights, once for all rows of the block.
+# One warp per output channel, or several: its lanes read adjacent weights, once for all rows of the block.
 SOURCE = r"""
 // Convert a level 0..255 for -128..127 by placing it in the low bits of 2^23, cheaper than a conversion.
 __device__ __forceinline__ float weight_of(unsigned int four_levels, int index)
@@ -32,18 +35,19 @@ __device__ __forceinline__ float weight_of(unsigned int four_levels, int index)
     return __uint_as_float(__byte_perm(four_levels, 0x4B000000u, 0x7540u | index)) - 8388736.0f;
 }
 
-template <int ROWS>
+template <int ROWS, int WARPS>
 __device__ __forceinline__ void multiply(
     const float* rows, const unsigned char* levels, const float* scales, const float* bias, float* products,
     int num_rows, int width, int height)
 {
-    const int lane = threadIdx.x % 32;
-    const int channel = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    __shared__ float of_warps[WARPS][ROWS];
+    const int lane = threadIdx.x % 32, warp_index = threadIdx.x / 32;
+    const int channel = WARPS == 1 ? blockIdx.x * (blockDim.x / 32) + warp_index : blockIdx.x;
     const int first_row = blockIdx.y * ROWS;
-    if (channel >= height) return;
+    if (channel >= height) return;  // with WARPS > 1, for no block
     const uint4* weights = reinterpret_cast<const uint4*>(levels + (size_t)channel * width);
     float sums[ROWS] = {};
-    for (int step = lane; step < width / 16; step += 32) {
+    for (int step = WARPS == 1 ? lane : threadIdx.x; step < width / 16; step += 32 * WARPS) {
         const uint4 packed = weights[step];
         const unsigned int words[4] = {packed.x, packed.y, packed.z, packed.w};
 #pragma unroll
@@ -63,27 +67,65 @@ __device__ __forceinline__ void multiply(
 #pragma unroll
     for (int row = 0; row < ROWS; ++row) {
         for (int offset = 16; offset > 0; offset /= 2) sums[row] += __shfl_down_sync(0xFFFFFFFFu, sums[row], offset);
-        if (lane == 0 && first_row + row < num_rows)
+        if (WARPS > 1 && lane == 0) of_warps[warp_index][row] = sums[row];
+    }
+    if (WARPS > 1) __syncthreads();
+    if (WARPS > 1 ? threadIdx.x > 0 : lane > 0) return;
+#pragma unroll
+    for (int row = 0; row < ROWS; ++row) {
+        if (WARPS > 1) sums[row] = 0.0f;
+        for (int other = 0; WARPS > 1 && other < WARPS; ++other) sums[row] += of_warps[other][row];
+        if (first_row + row < num_rows)
             products[(size_t)(first_row + row) * height + channel] =
                 sums[row] * scales[channel] + (bias ? bias[channel] : 0.0f);
     }
 }
+
+#ifdef __CUDACC_RTC__
+// In PTX, because NVRTC has no headers for float16.
+__device__ __forceinline__ unsigned int half_bits(float value)
+{
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+#endif
+
+// Each thread unpacks 16 weights to float16.
+extern "C" __global__ void unpack(
+    const unsigned char* levels, const float* scales, unsigned int* weights, int width, int height)
+{
+    const int place = blockIdx.x * blockDim.x + threadIdx.x, per_channel = width / 16;
+    if (place >= per_channel * height) return;
+    const float scale = scales[place / per_channel];
+    const uint4 packed = reinterpret_cast<const uint4*>(levels)[place];
+    const unsigned int words[4] = {packed.x, packed.y, packed.z, packed.w};
+#pragma unroll
+    for (int word = 0; word < 4; ++word) {
+#pragma unroll
+        for (int pair = 0; pair < 2; ++pair)
+            weights[(size_t)place * 8 + 2 * word + pair] = half_bits(weight_of(words[word], 2 * pair) * scale)
+                | half_bits(weight_of(words[word], 2 * pair + 1) * scale) << 16;
+    }
+}
 """ + "".join(
     f"""
-extern "C" __global__ void multiply_{rows}(
+extern "C" __global__ void {name}_{rows}(
     const float* rows, const unsigned char* levels, const float* scales, const float* bias, float* products,
     int num_rows, int width, int height)
 {{
-    multiply<{rows}>(rows, levels, scales, bias, products, num_rows, width, height);
+    multiply<{rows}, {num_warps}>(rows, levels, scales, bias, products, num_rows, width, height);
 }}
 """
+    for name, num_warps in (("multiply", 1), ("multiply_wide", _NUM_THREADS // 32))
     for rows in _ROWS_AT_ONCE
 )
+_NAMES = ("unpack", *(f"{name}_{rows}" for name in ("multiply", "multiply_wide") for rows in _ROWS_AT_ONCE))
 
 
 @cache
 def kernel_on(device: torch.device) -> CudaKernel:
-    return CudaKernel(SOURCE, [f"multiply_{rows}" for rows in _ROWS_AT_ONCE], device)
+    return CudaKernel(SOURCE, _NAMES, device)
 
 
 class CudaInt8Linear:
@@ -110,18 +152,30 @@ class CudaInt8Linear:
         at_once = next((count for count in _ROWS_AT_ONCE if count >= num_rows), _ROWS_AT_ONCE[-1])
         rows = (F.pad(rows, (0, width - self._width)) if width > self._width else rows).contiguous()
         products = rows.new_empty(num_rows, height)
+        is_wide = width >= _WIDE
         self._kernel(
-            f"multiply_{at_once}",
+            f"multiply{'_wide' if is_wide else ''}_{at_once}",
             rows, self._levels, self._scales, self._bias, products, num_rows, width, height,
-            blocks=(-(-height * 32 // _NUM_THREADS), -(-num_rows // at_once)),
+            blocks=(height if is_wide else -(-height * 32 // _NUM_THREADS), -(-num_rows // at_once)),
             num_threads=_NUM_THREADS,
         )  # fmt: skip
         return products
 
     def _many(self, rows: torch.Tensor) -> torch.Tensor:
         """Multiply with temporarily unpacked weights."""
-        kind = torch.float32 if self._kernel is None else torch.float16
-        levels = self._levels[:, : self._width].half().sub_(_ZERO_LEVEL)  # exact, and half as much memory as float32
-        weight = torch.mul(levels, self._scales[:, None], out=torch.empty(levels.shape, dtype=kind, device=rows.device))
+        weight = self._unpacked()
         # Gated activations may exceed the range of float16, and an infinity would persist.
-        return F.linear(rows.clamp(-_LARGEST_HALF, _LARGEST_HALF).to(kind), weight).float()
+        return F.linear(rows.clamp(-_LARGEST_HALF, _LARGEST_HALF).to(weight.dtype), weight).float()
+
+    def _unpacked(self) -> torch.Tensor:
+        if self._kernel is None:
+            return (self._levels[:, : self._width].float() - _ZERO_LEVEL) * self._scales[:, None]
+        height, width = self._levels.shape
+        weight = torch.empty(height, width, dtype=torch.float16, device=self._levels.device)
+        self._kernel(
+            "unpack",
+            self._levels, self._scales, weight, width, height,
+            blocks=(-(-height * width // (_STRIDE * _NUM_THREADS)), 1),
+            num_threads=_NUM_THREADS,
+        )  # fmt: skip
+        return weight[:, : self._width]

@@ -61,7 +61,7 @@ def test_flow_block(generation: str, precision: Precision, most: int, monkeypatc
 @pytest.mark.parametrize(
     ("precision", "most", "most_in_prefill"),
     [
-        (Precision.INT8, 320, 945),
+        (Precision.INT8, 320, 750),
         (Precision.BFLOAT16, 415, 440),
         (Precision.FLOAT16, 610, 640),
         (Precision.FLOAT32, 340, 370),
