@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from graph_cases import checkpoint_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samplers import ForcedSampler, GreedySampler
@@ -307,3 +308,24 @@ def test_recording_changes_no_result(speech_lm: TorchSpeechLM) -> None:
     for record in graph.recordings():
         record()
     assert [first, *line] == list(speech_lm.generate(LINE, sampler_of(speech_lm, 1)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("precision", [Precision.FLOAT32, Precision.BFLOAT16, Precision.INT8])
+def test_verified_tokens_equal_recorded_ones(reference: Path, family: str, precision: Precision) -> None:
+    """On a GPU, greedily: with right, wrong and missing proposals, and of a line that others join."""
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    plain = checkpoint_of(reference, family).load_speech_lm(precision, "cuda:0")
+    assert isinstance(plain, TorchSpeechLM)
+    graph = successive(plain)
+    wanted = list(plain.generate(LINE, GreedySampler()))
+    count = SpeculationCount()
+    for _ in range(3):
+        made = list(graph.generate(replace(LINE, speculation=count), GreedySampler()))
+        assert made == wanted if precision is Precision.FLOAT32 else made[:5] == wanted[:5]
+    assert count.num_accepted > 0
+    line, other = graph.generate(LINE, GreedySampler()), graph.generate(LINE, sampler_of(plain, 1))
+    made = [*islice(line, 9), *islice(other, 1)][:9] + list(line)
+    other.close()  # type: ignore[attr-defined]
+    assert made == wanted if precision is Precision.FLOAT32 else made[:5] == wanted[:5]
