@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
@@ -56,6 +57,8 @@ class OurSide:
         self._decoder = DecoderStages(self._flow, self._vocoder, CostModel(self.checkpoint.flow), self.place.torch_name)
         self._batch_decoder = self._decoder.in_batch(threading.Semaphore(self._flow.max_concurrent_lines))
         self._voice: PreparedVoice | None = None
+        # A new one for each line: an engine that proposes tokens learns from the lines before.
+        self._seeds = itertools.count()
 
     def measured(self, measure: str, arguments: dict[str, int]) -> Answer:
         answer: Answer = getattr(self, measure)(**arguments)
@@ -81,9 +84,9 @@ class OurSide:
         """Synthesise whole lines concurrently, one per thread. Return seconds per second of audio."""
         voice = self._prepared(prompt)
 
-        def speak(seed: int) -> int:
+        def speak(_: int) -> int:
             with cuda_stream(self.place.torch_name):
-                return len(self._utterance(voice, count, seed, self._batch_decoder).whole().numpy(force=True))
+                return len(self._utterance(voice, count, self._batch_decoder).whole().numpy(force=True))
 
         started = time.perf_counter()
         with ThreadPoolExecutor(number) as pool:
@@ -93,7 +96,7 @@ class OurSide:
 
     def llm_decode(self, prompt: int, count: int) -> Answer:
         voice = self._prepared(prompt)
-        marks = [time.perf_counter() for _ in self._tokens(voice, count, seed=0)]
+        marks = [time.perf_counter() for _ in self._tokens(voice, count, next(self._seeds))]
         return {"seconds": (marks[-1] - marks[0]) / (len(marks) - 1)}
 
     def first_chunk_flow(self, prompt: int) -> Answer:
@@ -126,14 +129,14 @@ class OurSide:
         voice = self._prepared(prompt)
         started = time.perf_counter()
         schedule = ChunkSchedule(prompt, self._decoder.flow.chunk_tokens)
-        stream = self._utterance(voice, count, 0, self._decoder).stream(schedule)
+        stream = self._utterance(voice, count, self._decoder).stream(schedule)
         for samples in stream:
             if len(samples):
                 samples.numpy(force=True)
                 yield time.perf_counter() - started, len(samples)
 
-    def _utterance(self, voice: PreparedVoice, count: int, seed: int, decoder: DecoderStages) -> Utterance:
-        control = RequestControl()
+    def _utterance(self, voice: PreparedVoice, count: int, decoder: DecoderStages) -> Utterance:
+        control, seed = RequestControl(), next(self._seeds)
         make_feed = SyncTokenSource if self.place.kind is DeviceKind.CPU else AsyncTokenSource  # like ``Synthesizer``
         feed = make_feed(self._tokens(voice, count, seed), control)
         return Utterance(feed, voice, decoder, self._vocoder.noise(seed), StageClock(), control)

@@ -127,11 +127,14 @@ class SpeechLMTrial(StageBenchmark):
         shifts = itertools.cycle(range(len(request.text_tokens)))
 
         def speak() -> Iterator[int]:
-            """Speak another text in each round: vLLM keeps keys and values of texts that it has read before."""
+            """Speak another text with other random numbers in each round.
+
+            vLLM keeps keys and values of texts that it has read before, and speculative engines learn tokens.
+            """
             shift = next(shifts)
             text = request.text_tokens[shift:] + request.text_tokens[:shift]
             # The sampler of synthesis: engines that sample themselves pass the scores of each token to any other.
-            return engine.generate(replace(request, text_tokens=text), RepetitionAwareSampler(options, seed=0))
+            return engine.generate(replace(request, text_tokens=text), RepetitionAwareSampler(options, seed=shift))
 
         return speak
 
