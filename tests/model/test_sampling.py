@@ -145,6 +145,15 @@ def test_equal_seeds_draw_equal_tokens() -> None:
     assert first == again != other
 
 
+@pytest.mark.parametrize("count", [0, 1, 17, 700])
+def test_random_numbers_for_another_device_are_those_of_single_draws(count: int) -> None:
+    """Also those that follow."""
+    generator = torch.Generator().manual_seed(3)
+    wanted = [torch.rand((), generator=generator, dtype=torch.float64).item() for _ in range(count + 1)]
+    sampler = RepetitionAwareSampler(SamplingOptions(), seed=3)
+    assert [*sampler.draw_points(count).tolist(), *sampler.draw_points(1).tolist()] == wanted
+
+
 def test_nan_scores_are_an_error() -> None:
     with pytest.raises(ModelOverflow, match="not a number"):
         RepetitionAwareSampler(SamplingOptions(), 0)(torch.full((40,), float("nan")), [], forbid=None)

@@ -37,7 +37,7 @@ class RepetitionAwareSampler:
 
     def draw_points(self, count: int) -> torch.Tensor:
         """Return the random numbers (count,) float64 of the next tokens, for sampling on another device."""
-        return torch.stack([torch.rand((), generator=self._generator, dtype=torch.float64) for _ in range(count)])
+        return torch.rand(count, generator=self._generator, dtype=torch.float64)
 
     def __call__(self, logits: torch.Tensor, history: Sequence[int], *, forbid: slice | None) -> int:
         scores = allowed_scores(logits, forbid)
