@@ -3141,6 +3141,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请过几秒再试。</translation>
     </message>
     <message>
+        <source>Update the NVIDIA driver to 580 or later, or install PyTorch for CUDA 12.6 from {index}.</source>
+        <translation>请将 NVIDIA 驱动更新到 580 或更高版本，或从 {index} 安装 CUDA 12.6 版 PyTorch。</translation>
+    </message>
+    <message>
         <source>Update the NVIDIA driver to 580 or later, then install PyTorch for CUDA 13.0 from {index}.</source>
         <translation>请将 NVIDIA 驱动更新到 580 或更高版本，然后从 {index} 安装 CUDA 13.0 版 PyTorch。</translation>
     </message>

@@ -17,6 +17,16 @@ def has_cuda_13(driver: str) -> bool:
     return not branch.isdigit() or int(branch) >= _BRANCH_OF_CUDA_13
 
 
+def newer_driver(torch_version: str, driver: str) -> Message | None:
+    """Return what to do if ``driver`` is too old for the installed torch, else None."""
+    if "+cu13" not in torch_version or has_cuda_13(driver):
+        return None
+    return wording(
+        "Update the NVIDIA driver to 580 or later, or install PyTorch for CUDA 12.6 from {index}.",
+        index=f"{_INDEX}cu126",
+    )
+
+
 def fitting_build(gpu: Device) -> Message:
     """Return how to install a torch with kernels for ``gpu``.
 

@@ -27,7 +27,7 @@ from studio.audio.portaudio import device_names
 from studio.catalog.folders import bundled_folder, models_folder
 from studio.catalog.installed import DEFAULT_MODEL, ModelState, ModelStatus, model_statuses, why_not_loadable
 from studio.catalog.machine import Gpu, MachineFacts
-from studio.engines.gpu_support import TURING, fitting_build, has_cuda_13
+from studio.engines.gpu_support import TURING, fitting_build, has_cuda_13, newer_driver
 from studio.engines.memory_plan import CONTEXT_BYTES, MemoryPlan, plan_memory
 from studio.engines.stage import Device, Stage
 from studio.engines.store import EngineStore
@@ -178,7 +178,8 @@ def _check_gpu(machine: MachineFacts, engines: _Engines | None) -> Check:
         finding = wording("{gpu}; the installed PyTorch does not support {name}", gpu=found, name=first.name)
         return Check(subject, Verdict.LIMITED, finding, fitting_build(first))
     if not engines.gpus:
-        return Check(subject, Verdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), how_to_use_card())
+        remedy = newer_driver(engines.torch, gpu.driver) or how_to_use_card()
+        return Check(subject, Verdict.LIMITED, wording("{gpu}; not usable by PyTorch", gpu=found), remedy)
     if not has_cuda_13(gpu.driver) and (engines.gpus[0].compute_capability or TURING) >= TURING:
         return Check(
             subject,

@@ -207,6 +207,26 @@ def test_build_and_driver_that_the_gpu_needs_are_named(
     assert found["remedy"].startswith(remedy)
 
 
+@pytest.mark.parametrize(
+    ("torch_version", "driver", "remedy"),
+    [
+        ("2.13.0+cu130", "550.54", "Update the NVIDIA driver to 580 or later, or install PyTorch for CUDA 12.6 from"),
+        ("2.13.0+cpu", "550.54", "Run the set-up again"),
+        ("2.13.0+cu130", "580.95.05", "Run the set-up again"),
+    ],
+)
+def test_driver_that_is_too_old_for_the_installed_pytorch_is_the_reason(
+    timbre: Terminal, monkeypatch: pytest.MonkeyPatch, torch_version: str, driver: str, remedy: str
+) -> None:
+    facts = MachineFacts("A processor", 8, 32 << 30, 20 << 30, 1 << 40, Gpu("NVIDIA card", 8 << 30, driver))
+    monkeypatch.setattr("studio.health.report.probe_machine", lambda: facts)
+    answer = {"torch": torch_version, "onnxruntime": "1", "gpus": [], "unsupported": []}
+    monkeypatch.setattr(checks, "_ENGINES_PROBE", ("-c", f"print({json.dumps(json.dumps(answer))})"))
+    found = check(timbre("doctor", "--json"), "graphics card")
+    assert found["finding"].endswith("; not usable by PyTorch")
+    assert found["remedy"].startswith(remedy)
+
+
 @pytest.mark.usefixtures("without_engines")
 @pytest.mark.parametrize(
     ("gpu_bytes", "verdict", "words"),
