@@ -87,6 +87,7 @@ class SolverMemory:
         self._rotations = zeros(block, num_turned, kind=model.dtype.to_complex())
         # Values of the prompt whose state is in this memory. Lines write behind it, so it stays for the next line.
         self._prompt: weakref.ref[torch.Tensor] | None = None
+        self._num_prompt_frames = 0
         self._is_finite = torch.ones((), dtype=torch.bool, device=device)
         self._recorded = CapturedGraph(device, (*self._tails, self._is_finite))
         self._order = StreamOrder(device)
@@ -100,9 +101,12 @@ class SolverMemory:
         """Copy a prompt's state, unless it is here: ``blocks`` and ``tails`` as in ``StageCache``."""
         with self._order.turn():
             self._clear_not_finite()
-            if blocks is not None and not self.has_prompt(blocks):
+            if blocks is None:
+                self._prompt = None  # the line writes from the first frame on
+            elif not self.has_prompt(blocks):
                 self._prompt = weakref.ref(blocks["values"])
                 num_frames, stored_keys = blocks["values"].shape[-2], keys_by_frame(blocks)
+                self._num_prompt_frames = num_frames
                 for layer in range(len(self._layout.attentions)):
                     keys, values = self._states[layer][..., :num_frames, :].unbind(1)
                     keys.copy_(stored_keys[:, layer])
@@ -111,12 +115,15 @@ class SolverMemory:
 
     @torch.inference_mode()
     def continue_from(self, other: SolverMemory, num_frames: int) -> None:
-        """Copy the state of a line from ``other``, in which it no longer fits."""
+        """Copy the state of a line from ``other``, in which it no longer fits, except a prompt that is here."""
         with other._order.turn(), self._order.turn():
             self._clear_not_finite()
-            self._prompt = other._prompt
+            values = None if self._prompt is None else self._prompt()
+            has_prompt = values is not None and other._prompt is not None and values is other._prompt()
+            speech = slice(self._num_prompt_frames if has_prompt else 0, num_frames)
             for ours, theirs in zip(self._states, other._states, strict=True):
-                ours[..., :num_frames, :] = theirs[..., :num_frames, :]
+                ours[..., speech, :] = theirs[..., speech, :]
+            self._prompt, self._num_prompt_frames = other._prompt, other._num_prompt_frames
             self._copy_tails(other._tails)
 
     @torch.inference_mode()
@@ -135,7 +142,7 @@ class SolverMemory:
                 reservations=(*self.reservations, extra),
                 states=self._moved_states(capacity, num_frames),
             )
-            larger._prompt = self._prompt
+            larger._prompt, larger._num_prompt_frames = self._prompt, self._num_prompt_frames
             with larger._order.turn():
                 larger._copy_tails(self._tails)
         return larger

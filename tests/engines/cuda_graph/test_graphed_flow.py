@@ -161,6 +161,50 @@ def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monke
     assert len(sizes) >= 3
 
 
+def test_voice_of_a_short_clip_leaves_no_other_voice_in_its_memory(reference: Path, family: str) -> None:
+    """A prompt of less than a block has no stored state, and its lines overwrite the memory from the first frame on."""
+    graphed = new_graphed_flow(reference, family)
+    state, of_short_clip = graphed.prepare_prompt(prompt()), graphed.prepare_prompt(prompt(3, num_tokens=10))
+
+    def first_chunk(state: FlowPromptState, count: int) -> torch.Tensor:
+        return graphed.open_stream(state).decode(tokens(count), tokens(3))
+
+    once = first_chunk(state, 10)
+    first_chunk(of_short_clip, 15)
+    assert torch.equal(first_chunk(state, 10), once)
+
+
+@pytest.mark.slow
+def test_growing_line_finds_its_voice_in_the_larger_memory(
+    reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another line of the voice has grown into it before, so only the speech is copied."""
+    monkeypatch.setattr("studio.engines.cuda_graph.flow._CAPACITIES_BLOCKS", (2, 3))
+    monkeypatch.setattr("studio.engines.cuda_graph.flow._EXPECTED_BLOCKS", 0)
+    graphed = new_graphed_flow(reference, family)
+    state = graphed.prepare_prompt(prompt())
+    num_prompt_frames = state.num_cached_tokens * 2
+
+    def grown(*, is_prompt_lost: bool) -> torch.Tensor:
+        stream = graphed.open_stream(state)
+        mel = stream.decode(tokens(35)[:10], tokens(35)[10:13])
+        assert isinstance(stream, StreamingFlow)
+        assert isinstance(stream._caches, PooledCaches)
+        assert stream._caches.buffers is not None
+        memory = stream._caches.buffers.memory
+        if is_prompt_lost:
+            for states in memory._states:
+                states[..., :num_prompt_frames, :].zero_()
+        mel = torch.cat((mel, stream.decode(tokens(35)[10:], ())), dim=1)
+        assert stream._caches.buffers.memory is not memory
+        stream.close()
+        return mel
+
+    with torch.inference_mode():
+        once = grown(is_prompt_lost=False)
+        assert torch.equal(grown(is_prompt_lost=True), once)
+
+
 @pytest.mark.slow
 def test_growing_line_needs_no_memory_for_both_sizes(
     reference: Path, family: str, monkeypatch: pytest.MonkeyPatch
