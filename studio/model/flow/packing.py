@@ -23,6 +23,7 @@ from torch import nn
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.flow.layers import Convolution, GeluLinear, MixedPrecision, ProjectedAttention
+from studio.model.flow.network import FlowNetwork
 from studio.model.onednn import OneDnnConvolution, OneDnnLinear, has_onednn
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
@@ -122,6 +123,13 @@ def _pack_for_cpu(network: nn.Module, precision: Precision, after_layer: Callabl
 
 
 def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[[], None]) -> None:
+    if isinstance(network, FlowNetwork):
+        # The encoder runs once for each block. It has a tenth of the weights, and conversions would take longer than they
+        # save. As products, its convolutions need no plan of cuDNN for each length.
+        for part in network.children():
+            if part is not network.decoder:
+                _replace_layers(part, torch.float32, GpuProduct, after_layer)
+        network = network.estimator
     if dtype is torch.float32:
         for module in network.modules():
             if isinstance(module, ProjectedAttention):

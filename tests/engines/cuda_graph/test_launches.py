@@ -19,6 +19,9 @@ from studio.engines.cuda_graph.vocoder import VocoderMemory
 from studio.engines.cuda_graph.window_vocoder import SIZES as WINDOWS
 from studio.engines.cuda_graph.window_vocoder import WindowMemory, graphed
 from studio.model.config import Precision
+from studio.model.flow.blocks import FlowCaches
+from studio.model.flow.caches import CacheKind
+from studio.model.flow.network import EncoderContext
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.successor_proposer import SuccessorProposer
 from studio.model.stages import SpeechTokenRequest
@@ -56,6 +59,31 @@ def test_flow_block(generation: str, precision: Precision, most: int, monkeypatc
         memory._compute()
     assert counter.num_launches <= most, counter.kernels
     assert not counter.host_copies
+
+
+@pytest.mark.parametrize(
+    ("generation", "precision", "most"),
+    [
+        ("cosyvoice3", Precision.FLOAT16, 13),
+        ("cosyvoice2", Precision.FLOAT16, 385),
+        ("cosyvoice2", Precision.FLOAT32, 365),
+    ],
+)
+def test_encoder_of_a_flow_block(
+    generation: str, precision: Precision, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not recorded, and not in 16 bits, because conversions would take as many kernels as products."""
+    flow = meta_flow(generation, precision, monkeypatch)
+    model = flow._model
+    caches = FlowCaches.empty(flow._layouts, CacheKind.KEYS_VALUES, model.noise, flow._cache_dtype)
+    with torch.inference_mode():
+        assert caches.make_prompt_room(250, model)
+        contexts = EncoderContext(caches.tokens.context(0), caches.frames.context(0))
+        with LaunchCounter() as counter:
+            model.mean([1] * 25, [1] * 3, contexts)
+    assert counter.num_launches <= most, counter.kernels
+    # Convolutions of cuDNN are planned for each new length, in each thread.
+    assert not counter.kernels["convolution"]
 
 
 @pytest.mark.parametrize(
