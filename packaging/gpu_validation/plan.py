@@ -20,6 +20,8 @@ from gpu_validation.ratios import ROWS
 _POISON = ("CUDA error", "CUDNN_STATUS", "CUBLAS_STATUS", "device-side assert")
 _STARTING_SECONDS = 180.0
 _EARLY_FORMS = ("bfloat16", "int8", "float16", "float32")
+# Engines that propose tokens, which random weights do not repeat.
+_PROPOSING = ("speculative", "dspark")
 _STAGES = ("speech-lm", "flow", "vocoder", "speech-tokenizer", "speaker-encoder")
 
 
@@ -47,7 +49,9 @@ class Form:
     @property
     def is_early(self) -> bool:
         """Whether it is probably the fastest engine, or a reference. All others are tested later."""
-        return not self.is_built and (self.name.startswith("cuda-graph") or self.precision == "float32")
+        if self.is_built or any(kind in self.name for kind in _PROPOSING):
+            return False
+        return self.name.startswith("cuda-graph") or self.precision == "float32"
 
     @property
     def order(self) -> tuple[int, bool, int]:
