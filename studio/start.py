@@ -4,7 +4,7 @@
     timbre app [FILE]            the window, with FILE open
     timbre COMMAND ...           see `timbre --help`
 
-This module imports little, because imports delay the first paint of the window.
+This module imports little, because imports delay the first paint of the window, and child processes import it again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from studio.app.screen import require_screen
 from studio.errors import IncompleteInstallation, StudioError
 from studio.messages import printable, wording
-from studio.system.installation import how_to_show_window
 
 _USAGE_ERROR = 2
 _INTERRUPTED = 130
@@ -30,9 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _open_window(arguments[1:])
     gc.disable()  # the imports leave little garbage; ``run_command`` enables it after them
     try:
-        from studio.cli.main import main as run_command  # noqa: PLC0415 - not needed by the window
+        from studio.cli.early_worker import worker_starter  # noqa: PLC0415 - not needed by the window
 
-        return run_command(arguments)
+        start_worker = worker_starter(arguments)
+        from studio.cli.main import main as run_command  # noqa: PLC0415 - imported while the worker starts
+
+        return run_command(arguments, start_worker=start_worker)
     except KeyboardInterrupt:  # during the import
         gc.enable()
         return _INTERRUPTED
@@ -42,6 +43,9 @@ def _open_window(arguments: list[str]) -> int:
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         sys.stderr.write("usage: timbre app [FILE]\n")
         return _USAGE_ERROR
+    from studio.app.screen import require_screen  # noqa: PLC0415 - not needed by the command line
+    from studio.system.installation import how_to_show_window  # noqa: PLC0415
+
     try:
         platform = require_screen(os.environ)
         if platform is not None:

@@ -16,17 +16,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import studio
+from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
 from studio.errors import InternalError, StudioError
 from studio.health.log_file import note_shown, stop_log, write_log
 from studio.settings_store import Settings
 from studio.worker.process import Worker, WorkerProcess
-
-if TYPE_CHECKING:
-    from studio.cli.command_context import CommandContext
 
 _DESCRIPTION = "Text-to-speech with any voice, cloned from a few seconds of a recording."
 _EXAMPLES = """\
@@ -45,20 +42,21 @@ _log = logging.getLogger(__name__)
 _COMMANDS = (
     "say", "convert", "export", "check", "levels", "voices", "models", "styles", "serve", "cluster", "doctor", "engines"
 )  # fmt: skip
-# Commands that need a worker at once, unless another computer speaks.
-_SPEAKING = ("say", "convert")
-_OPTIONS_WITHOUT_WORKER = ("--server", "--help", "-h")
 
 
-def main(argv: Sequence[str] | None = None, *, command_context: CommandContext | None = None) -> int:
-    """Run the command line ``argv`` (default: this process's) and return its exit status."""
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    start_worker: Callable[[], Worker] = WorkerProcess,
+    command_context: CommandContext | None = None,
+) -> int:
+    """Run the command line ``argv`` (default: this process's) and return its exit status.
+
+    ``start_worker`` is used by the default ``command_context``.
+    """
     _use_utf8()
     words = list(sys.argv[1:] if argv is None else argv)
     if command_context is None:
-        start_worker = _worker_starter(words)
-        # Imported while the worker starts.
-        from studio.cli.command_context import CommandContext  # noqa: PLC0415
-
         command_context = CommandContext(start_worker=start_worker)
     parser = _build_parser(words)
     if not gc.isenabled():  # during the imports
@@ -111,19 +109,6 @@ def _print_error(error: StudioError) -> int:
     note_shown(error)
     print_message(f"timbre: {error} ({error.code})")
     return error.exit_status
-
-
-def _worker_starter(words: Sequence[str]) -> Callable[[], Worker]:
-    """Start a worker at once if the command speaks: it imports torch while this process imports the command."""
-    needs_none = any(word.partition("=")[0] in _OPTIONS_WITHOUT_WORKER for word in words)
-    if not words or words[0] not in _SPEAKING or needs_none:
-        return WorkerProcess
-    started = [WorkerProcess()]
-    try:
-        started[0].start()
-    except OSError:  # reported when the worker is needed
-        return WorkerProcess
-    return lambda: started.pop() if started else WorkerProcess()
 
 
 def _build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:

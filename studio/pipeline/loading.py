@@ -13,6 +13,7 @@ import functools
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -112,17 +113,28 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     checkpoint = open_checkpoint(folder)
     line_threads = 1 if options.device == "cpu" and _is_small(checkpoint, options.variant) else num_threads
     configure_torch(line_threads)
-    speech_lm, reason, lm_name = _speech_lm(checkpoint, options, overrides)
-    _log.info("opening %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
-    flow, flow_precision, flow_reason = _flow(
-        checkpoint, options, overrides, lambda flow: _measured_speech(frontend(), flow)
-    )
+    # On a CPU, two stages at a time: much of the work is Python's, and some of the rest uses one core.
+    with ThreadPoolExecutor(2 if options.device == "cpu" else 1, "loading") as pool:
+        opening_lm = pool.submit(_speech_lm, checkpoint, options, overrides)
+
+        def measured_speech(flow: FlowDecoder) -> MeasuredSpeech:
+            wait((opening_lm,))  # its own comparison would distort the measurement
+            return _measured_speech(frontend(), flow)
+
+        opening_flow = pool.submit(_flow, checkpoint, options, overrides, measured_speech)
+        opening_vocoder = pool.submit(
+            lambda: overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device)
+        )
+        opening_tokenizer = pool.submit(checkpoint.load_text_tokenizer)
+        speech_lm, reason, lm_name = opening_lm.result()
+        flow, flow_precision, flow_reason = opening_flow.result()
+    _log.info("opened %s on %s with %d threads, %s", folder, options.device, num_threads, reason)
     stages = Stages(
         speech_lm=speech_lm,
         flow=flow,
-        vocoder=overrides.vocoder or checkpoint.load_vocoder(Precision.FLOAT32, options.device),
-        text_tokenizer=checkpoint.load_text_tokenizer(),
+        vocoder=opening_vocoder.result(),
+        text_tokenizer=opening_tokenizer.result(),
         frontend=frontend,
         styles=load_styles(checkpoint.generation.name, folder),
         alignment=AlignmentReader(checkpoint, lambda: frontend().speech_tokenizer, options.variant),

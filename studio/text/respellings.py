@@ -21,6 +21,10 @@ from studio.storage.disk import require_regular_file
 
 RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabulary
 
+# Words that are searched before the whole list is parsed; a search takes up to a millisecond.
+_MOST_SEARCHED = 24
+# Parts without a word on one side of the tab, and the other ends of lines.
+_IRREGULAR = ("\n\t", "\t\n", "\t\t", "\t ", "\n\n\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
 
@@ -35,17 +39,12 @@ class Respellings:
         """Read ``respellings.txt``. Raise ``DamagedModelFile``."""
         try:
             require_regular_file(path)
-            lines = path.read_text("utf-8").splitlines()
+            text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise _damaged(path) from error
-        of_word: dict[str, str] = {}
-        for line in lines:
-            if not line or line.startswith("#"):
-                continue
-            word, tab, respelled = line.partition("\t")
-            if not tab or not word or not respelled.strip():
-                raise _damaged(path)
-            of_word[word] = respelled
+        of_word = _Listed(text, path)
+        if not of_word.seems_regular():
+            of_word.parse()
         return cls(of_word)
 
     def respelled(self, text: str) -> str:
@@ -73,6 +72,62 @@ class Respellings:
         """Return the respelling of ``word``, or the lowercase word if there is none."""
         plain = word.lower().replace("’", "'")
         return self.of_word.get(plain, plain)
+
+
+class _Listed(Mapping[str, str]):
+    """The words of ``text``. A few words are searched in it, because parsing all of them takes longer, 0.07 s.
+
+    Raise ``DamagedModelFile`` if a line is damaged, at the latest when the text is parsed.
+    """
+
+    def __init__(self, text: str, path: Path) -> None:
+        self._text = f"\n{text}\n"
+        self._path = path
+        self._found: dict[str, str | None] = {}
+        self._parsed: dict[str, str] | None = None
+
+    def seems_regular(self) -> bool:
+        """Return whether each line has one tab, unless it is blank or a comment, and a word on both sides."""
+        text = self._text
+        num_lines = text.count("\n") - 1 - text.count("\n#") - text.count("\n\n")
+        return not any(part in text for part in _IRREGULAR) and text.count("\t") == num_lines
+
+    def parse(self) -> dict[str, str]:
+        if self._parsed is None:
+            parsed: dict[str, str] = {}
+            for line in self._text.splitlines():
+                if not line or line.startswith("#"):
+                    continue
+                word, tab, respelled = line.partition("\t")
+                if not tab or not word or not respelled.strip():
+                    raise _damaged(self._path)
+                parsed[word] = respelled
+            self._parsed = parsed
+        return self._parsed
+
+    def __getitem__(self, word: str) -> str:
+        if self._parsed is None and len(self._found) < _MOST_SEARCHED:
+            if word not in self._found:
+                self._found[word] = self._searched(word)
+            respelled = self._found[word]
+        else:
+            respelled = self.parse().get(word)
+        if respelled is None:
+            raise KeyError(word)
+        return respelled
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parse())
+
+    def __len__(self) -> int:
+        return len(self.parse())
+
+    def _searched(self, word: str) -> str | None:
+        start = self._text.rfind(f"\n{word}\t")  # the last line counts, as in ``parse``
+        if start < 0:
+            return None
+        start += len(word) + 2
+        return self._text[start : self._text.index("\n", start)]
 
 
 def words_of(text: str) -> Iterator[tuple[int, int]]:

@@ -17,12 +17,15 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from studio.messages import Message, wording
 from studio.system.child_process import init_child
 from studio.system.piped_process import PipedProcess
-from studio.worker.protocol import Command, Event
+from studio.worker.deferred_modules import import_torch
+
+if TYPE_CHECKING:  # imports NumPy, which would delay the start of the process
+    from studio.worker.protocol import Command, Event
 
 _log = logging.getLogger(__name__)
 
@@ -154,6 +157,7 @@ def _preload(engine: str) -> None:
     gc.disable()
     try:
         with contextlib.suppress(Exception):
+            import_torch()
             importlib.import_module(engine.split(":", maxsplit=1)[0])
     finally:
         gc.freeze()

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -157,41 +156,6 @@ def test_only_the_given_command_is_imported() -> None:
     assert "check the installation" in every
     assert "speak a text in a voice" not in one
     assert "speak a text in a voice" in every
-
-
-class StartedWorker:
-    started: ClassVar[list[StartedWorker]] = []
-
-    def start(self) -> None:
-        StartedWorker.started.append(self)
-
-
-def test_a_command_that_speaks_starts_its_worker_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "WorkerProcess", StartedWorker)
-    monkeypatch.setattr(StartedWorker, "started", [])
-    start_worker = main_module._worker_starter(["say", "Hello.", "--voice", "Ada"])
-    (early,) = StartedWorker.started
-    assert start_worker() is early
-    assert start_worker() is not early, "a worker that ended is replaced"
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["doctor"], ["say", "--help"], ["say", "Hello.", "--server", "a"], ["say", "Hello.", "--server=a"]]
-)
-def test_other_commands_start_no_worker(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main_module, "WorkerProcess", StartedWorker)
-    monkeypatch.setattr(StartedWorker, "started", [])
-    assert main_module._worker_starter(words) is StartedWorker
-    assert not StartedWorker.started
-
-
-def test_a_worker_that_cannot_start_early_is_started_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: StartedWorker) -> None:
-        raise OSError("no processes left")
-
-    monkeypatch.setattr(main_module, "WorkerProcess", StartedWorker)
-    monkeypatch.setattr(StartedWorker, "start", fail)
-    assert main_module._worker_starter(["say", "Hello."]) is StartedWorker
 
 
 def test_ctrl_c_during_the_import_prints_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ from studio.model.speech_lm import (
     TorchSpeechLM,
     compare_with_reference,
     graph_decoder,
+    load_speech_lm,
+    loading,
     random_request,
     speech_lm_of,
 )
@@ -180,6 +183,24 @@ def test_other_sizes_and_processors_use_the_layers_one_by_one(monkeypatch: pytes
     speech_lm = speech_lm_of(random_network(CONFIG), Precision.INT8)
     assert not isinstance(speech_lm.decoder, GraphDecoder)
     assert "fbgemm" in speech_lm.engine
+
+
+@pytest.mark.parametrize("precision", BITS)
+def test_a_graph_is_written_once_for_each_file(
+    precision: Precision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "llm.pt"
+    network = random_network(CONFIG)
+    torch.save(network.state_dict(), path)
+    embeddings = embeddings_of(20)
+    wanted = states(speech_lm_of(network, precision), embeddings, 20)
+    first = load_speech_lm(path, CONFIG, precision)
+    monkeypatch.setattr(loading, "written_graph", None)
+    monkeypatch.setattr(loading, "fits_graph", None)
+    again = load_speech_lm(path, CONFIG, precision)
+    for speech_lm in (first, again):
+        assert isinstance(speech_lm.decoder, GraphDecoder)
+        assert torch.equal(states(speech_lm, embeddings, 20), wanted)
 
 
 class ReadsLevelsInPlace:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from studio import paths
 from studio.errors import DamagedModelFile
 from studio.text.prompt_form import COSYVOICE3_TEXT
 from studio.text.respellings import RESPELLINGS_FILE, Respellings, words_of
@@ -33,6 +34,33 @@ def test_comments_and_blank_lines_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / RESPELLINGS_FILE
     path.write_text("# a comment\n\nhello\tHXLO\nworld\tWËLD\n", "utf-8")
     assert Respellings.read(path).of_word == {"hello": "HXLO", "world": "WËLD"}
+
+
+def test_few_words_are_found_as_in_the_parsed_list() -> None:
+    path = paths.resources() / "models" / "studio-mini" / "CosyVoice-BlankEN" / RESPELLINGS_FILE
+    searched, parsed = Respellings.read(path), Respellings(dict(Respellings.read(path).of_word))
+    text = "The harbour's zzyzx was QUIET that morning, a tab and 'tis; " * 3 + " ".join(list(parsed.of_word)[::2000])
+    assert searched.respelled(text[:60]) == parsed.respelled(text[:60])
+    assert searched.respelled(text) == parsed.respelled(text)
+
+
+@pytest.mark.parametrize(
+    "content", [b"a\tA\na\tB\n", b"a\tA\r\na\tB\r\n", b"\n\n\na\tB", b"#a\tA\n\na\tB C\n#", b"a\tB\tC"]
+)
+def test_a_word_is_found_in_lists_of_any_form(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / RESPELLINGS_FILE
+    path.write_bytes(content)
+    found = Respellings.read(path)
+    assert found.spelled("a") == dict(Respellings.read(path).of_word)["a"] != "a"
+    assert found.spelled("#a") == "#a"
+
+
+def test_a_damaged_line_among_many_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / RESPELLINGS_FILE
+    lines = [f"w{number}\tW" for number in range(200)]
+    path.write_text("\n".join([*lines, "broken", "two\ttabs\there"]), "utf-8")
+    with pytest.raises(DamagedModelFile, match="respellings"):
+        Respellings.read(path).respelled(" ".join("abcdefghijklmnopqrstuvwxyzabcdef"))
 
 
 @pytest.mark.parametrize("content", [b"hello HXLO\n", b"hello\t \n", b"\tHXLO\n", b"hello\t\xff\n"])

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 BLOCK = 32
+LEVELS = ".levels"  # the end of the names of all levels in a graph
 # Rows that are quantized at once, so that temporary tensors fit the CPU cache.
 _ROWS_AT_ONCE = 64
 _SMALLEST_SCALE = 1e-30

@@ -18,7 +18,7 @@ import torch
 from onnx import TensorProto, helper
 
 from studio.model.config import QwenConfig
-from studio.model.speech_lm.block_weights import BLOCK, quantize_blocks
+from studio.model.speech_lm.block_weights import BLOCK, LEVELS, quantize_blocks
 from studio.model.speech_lm.decoder import merged_query_key_value
 from studio.model.speech_lm.network import DecoderLayer
 
@@ -27,7 +27,6 @@ _OPERATOR_SET, _OWN_OPERATOR_SET, _FILE_VERSION = 21, 1, 10
 # Activations have 8 bits with a scale per block, as the weights.
 _INT8_ARITHMETIC = 4
 _ATTENTION_BITS = 8
-LEVELS = ".levels"  # the end of the names of all levels
 _KINDS = {np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.float32): TensorProto.FLOAT}
 
 

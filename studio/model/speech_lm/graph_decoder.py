@@ -8,21 +8,19 @@ operations between them take half as long as the products; a kernel of our own, 
 from __future__ import annotations
 
 import timeit
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache as cached
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from onnx import TensorProto, helper
 
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision, QwenConfig
 from studio.model.onnx_networks import onnxruntime, open_graph
-from studio.model.speech_lm.block_weights import BLOCK
+from studio.model.speech_lm.block_weights import BLOCK, LEVELS
 from studio.model.speech_lm.decoder import Decoder, KVCache
-from studio.model.speech_lm.decoder_graph import LEVELS, GraphWriter, write_decoder
 from studio.model.speech_lm.network import DecoderLayer
 from studio.model.weights import release_freed_memory
 
@@ -30,6 +28,7 @@ _GATED_BITS = {Precision.INT8: 8, Precision.INT4: 4}
 # A product without a kernel for the processor first widens all weights, which takes fifty times as long as with float32.
 _SLOW = 4.0
 _TRIAL_WIDTH, _TRIAL_HEIGHT, _TRIALS = 896, 1024, 20
+GRAPH = "graph"
 
 
 def fits_graph(config: QwenConfig, precision: Precision) -> bool:
@@ -46,6 +45,10 @@ def fits_graph(config: QwenConfig, precision: Precision) -> bool:
 @cached
 def has_fast_product(bits: int) -> bool:
     """Return whether ONNX Runtime has a kernel for weights of ``bits`` bits on this processor, with its own copy of them."""
+    from onnx import TensorProto, helper  # noqa: PLC0415 - 0.05 s
+
+    from studio.model.speech_lm.decoder_graph import GraphWriter  # noqa: PLC0415 - imports onnx
+
     weight, row = torch.ones(_TRIAL_HEIGHT, _TRIAL_WIDTH), torch.ones(1, _TRIAL_WIDTH)
     writer = GraphWriter()
     writer.inputs.append(helper.make_tensor_value_info("rows", TensorProto.FLOAT, row.shape))
@@ -73,19 +76,31 @@ class GraphCache(KVCache):
         self.binding: Any = None
 
 
+def written_graph(
+    config: QwenConfig, layers: Iterable[DecoderLayer], final_norm: torch.Tensor, precision: Precision
+) -> dict[str, torch.Tensor]:
+    """Return the ONNX file as bytes, under the name ``GRAPH``, and its weights."""
+    from studio.model.speech_lm.decoder_graph import write_decoder  # noqa: PLC0415 - imports onnx
+
+    turns = Decoder(config, (), final_norm, torch.device("cpu")).turns[:, 0]
+    writer = write_decoder(config, layers, final_norm, turns, _GATED_BITS[precision])
+    file = torch.frombuffer(bytearray(writer.model()), dtype=torch.uint8)
+    return {GRAPH: file, **{name: torch.from_numpy(values) for name, values in writer.weights.items()}}
+
+
 class GraphDecoder(Decoder):
-    """``Decoder`` as one graph. The weights are copied."""
+    """``Decoder`` as one graph. ``graph`` is what ``written_graph`` returns."""
 
     def __init__(
-        self, config: QwenConfig, layers: Iterable[DecoderLayer], final_norm: torch.Tensor, precision: Precision
+        self, config: QwenConfig, graph: Mapping[str, torch.Tensor], final_norm: torch.Tensor, precision: Precision
     ) -> None:
         super().__init__(config, (), final_norm, torch.device("cpu"))
-        writer = write_decoder(config, layers, final_norm, self.turns[:, 0], _GATED_BITS[precision])
+        weights = {name: values.numpy() for name, values in graph.items() if name != GRAPH}
         self.num_threads = torch.get_num_threads()
-        self._session = open_graph(writer.model(), writer.weights, self.num_threads)
+        self._session = open_graph(graph[GRAPH].numpy().tobytes(), weights, self.num_threads)
         # The session has a packed copy of the levels (see ``has_fast_product``), but may use the memory of other weights.
-        self._weights = {name: value for name, value in writer.weights.items() if not name.endswith(LEVELS)}
-        del writer
+        self._weights = {name: values for name, values in weights.items() if not name.endswith(LEVELS)}
+        del graph, weights
         release_freed_memory()
         self.engine = f"{precision.value} weights, ONNX Runtime {onnxruntime.__version__}"
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import torch
 from torch import nn
 
-from studio.model.config import AnySpeechLMConfig, Precision, SpeechLMConfig, TransformerLMConfig
+from studio.model.config import AnySpeechLMConfig, Precision, QwenConfig, SpeechLMConfig, TransformerLMConfig
+from studio.model.converted_weights import Tensors, converted_weights, has_converted_weights
+from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.decoder import Decoder, pack_layer
+from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, written_graph
 from studio.model.speech_lm.linear import Linear, check_support, describe, pack
 from studio.model.speech_lm.network import BACKBONE, UNUSED_TENSORS, DecoderLayer, SpeechLMNetwork
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
@@ -27,7 +31,10 @@ from studio.model.weights import load_weights, meta_init, read_tensors
 
 # An eighth to a quarter of a released model; opening a mapping costs 20 ms.
 _LAYERS_MAPPED = 4
+# Increase when the graph or the rounding of its weights changes.
+_GRAPH_VERSION = 1
 _Layer = TypeVar("_Layer", bound=nn.Module)
+OpenLayers = Callable[[], Iterator[DecoderLayer]]
 
 
 @overload
@@ -56,14 +63,14 @@ def load_speech_lm(
     if isinstance(config, TransformerLMConfig):
         return _load_transformer_lm(path, config, precision, where)
     network = open_network(path, config)
-    layers: Iterable[DecoderLayer]
-    if zipfile.is_zipfile(path):
-        layers = _open_layers(
-            path, f"{BACKBONE}.layers", config.backbone.num_layers, lambda: DecoderLayer(config.backbone)
-        )
-    else:  # a file in the format before torch 1.6 cannot be mapped, so all of it is in memory
-        layers = _layers_of(network)
-    return _assemble(network, layers, precision, where)
+
+    def open_layers() -> Iterator[DecoderLayer]:
+        if zipfile.is_zipfile(path):
+            num_layers = config.backbone.num_layers
+            return _open_layers(path, f"{BACKBONE}.layers", num_layers, lambda: DecoderLayer(config.backbone))
+        return _layers_of(network)  # the format before torch 1.6 cannot be mapped, so all of it is in memory
+
+    return _assemble(network, open_layers, precision, where, source=path)
 
 
 def _load_transformer_lm(
@@ -108,7 +115,7 @@ def speech_lm_of(
     """Return a speech language model with a copy of the current weights of ``network``."""
     where = torch.device(device)
     check_support(precision, where)
-    return _assemble(network, _layers_of(network), precision, where)
+    return _assemble(network, partial(_layers_of, network), precision, where)
 
 
 @overload
@@ -138,18 +145,21 @@ def open_network(path: Path, config: AnySpeechLMConfig) -> SpeechLMNetwork | Tra
 
 
 def _assemble(
-    network: SpeechLMNetwork, layers: Iterable[DecoderLayer], precision: Precision, device: torch.device
+    network: SpeechLMNetwork,
+    open_layers: OpenLayers,
+    precision: Precision,
+    device: torch.device,
+    *,
+    source: Path | None = None,
 ) -> TorchSpeechLM:
+    """Return the model. Its graph, if it has one, is kept in the cache if the weights are those of ``source``."""
     config, norm, engine = network.config, network.backbone.norm.weight, describe(precision, device)
     decoder: Decoder | None = None
     if precision in (Precision.INT8, Precision.INT4) and device.type == "cpu":
-        from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph  # noqa: PLC0415 - imports onnx, 0.1 s
-
-        if fits_graph(config.backbone, precision):
-            decoder = GraphDecoder(config.backbone, layers, norm, precision)
-            engine = decoder.engine
+        graph = _graph_decoder(config.backbone, open_layers, norm, precision, source)
+        decoder, engine = graph, engine if graph is None else graph.engine
     if decoder is None:
-        packed = (pack_layer(layer, config.backbone, precision, device) for layer in layers)
+        packed = (pack_layer(layer, config.backbone, precision, device) for layer in open_layers())
         decoder = Decoder(config.backbone, packed, norm, device)
     return TorchSpeechLM(
         config=config,
@@ -158,6 +168,24 @@ def _assemble(
         head=_pack_linear(network.llm_decoder, _head_precision(precision), device),
         engine=engine,
     )
+
+
+def _graph_decoder(
+    config: QwenConfig, open_layers: OpenLayers, norm: torch.Tensor, precision: Precision, source: Path | None
+) -> GraphDecoder | None:
+    """Return the decoder as a graph, or None if its sizes or the processor do not allow it."""
+    # A graph in the cache was fast on a processor like this one.
+    processor = torch.backends.cpu.get_cpu_capability()
+    form = f"{_GRAPH_VERSION} {precision.value} {config} {onnxruntime.__version__} {processor}"
+    is_kept = source is not None and has_converted_weights(source, form)
+    if not (is_kept or fits_graph(config, precision)):
+        return None
+
+    def write() -> Tensors:
+        return written_graph(config, open_layers(), norm, precision)
+
+    graph = write() if source is None else converted_weights(source, form, write)
+    return GraphDecoder(config, graph, norm, precision)
 
 
 def _layers_of(network: SpeechLMNetwork) -> Iterator[DecoderLayer]:

@@ -1,0 +1,106 @@
+"""Imports that wait until they are needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from studio.worker import deferred_modules
+from studio.worker.deferred_modules import TORCH_MODULES, defer_modules
+
+PACKAGE = {
+    "__init__.py": "from shelf import back as back\nfrom shelf.front import greet as greet\nfrom shelf import last\n",
+    "front/__init__.py": "def greet(): return 'front'\nword = 'hello'\n",
+    "front/inner.py": "from shelf.front import word\n",
+    "back.py": "import shelf\nwords = ['back', *shelf.last.words]\n",
+    "last.py": "import sys\nwords = ['last']\nsys.imported.append(__name__)\n",
+}
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, content in PACKAGE.items():
+        path = tmp_path / "shelf" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "imported", [], raising=False)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    defer_modules({"shelf.back": (), "shelf.front": ("greet",), "shelf.last": ()})
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "shelf"]:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures("shelf")
+def test_modules_are_imported_when_an_attribute_is_read() -> None:
+    import shelf  # type: ignore[import-not-found]
+
+    assert sys.imported == []  # type: ignore[attr-defined]
+    assert shelf.back.words == ["back", "last"]
+    assert sys.imported == ["shelf.last"]  # type: ignore[attr-defined]
+    assert shelf.back is sys.modules["shelf.back"]
+    assert not hasattr(shelf.last, "other")
+
+
+@pytest.mark.usefixtures("shelf")
+def test_a_function_that_the_package_has_imported_can_be_called() -> None:
+    import shelf
+
+    assert shelf.greet() == "front"
+
+
+@pytest.mark.usefixtures("shelf")
+def test_importing_a_submodule_imports_its_package_first() -> None:
+    from shelf.front import inner  # type: ignore[import-not-found]
+
+    assert inner.word == "hello"
+
+
+IN_NEW_PROCESS = """
+import sys
+from studio.worker.deferred_modules import TORCH_MODULES, import_torch
+import_torch()
+import torch
+deferred = [type(sys.modules.get(name)).__name__ == "_DeferredModule" for name in TORCH_MODULES]
+torch.Generator().manual_seed(1)
+{use}
+print(sum(deferred))
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "torch.compile(lambda rows: rows.sin(), backend='eager')(torch.ones(2))",
+        "torch.func.vmap(torch.sin)(torch.ones(2, 2))",
+        "torch.vmap(torch.sin)(torch.ones(2, 2))",
+        "torch.empty(3, device='meta').softmax(0)",
+        "import torch._prims, torch._refs; torch._refs.add(torch.ones(2), 1)",
+        "from torch.utils.data import DataLoader; list(DataLoader([1, 2]))",
+        "torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 2),))",
+        "import torch.distributed.tensor",
+    ],
+)
+def test_torch_works_where_it_needs_the_deferred_modules(use: str) -> None:
+    code = IN_NEW_PROCESS.format(use=use)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) >= 7
+
+
+def test_the_installed_torch_is_one_of_the_tested_releases() -> None:
+    assert version("torch").startswith(deferred_modules._TESTED_RELEASES)
+    assert "torch.export" in TORCH_MODULES
+
+
+def test_another_release_of_torch_is_imported_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    finders = list(sys.meta_path)
+    monkeypatch.setattr(deferred_modules, "version", lambda name: "2.14.0")
+    deferred_modules.import_torch()
+    assert sys.meta_path == finders
