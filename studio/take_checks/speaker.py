@@ -14,7 +14,7 @@ from studio.audio.files import read_audio
 from studio.audio.waveform import Waveform
 from studio.model.onnx_networks import SpeakerEncoder
 from studio.storage.disk import require_regular_file
-from studio.voices.features import KALDI_SAMPLE_RATE, kaldi_fbank
+from studio.voices.features import KALDI_SAMPLE_RATE, quick_kaldi_fbank
 
 Embedding = npt.NDArray[np.float32]
 
@@ -63,7 +63,7 @@ class LikenessMeter:
         require_regular_file(prompt_clip)
         prompt = self._of_clip(prompt_clip, prompt_clip.stat().st_mtime_ns)
         at_16k = take.resampled(KALDI_SAMPLE_RATE)
-        fbank = kaldi_fbank(at_16k, subtract_mean=False)
+        fbank = quick_kaldi_fbank(at_16k)
         num_frames = round(_LONGEST_SECONDS * 100)
         middle = max(0, (len(fbank) - num_frames) // 2)
         whole = self._embedded(fbank[middle : middle + num_frames])
@@ -103,4 +103,4 @@ _DRIFT_SECONDS, _PART_SECONDS = 6.0, 2.5
 
 
 def _fbank(clip: Waveform) -> npt.NDArray[np.float32]:
-    return kaldi_fbank(clip.resampled(KALDI_SAMPLE_RATE), subtract_mean=False)
+    return quick_kaldi_fbank(clip.resampled(KALDI_SAMPLE_RATE))

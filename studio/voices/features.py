@@ -121,6 +121,25 @@ def prompt_mel(waveform: Waveform, settings: PromptMelSettings) -> FloatArray:
     return np.log(np.maximum(magnitude @ bank.T, 1e-5)).astype(np.float32)
 
 
+def quick_kaldi_fbank(waveform: Waveform) -> FloatArray:
+    """Return ``kaldi_fbank`` without its mean, within 0.001, in a third of the time: in float32."""
+    from scipy import fft  # noqa: PLC0415 - not needed to speak
+
+    assert waveform.sample_rate == KALDI_SAMPLE_RATE
+    _require_more_samples_than(_KALDI_WINDOW_SAMPLES - 1, waveform)
+    frames = np.lib.stride_tricks.sliding_window_view(waveform.samples, _KALDI_WINDOW_SAMPLES)[::_KALDI_HOP_SAMPLES]
+    frames = frames - frames.mean(axis=1, keepdims=True)
+    windowed = np.zeros((len(frames), _KALDI_FFT_SIZE), np.float32)
+    before = np.float32(_KALDI_PRE_EMPHASIS)
+    windowed[:, 0] = (1 - before) * frames[:, 0]
+    windowed[:, 1:_KALDI_WINDOW_SAMPLES] = frames[:, 1:] - before * frames[:, :-1]
+    windowed[:, :_KALDI_WINDOW_SAMPLES] *= _povey_window().astype(np.float32)
+    spectrum = fft.rfft(windowed, axis=1, overwrite_x=True)
+    bank = kaldi_filter_bank(KALDI_SAMPLE_RATE, _KALDI_FFT_SIZE, _KALDI_MEL_BINS, _KALDI_MIN_HZ).astype(np.float32)
+    fbank: FloatArray = np.log(np.maximum((spectrum.real**2 + spectrum.imag**2) @ bank.T, np.float32(_KALDI_FLOOR)))
+    return fbank
+
+
 @lru_cache(maxsize=8)
 def _periodic_hann(num_samples: int) -> DoubleArray:
     # float32 as in training. This differs by 2e-7 from the exact window, which matters in quiet bands.

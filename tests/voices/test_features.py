@@ -16,7 +16,7 @@ from safetensors.numpy import load_file
 from studio.audio.waveform import Waveform
 from studio.errors import ClipTooShort
 from studio.model.config import PromptMelConfig
-from studio.voices.features import kaldi_fbank, prompt_mel, slaney_filter_bank, whisper_log_mel
+from studio.voices.features import kaldi_fbank, prompt_mel, quick_kaldi_fbank, slaney_filter_bank, whisper_log_mel
 
 Array = npt.NDArray[np.float32]
 
@@ -176,3 +176,14 @@ def test_too_short_clips_are_refused() -> None:
         kaldi_fbank(Waveform(np.zeros(399, np.float32), 16_000))
     with pytest.raises(ClipTooShort, match=r"lasts only 0\.03 s"):
         prompt_mel(Waveform(np.zeros(720, np.float32), 24_000), V3_MEL)
+
+
+def test_the_quick_fbank_is_nearly_the_exact_one() -> None:
+    samples = np.random.default_rng(0).normal(scale=0.1, size=16_000).astype(np.float32)
+    samples[4_000:8_000] *= 1e-3
+    exact = kaldi_fbank(Waveform(samples, 16_000), subtract_mean=False)
+    quick = quick_kaldi_fbank(Waveform(samples, 16_000))
+    assert quick.dtype == np.float32
+    np.testing.assert_allclose(quick, exact, atol=1e-3)
+    with pytest.raises(ClipTooShort):
+        quick_kaldi_fbank(Waveform(samples[:399], 16_000))
