@@ -121,7 +121,8 @@ def flite_word_errors(
         samples = Waveform(spoken.samples, spoken.sample_rate).resampled(24_000).samples
         tokens = list(source_tokens(Waveform(samples, 24_000), tokenizer))
         evidence = maker.evidence(maker.as_generated(text, clip, tokens), tokens)
-        result = check(CheckRequest(samples, 24_000, text, "en", evidence, recognizer=recognizer))
+        request = CheckRequest(samples, 24_000, text, "en", evidence, model_folder=maker.model, recognizer=recognizer)
+        result = check(request)
         if len(result.words) != len(true.words):
             continue
         for found, word in zip(result.words, true.words, strict=True):

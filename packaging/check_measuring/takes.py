@@ -66,6 +66,7 @@ class TakeMaker:
     """Makes takes with a model folder. The number of a take determines its content."""
 
     def __init__(self, model: Path) -> None:
+        self.model = model
         self.synthesizer: Synthesizer = load_synthesizer(model, EngineOptions(engines="plain", num_threads=1))
         self._form = self.synthesizer.checkpoint.generation.text
         self._prompts: dict[Path, FlowPrompt] = {}

@@ -4,8 +4,8 @@
     python3 packaging/mini/train.py all --minutes 480    # everything from scratch, on the CPU or with --device cuda
 
 ``all`` runs these steps in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm.
-It then writes the model folder, measures it (``evaluate.py``) and writes its card. Each step can be run alone with
-``train.py STAGE``, ``ship`` or ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training
+It then writes the model folder, makes takes with it, trains the recogniser with them, measures the model
+(``evaluate.py``) and writes its card. Each step can be run alone with ``train.py STAGE``, ``takes``, ``ship`` or ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training
 may be interrupted: progress is saved, and the same command continues from there. To continue the training of the
 bundled model, run ``train.py STAGE --from resources/models/studio-mini``.
 """
@@ -26,10 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from training.corpus.utterance import CorpusFailed
 from training.trainers.options import TrainingFailed, add_arguments, options_from
 
-STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm")
+STAGES = ("speaker_encoder", "tokenizer", "f0", "vocoder", "flow", "speech_lm", "recognizer")
 # Steps without training, which have separate options.
 MAKERS = {
     "corpus": "training.corpus.build",
+    "takes": "training.corpus.takes",
     "voices": "training.corpus.prompt_voices",
     "ship": "training.shipping.ship",
     "card": "training.shipping.model_card",

@@ -6,6 +6,7 @@ import importlib
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from studio.take_checks.comparison import compare, word_times
 from studio.take_checks.differences import transcript_differences
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.process import as_studio_error
-from studio.take_checks.recognizers.choice import AUTO, OFF, AvailableRecognizer, choose
+from studio.take_checks.recognizers.choice import AUTO, MODEL, OFF, AvailableRecognizer, choose, recognizer_of_model
 from studio.take_checks.recognizers.opening import open_recognizer
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Recognizer, Samples, unrecognized_voice
 from studio.take_checks.records import TakeCheck, Transcript, Verdict
@@ -86,7 +87,9 @@ class Checker:
         """Compare a take with its text. See ``TextCheck``."""
         language = language_of(request.language, request.text).value
         try:
-            recognizer = self._recognizer(request.recognizer, language)
+            # Only takes of a model have evidence; other recordings are unknown to its recogniser.
+            folder = request.model_folder if request.evidence else None
+            recognizer = self._recognizer(request.recognizer, language, folder)
             units = spoken_units(request.text, language)
             samples = at_recognizer_rate(request.samples, request.sample_rate)
             hearing = recognizer.hear(samples, [unit.text for unit in units], language)
@@ -104,8 +107,12 @@ class Checker:
             known_words=request.known_words,
         )
 
-    def _recognizer(self, name: str, language: str) -> Recognizer:
-        choice = choose(name, language, self._find_recognizers())
+    def _recognizer(self, name: str, language: str, model_folder: Path | None = None) -> Recognizer:
+        own = recognizer_of_model(model_folder)
+        if name in (AUTO, MODEL) and own and language in own.languages:
+            choice = own
+        else:
+            choice = choose(name, language, self._find_recognizers())
         if self._open is None or self._open[0] != choice:
             self._open = None  # frees its memory first
             self._open = (choice, open_recognizer(choice))

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from studio.errors import StudioError
-from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, combined, verdict_of, weighed
-from studio.take_checks.recognizers.choice import EMBEDDED
+from studio.take_checks.findings import LIMITS, TextCheck, TextFindings, combined, confirmed, verdict_of, weighed
+from studio.take_checks.recognizers.choice import EMBEDDED, MODEL
 from studio.take_checks.records import Problem, ProblemKind, TakeCheck, TakeMeasures, Verdict
 from studio.take_checks.requests import CheckRequest
 from studio.take_checks.sound import FRAME_SECONDS, Sound, analysed
@@ -50,6 +50,8 @@ def check_take(request: CheckRequest, recognizer: TextCheck | None = None) -> Ta
     from_text = _not_caused(aligned.problems, from_sound), recognized.problems
     if aligned.words and recognized.recognizer == EMBEDDED.name:
         from_text = weighed(*from_text)
+    elif recognized.recognizer == MODEL:
+        from_text = confirmed(*from_text), from_text[1]
     of_text = combined(*from_text)
     problems = combined(of_text, tuple(others))
     reported = tuple(problem for problem in problems if problem.confidence >= LIMITS[request.strictness].doubtful)

@@ -83,6 +83,8 @@ _ALONE_IN_RECOGNITION = {
     ProblemKind.CUT_END: 3.1,
 }
 _SINGLE_WRONG_WORD = 3.1
+# The recogniser of the model itself hears short words too, so what only the alignment finds is hardly ever a fault.
+_ALONE_BESIDE_MODEL = dict.fromkeys(_TEXT_KINDS, 3.0)
 # A repeated word this close to a wrong or missing one is a part of what the recogniser heard instead of it: "the the" for
 # "into the", for example.
 _BESIDE_SECONDS = 0.15
@@ -114,6 +116,11 @@ def weighed(
         tuple(_weighed(each, recognized, _ALONE_IN_ALIGNMENT) for each in aligned),
         tuple(_weighed(each, aligned, _ALONE_IN_RECOGNITION, _is_single_wrong_word(each, limited)) for each in limited),
     )
+
+
+def confirmed(aligned: Sequence[Problem], recognized: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return the problems of the alignment, less certain where the model's own recogniser does not find them."""
+    return tuple(_weighed(each, recognized, _ALONE_BESIDE_MODEL) for each in aligned)
 
 
 def _weighed(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from mini_speech_lm_cases import TEXTS, small_speech_lm, small_vocabulary
@@ -17,6 +19,7 @@ from studio.model.config import Precision
 from studio.model.stages import SpeechTokenRequest
 from studio.model.vocoder.network import CausalHiFT
 from studio.model.weights import read_tensors
+from studio.take_checks.recognizers.model_phones import ModelPhones
 from studio.text.styles import load_styles
 from studio.text.tags import COSYVOICE3_SPECIAL_TOKENS
 from training.corpus.styles import DELIVERY_OF_STYLE
@@ -29,6 +32,8 @@ from training.trainers.checkpoints import write_checkpoint
 from training.trainers.factored import pair_labels
 from training.trainers.flow_network import LearningFlow, facts_of_config, flow_config
 from training.trainers.options import TrainingFailed
+from training.trainers.recognizer_network import RecognizerNetwork
+from training.trainers.recognizer_onnx import write_recognizer_onnx
 from training.trainers.speaker_network import SpeakerNetwork
 from training.trainers.speaker_onnx import write_speaker_onnx
 from training.trainers.speech_lm import VOCABULARY_FOLDER
@@ -62,6 +67,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         SpeechTokenizerNetwork(pair_labels(), width=16, num_blocks=1, front_width=8), work / "tokenizer.onnx"
     )
     write_speaker_onnx(SpeakerNetwork(16, 32), work / "speaker_encoder.onnx")
+    write_recognizer_onnx(RecognizerNetwork(width=64, num_blocks=1, front_width=8), work / "recognizer.onnx")
     return work
 
 
@@ -92,6 +98,23 @@ def test_the_program_opens_every_stage(folder: Path) -> None:
     assert checkpoint.load_speaker_encoder(1)
 
 
+def test_takes_can_be_made_before_the_recogniser_is_trained(work: Path, tmp_path: Path) -> None:
+    shutil.copytree(work, tmp_path / "work")
+    (tmp_path / "work" / "recognizer.onnx").unlink()
+    write_model_folder(tmp_path / "work", tmp_path / "model")
+    assert not (tmp_path / "model" / "recognizer.onnx").exists()
+    assert open_checkpoint(tmp_path / "model").generation.name == "cosyvoice3"
+
+
+def test_the_program_opens_the_recogniser(folder: Path) -> None:
+    shutil.copy(
+        Path(__file__).parents[2] / "resources/models/studio-mini/CosyVoice-BlankEN/respellings.txt",
+        folder / "CosyVoice-BlankEN",
+    )
+    recognizer = ModelPhones("model", folder)
+    assert recognizer.log_probabilities(np.zeros(16_000, np.float32)).shape == (50, 41)
+
+
 def test_a_repeated_token_is_no_reason_to_draw_again(folder: Path) -> None:
     """Anchored tokens last: the official rule would break every long vowel."""
     sampling = open_checkpoint(folder).speech_lm.sampling
@@ -101,7 +124,7 @@ def test_a_repeated_token_is_no_reason_to_draw_again(folder: Path) -> None:
 def test_the_layout_is_the_official_one(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {
         "CosyVoice-BlankEN", "campplus.onnx", "cosyvoice3.yaml", "flow.pt", "hift.pt", "llm.pt",
-        "speech_tokenizer_v3.onnx", "styles.json",
+        "recognizer.onnx", "speech_tokenizer_v3.onnx", "styles.json",
     }  # fmt: skip
     tensors = read_tensors(folder / "llm.pt")
     assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}

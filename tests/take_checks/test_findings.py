@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.take_checks.findings import combined, verdict_of, weighed
+from studio.take_checks.findings import combined, confirmed, verdict_of, weighed
 from studio.take_checks.records import Problem, ProblemKind, Verdict
 from studio.take_checks.requests import Strictness
 
@@ -102,3 +102,15 @@ def test_weak_findings_of_both_checks_at_one_place_are_found() -> None:
     assert weighed_confidence((aligned,), (recognized,)) > 0.5
     elsewhere = Problem(ProblemKind.REPEATED_WORDS, 2.4, 2.8, "tomato", 0.4, 35, 41)
     assert weighed_confidence((aligned,), (elsewhere,)) < 0.5
+
+
+@pytest.mark.parametrize("kind", [ProblemKind.MISSING_WORDS, ProblemKind.REPEATED_WORDS, ProblemKind.CUT_END])
+def test_beside_the_models_own_recogniser_the_alignment_alone_counts_little(kind: ProblemKind) -> None:
+    (alone,) = confirmed((problem(kind, 1.0, 0.9),), ())
+    assert alone.confidence < 0.5
+    (elsewhere,) = confirmed((problem(kind, 1.0, 0.9),), (problem(kind, 5.0, 0.99),))
+    assert elsewhere == alone
+    (both,) = confirmed((problem(kind, 1.0, 0.9),), (problem(kind, 1.2, 0.4),))
+    assert both.confidence == 0.9
+    (certain,) = confirmed((problem(kind, 1.0, 0.98),), ())
+    assert certain.confidence > 0.5

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training.shipping.ship import SHIPPED_FOLDER
-from training.trainers.options import BUILD_FOLDER
+from training.trainers.options import BUILD_FOLDER, TAKES_FOLDER
 
 _SCRIPTS = Path(__file__).resolve().parents[1]
 _WORTH_STARTING_MINUTES = 0.2
@@ -40,10 +40,12 @@ STAGES = (
     ),
     Stage("f0", 0.04, ("f0",)),
     Stage("tokenizer", 0.13, ("tokenizer",)),
-    Stage("vocoder", 0.32, ("vocoder",)),
-    Stage("flow", 0.20, ("flow",)),
-    Stage("speech_lm", 0.23, ("speech_lm",)),
+    Stage("vocoder", 0.30, ("vocoder",)),
+    Stage("flow", 0.19, ("flow",)),
+    Stage("speech_lm", 0.22, ("speech_lm",)),
 )
+# It learns from takes of the model.
+RECOGNIZER = Stage("recognizer", 0.04, ("recognizer",))
 # A different seed and other speakers make this encoder independent of the model's.
 _SEED_OF_JUDGE = 7
 
@@ -72,26 +74,34 @@ def produce(options: ProductionOptions, run: Run) -> int:
     if status := run([*corpus, "--seed", str(options.seed)]):
         return status
     for stage in STAGES:
-        trained = minutes_trained(options.work, stage.name)
-        minutes = stage.share * options.minutes - trained
-        if trained > 0.0 and minutes < _WORTH_STARTING_MINUTES:
-            continue
-        seed = options.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
-        learn = [train, *stage.arguments, "--corpus", str(options.corpus), "--work", str(options.work)]
-        learn += ["--minutes", f"{minutes:.2f}", "--seed", str(seed), "--device", options.device]
-        if status := run(learn):
+        if (learn := _training(train, stage, options)) and (status := run(learn)):
             return status
     measured = str(options.work / "measured.json")
     folders = ["--work", str(options.work), "--to", str(options.to)]
     evaluate = [str(_SCRIPTS / "evaluate.py"), "--model", str(options.to), "--work", str(options.work)]
+    takes = ["--corpus", str(options.corpus), "--to", str(options.corpus.parent / TAKES_FOLDER)]
     for step in (
+        [train, "ship", *folders],
+        [train, "takes", *takes, "--model", str(options.to), "--seed", str(options.seed)],
+        _training(train, RECOGNIZER, options),
         [train, "ship", *folders],
         [*evaluate, "--json", measured],
         [train, "card", *folders, "--measured", measured],
     ):
-        if status := run(step):
+        if step and (status := run(step)):
             return status
     return 0
+
+
+def _training(train: str, stage: Stage, options: ProductionOptions) -> list[str]:
+    """Return the command that trains a stage for the rest of its share, or an empty list if nothing is left."""
+    trained = minutes_trained(options.work, stage.name)
+    minutes = stage.share * options.minutes - trained
+    if trained > 0.0 and minutes < _WORTH_STARTING_MINUTES:
+        return []
+    seed = options.seed + (_SEED_OF_JUDGE if stage.name == "judge_encoder" else 0)
+    learn = [train, *stage.arguments, "--corpus", str(options.corpus), "--work", str(options.work)]
+    return [*learn, "--minutes", f"{minutes:.2f}", "--seed", str(seed), "--device", options.device]
 
 
 def minutes_trained(work: Path, name: str) -> float:

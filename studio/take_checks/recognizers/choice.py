@@ -8,6 +8,8 @@ from pathlib import Path
 from studio.errors import RecognizerNotFound
 
 AUTO, OFF = "auto", "off"
+# In the folder of a model: a recogniser for its own takes.
+MODEL_RECOGNIZER_FILE = "recognizer.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,15 @@ class AvailableRecognizer:
 
 
 # Part of the program.
+MODEL = "model"
 EMBEDDED = AvailableRecognizer("pocketsphinx", frozenset({"en"}), "pocketsphinx")
+
+
+def recognizer_of_model(folder: Path | None) -> AvailableRecognizer | None:
+    """Return the recogniser for takes of the model in ``folder``, if it has one."""
+    if folder is None or not (folder / MODEL_RECOGNIZER_FILE).is_file():
+        return None
+    return AvailableRecognizer(MODEL, frozenset({"en"}), MODEL, folder)
 
 
 def choose(name: str, language: str, available: tuple[AvailableRecognizer, ...]) -> AvailableRecognizer:

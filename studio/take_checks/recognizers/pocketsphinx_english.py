@@ -12,8 +12,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 from typing import Any
@@ -24,13 +24,12 @@ from studio.errors import RecognizerNotFound
 from studio.take_checks.recognizers.letter_sounds import pronunciation
 from studio.take_checks.recognizers.protocol import (
     SAMPLE_RATE,
-    AlignedUnit,
     HeardUnit,
     Hearing,
     Samples,
     unrecognized_voice,
 )
-from studio.take_checks.units import UNKNOWN
+from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment, SpokenPath, regions, words_in_order
 
 NAME = "pocketsphinx"
 
@@ -116,64 +115,6 @@ _UNRECOGNIZED_SCORE = -5.7
 _LEAST_PROBABILITY = 0.05
 # If not even wide beams reach the end of the text, the audio is another text, or hardly any speech.
 _UNALIGNED_PROBABILITY = 0.97
-_AGREEMENT_FRAMES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Segment:
-    """A part of a decoded recording. ``index`` is that of the expected word, -1 for silence, -2 for free speech."""
-
-    index: int
-    start: int  # frames
-    end: int  # exclusive
-    score: float  # natural logarithm, in total
-
-    @property
-    def frames(self) -> int:
-        return self.end - self.start
-
-
-_SILENCE, _FREE = -1, -2
-
-
-class _Path:
-    """What was probably spoken, in order."""
-
-    def __init__(self) -> None:
-        self._segments: list[tuple[_Segment, float]] = []
-        self._missing: dict[int, float] = {}
-
-    def add(self, segments: Sequence[_Segment], confidence: float = 1.0, missing: Iterable[int] = ()) -> None:
-        """Add segments, and the ``missing`` words among them, that were heard with this ``confidence``."""
-        self._segments += [(each, confidence) for each in segments]
-        self._missing |= dict.fromkeys(missing, confidence)
-
-    def hearing(self, expected: Sequence[str]) -> Hearing:
-        heard: list[HeardUnit] = []
-        aligned: list[AlignedUnit | None] = [None] * len(expected)
-        was_free = False
-        for each, confidence in self._segments:
-            start, end = each.start * _FRAME_SECONDS, each.end * _FRAME_SECONDS
-            if each.index >= 0:
-                heard.append(HeardUnit(expected[each.index], start, end, confidence, each.index))
-                aligned[each.index] = aligned[each.index] or AlignedUnit(start, end, 1.0)
-            elif each.index == _FREE and was_free:
-                heard[-1] = replace(heard[-1], to_seconds=end)
-            elif each.index == _FREE:
-                heard.append(HeardUnit(UNKNOWN, start, end, confidence))
-            was_free = each.index == _FREE
-        before = 0.0
-        for index, unit in enumerate(aligned):
-            if unit is None:
-                after = next((later.from_seconds for later in aligned[index:] if later), None)
-                after = max(before, after if after is not None else self._end_seconds())
-                aligned[index] = AlignedUnit(before, after, 1.0 - self._missing.get(index, 1.0))
-            else:
-                before = unit.to_seconds
-        return Hearing(tuple(heard), tuple(aligned))
-
-    def _end_seconds(self) -> float:
-        return self._segments[-1][0].end * _FRAME_SECONDS if self._segments else 0.0
 
 
 class PocketsphinxEnglish:
@@ -206,7 +147,7 @@ class PocketsphinxEnglish:
         repeating = self._aligned(samples, expected, whole, may_repeat=True)
         strict = self._aligned(samples, expected, whole) if _repeats(repeating) else repeating
         suspicious = _suspicious(repeating)
-        path = _Path()
+        path = SpokenPath(_FRAME_SECONDS)
         for window in _windows(strict, whole):
             for part in _parts(window, suspicious):
                 other = [each for each in repeating if part.start <= each.start < part.stop]
@@ -233,7 +174,7 @@ class PocketsphinxEnglish:
 
     def _aligned(
         self, samples: Samples, expected: Sequence[str], window: _Window, *, may_repeat: bool = False
-    ) -> list[_Segment]:
+    ) -> list[Segment]:
         """Return the alignment of all words of a window, or an empty list if the audio is too short for them.
 
         If they ``may_repeat``, words that are said twice are aligned twice.
@@ -244,7 +185,7 @@ class PocketsphinxEnglish:
             links += [(index + 1, index + 1, _REPEAT_WORD, word) for index, word in enumerate(words)]
         return self._decoded(self._strict, samples, window, links)
 
-    def _freely_aligned(self, samples: Samples, expected: Sequence[str], window: _Window) -> list[_Segment]:
+    def _freely_aligned(self, samples: Samples, expected: Sequence[str], window: _Window) -> list[Segment]:
         """Return the alignment of a window in which words can be skipped, repeated or replaced."""
         words = self._words(self._free, expected[window.first : window.end])
         length = len(words)
@@ -263,7 +204,7 @@ class PocketsphinxEnglish:
 
     def _decoded(
         self, decoder: Any, samples: Samples, window: _Window, links: list[tuple[Any, ...]], *, cmn: str | None = None
-    ) -> list[_Segment]:
+    ) -> list[Segment]:
         """Decode a window with a grammar, of which the first links are those of the words."""
         length = window.end - window.first
         # A search is freed when another one of the same name is added, which must not be the active one.
@@ -275,7 +216,7 @@ class PocketsphinxEnglish:
         heard = [each for each in decoder.seg() or () if each.word != "(NULL)"]
         order = _indices([_plain(each.word) for each in heard], [_plain(link[3]) for link in links[:length]])
         return [
-            _Segment(
+            Segment(
                 index + window.first if index >= 0 else index,
                 each.start_frame + window.start,
                 each.end_frame + 1 + window.start,
@@ -307,7 +248,7 @@ class _Window:
     end: int
     start: int  # frames
     stop: int
-    segments: tuple[_Segment, ...]
+    segments: tuple[Segment, ...]
 
 
 def _open_decoder(**settings: object) -> Any:
@@ -362,7 +303,7 @@ def _indices(heard: list[str], words: list[str]) -> list[int]:
         }
     order = iter(min(((cost + _jump(len(words) - last), path) for last, (cost, path) in best.items()))[1])
     return [
-        next(order) if word in places else _FREE if word.startswith("[") and word not in _SILENCES else _SILENCE
+        next(order) if word in places else SPEECH if word.startswith("[") and word not in _SILENCES else SILENCE
         for word in heard
     ]
 
@@ -372,18 +313,18 @@ def _jump(step: int) -> float:
     return 0.0 if step == 1 else 1.0 + 0.01 * abs(step - 1)
 
 
-def _median_score(segments: Sequence[_Segment]) -> float:
+def _median_score(segments: Sequence[Segment]) -> float:
     """Return the median of the words' scores for each frame."""
     scores = [each.score / each.frames for each in segments if each.index >= 0]
     return median(scores) if scores else _WORST_USUAL
 
 
-def _usual(segments: Sequence[_Segment]) -> float:
+def _usual(segments: Sequence[Segment]) -> float:
     """Return the score for each frame below which a word of this take is suspicious."""
     return max(_WORST_USUAL, _median_score(segments) - _USUAL_SPREAD)
 
 
-def _suspicious(segments: Sequence[_Segment]) -> set[int]:
+def _suspicious(segments: Sequence[Segment]) -> set[int]:
     """Return the expected words that fit badly, and those beside a silence that is not one. All if none is aligned."""
     if not segments:
         return {0}
@@ -397,17 +338,17 @@ def _suspicious(segments: Sequence[_Segment]) -> set[int]:
     return found
 
 
-def _windows(aligned: Sequence[_Segment], whole: _Window) -> list[_Window]:
+def _windows(aligned: Sequence[Segment], whole: _Window) -> list[_Window]:
     """Return windows of at most about 60 words that end in silence."""
     if not aligned:
         return [whole]
     windows: list[_Window] = []
-    held: list[_Segment] = []
+    held: list[Segment] = []
     first = 0
     for each in aligned:
         held.append(each)
         num_words = sum(segment.index >= 0 for segment in held)
-        if each.index == _SILENCE and num_words >= _LONGEST_WINDOW_WORDS:
+        if each.index == SILENCE and num_words >= _LONGEST_WINDOW_WORDS:
             windows.append(_Window(first, first + num_words, held[0].start, each.end, tuple(held)))
             first, held = first + num_words, []
     if held:
@@ -426,7 +367,7 @@ def _parts(window: _Window, suspicious: set[int]) -> list[_Window]:
     if not window.segments or not doubtful or len(doubtful) == window.end - window.first:
         return [window]
     parts: list[_Window] = []
-    held: list[_Segment] = []
+    held: list[Segment] = []
     first = index = window.first
     for each in window.segments:
         if each.index >= 0:
@@ -439,17 +380,17 @@ def _parts(window: _Window, suspicious: set[int]) -> list[_Window]:
     return parts
 
 
-def _repeats(segments: Sequence[_Segment]) -> bool:
+def _repeats(segments: Sequence[Segment]) -> bool:
     words = [each.index for each in segments if each.index >= 0]
     return len(set(words)) < len(words)
 
 
-def _is_understood(free: Sequence[_Segment]) -> bool:
+def _is_understood(free: Sequence[Segment]) -> bool:
     """Return whether freely chosen phones fit the recording."""
     return not free or sum(each.score for each in free) / sum(each.frames for each in free) >= _UNRECOGNIZED_SCORE
 
 
-def _merge(window: _Window, free: Sequence[_Segment], path: _Path) -> None:
+def _merge(window: _Window, free: Sequence[Segment], path: SpokenPath) -> None:
     """Add the segments of ``window`` to ``path``: the free alignment where it is the more probable one."""
     strict = window.segments
     if not free:
@@ -457,45 +398,26 @@ def _merge(window: _Window, free: Sequence[_Segment], path: _Path) -> None:
         return
     # Free phones always fit better than words, especially in a voice that the acoustic model does not know.
     free_frame_cost = min(_MOST_FREE_FRAME_COST, max(_LEAST_FREE_FRAME_COST, _FREE_OFFSET - _median_score(strict)))
-    for usual, other in _regions(strict, free):
+    for usual, other in regions(strict, free, _FRAME_SECONDS):
         missing = ({each.index for each in usual} if strict else set(range(window.first, window.end))) - {
             each.index for each in other
         }
         ratio = sum(each.score for each in other) - sum(each.score for each in usual)
-        free_frames = sum(each.frames for each in other if each.index == _FREE)
+        free_frames = sum(each.frames for each in other if each.index == SPEECH)
         ratio -= free_frame_cost * free_frames
-        is_repetition = not missing - {_SILENCE} and not free_frames
+        is_repetition = not missing - {SILENCE} and not free_frames
         probability = _UNALIGNED_PROBABILITY
         if strict and is_repetition:
             probability = _probability(ratio, _repeated_middle(strict), _REPEATED_WIDTH)
         elif strict:
             probability = _probability(ratio, _RATIO_MIDDLE, _RATIO_WIDTH)
-        if _order(usual) == _order(other) or probability < _LEAST_PROBABILITY:
+        if words_in_order(usual) == words_in_order(other) or probability < _LEAST_PROBABILITY:
             path.add(usual)
         else:
-            path.add(other, probability, missing - {_SILENCE, _FREE})
+            path.add(other, probability, missing - {SILENCE, SPEECH})
 
 
-def _regions(
-    strict: Sequence[_Segment], free: Sequence[_Segment]
-) -> Iterator[tuple[Sequence[_Segment], Sequence[_Segment]]]:
-    """Yield the parts of both passes: words on which they agree, and the parts between these."""
-    strict_from = free_from = 0
-    for index, each in enumerate(strict):
-        same = next((other for other in range(free_from, len(free)) if _agree(each, free[other])), None)
-        if same is None:
-            continue
-        yield strict[strict_from:index], free[free_from:same]
-        yield strict[index : index + 1], free[same : same + 1]
-        strict_from, free_from = index + 1, same + 1
-    yield strict[strict_from:], free[free_from:]
-
-
-def _order(segments: Sequence[_Segment]) -> list[int]:
-    return [each.index for each in segments if each.index != _SILENCE]
-
-
-def _repeated_middle(segments: Sequence[_Segment]) -> float:
+def _repeated_middle(segments: Sequence[Segment]) -> float:
     """Return the ratio at which a repetition is as probable as a false alarm in a voice with these scores."""
     more = _REPEATED_SLOPE * max(0.0, _REPEATED_FIT - _median_score(segments))
     return min(_MOST_REPEATED_MIDDLE, _REPEATED_MIDDLE + more)
@@ -503,11 +425,3 @@ def _repeated_middle(segments: Sequence[_Segment]) -> float:
 
 def _probability(ratio: float, middle: float, width: float) -> float:
     return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (middle - ratio) / width))))
-
-
-def _agree(first: _Segment, second: _Segment) -> bool:
-    return (
-        first.index == second.index >= 0
-        and abs(first.start - second.start) <= _AGREEMENT_FRAMES
-        and abs(first.end - second.end) <= _AGREEMENT_FRAMES
-    )

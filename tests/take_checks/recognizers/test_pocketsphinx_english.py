@@ -26,7 +26,8 @@ from studio.take_checks.units import spoken_units
 pytest.importorskip("pocketsphinx", reason="there are no wheels for this version of Python")
 
 from studio.take_checks.recognizers.letter_sounds import pronunciation
-from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish, _Segment
+from studio.take_checks.recognizers.pocketsphinx_english import PocketsphinxEnglish
+from studio.take_checks.recognizers.segments import Segment
 
 VOICES = ["Ada", "Angus", "Miles"]
 
@@ -167,8 +168,8 @@ def test_only_words_near_a_fault_are_aligned_freely(monkeypatch: pytest.MonkeyPa
 def test_a_voice_that_fits_less_well_needs_clearer_repetitions(
     monkeypatch: pytest.MonkeyPatch, frame_score: float, is_found: bool
 ) -> None:
-    words = [_Segment(index, 300 * index, 300 * (index + 1), 300 * frame_score) for index in range(5)]
-    unclear = _Segment(2, 840, 900, 60 * frame_score - 150.0)
+    words = [Segment(index, 300 * index, 300 * (index + 1), 300 * frame_score) for index in range(5)]
+    unclear = Segment(2, 840, 900, 60 * frame_score - 150.0)
     words[1:3] = replace(words[1], end=840), unclear
     again = replace(unclear, index=1, end=870, score=0.0), replace(unclear, start=870, score=unclear.score + 18.0)
     freely = [*words[:2], *again, *words[3:]]

@@ -16,17 +16,19 @@ from random_models.reference_sizes import CheckpointPlan, preceding_flow
 from random_models.tensor_shapes import TIED_HEAD, TIED_TABLE
 from studio.model.config import PromptMelConfig, VocoderConfig
 from studio.model.generations import COSYVOICE3
+from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from training.corpus.styles import DELIVERY_OF_STYLE
 from training.shipping.half_precision import write_halved_onnx, write_halved_tensors
 from training.shipping.instructions import write_presets
 from training.shipping.text_vocabulary import copy_text_vocabulary, num_base_text_tokens
 from training.trainers.flow import official_flow
 from training.trainers.options import TrainingFailed
+from training.trainers.recognizer_onnx import write_rounded_onnx
 from training.trainers.speech_lm import VOCABULARY_FOLDER, official_speech_lm
 from training.trainers.vocoder import load_trained
 from training.trainers.vocoder_weights import official_tensors
 
-LARGEST_BYTES = 40_000_000
+LARGEST_BYTES = 42_000_000
 _TEXT_FOLDER = "CosyVoice-BlankEN"
 _SPEECH_TOKENIZER = COSYVOICE3.speech_tokenizer_file
 _SPEAKER_ENCODER = "campplus.onnx"
@@ -82,6 +84,9 @@ def write_model_folder(work: Path, folder: Path) -> int:
     write_halved_tensors(folder / "hift.pt", trained.vocoder)
     write_halved_onnx(_existing(work / "tokenizer.onnx"), folder / _SPEECH_TOKENIZER)
     write_halved_onnx(_existing(work / "speaker_encoder.onnx"), folder / _SPEAKER_ENCODER)
+    recognizer = work / "recognizer.onnx"
+    if recognizer.is_file():  # it is trained with takes of the folder without it
+        write_rounded_onnx(recognizer, folder / MODEL_RECOGNIZER_FILE)
     write_presets(folder, DELIVERY_OF_STYLE.keys())
     num_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     if num_bytes > LARGEST_BYTES:

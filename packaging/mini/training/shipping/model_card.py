@@ -23,6 +23,7 @@ _NETWORKS = {
     "hift.pt": "vocoder: mel spectrogram to sound, pitch predictor included",
     "speech_tokenizer_v3.onnx": "speech tokenizer: a prompt's sound to speech tokens",
     "campplus.onnx": "speaker encoder: a prompt's sound to who speaks",
+    "recognizer.onnx": "recogniser for checks of takes: sound to phones",
 }
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from studio.text.respellings import Respellings, words_of
-from training.corpus.phones import SILENCE, VOWELS, of_radio
+from training.corpus.phones import NUMBER_OF_LABEL, SILENCE, VOWELS, of_radio
 from training.corpus.tokens import labels_of, shipped_pairs
-from training.corpus.utterance import IntArray
+from training.corpus.utterance import IntArray, LabelArray
 from training.shipping.respellings import PHONE_OF_LETTER
 
 _OTHER_KIND = 1.6  # cost of a vowel for a consonant; a vowel for another vowel costs half as much
@@ -24,6 +24,27 @@ _LEFT_OUT = 1.0
 _UNKNOWN = -1  # a phone of a word that is not in the dictionary; all phones have the same cost
 _TO_UNKNOWN = 0.5
 _IS_VOWEL = np.array([label in VOWELS for label in range(256)])
+UNKNOWN_PHONE = -100  # torch ignores such targets
+_NUMBER_OF_LETTER = {letter: number for number, letter in enumerate(PHONE_OF_LETTER, 1)}
+# Share of wrong or missing sounds from which a word counts as misread.
+_MISREAD, _MISSING = 0.3, 0.4
+# Consonants that may replace each other, depending on the accent; a vowel may replace any other.
+_ALIKE = (
+    "t d dx q th",
+    "s z",
+    "r rr er ac ax eu",
+    "f v",
+    "th dh d",
+    "sh zh ch jh",
+    "n ng m",
+    "w uw uh",
+    "y iy ih",
+    "l ax",
+)
+_SOUNDS_LIKE = np.eye(256, dtype=np.bool_)
+for _group in _ALIKE:
+    _numbers = [NUMBER_OF_LABEL[name] for name in _group.split()]
+    _SOUNDS_LIKE[np.ix_(_numbers, _numbers)] = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +75,45 @@ def read_along(spoken: str, tokens: IntArray, respellings: Respellings) -> Readi
     part = np.where(is_silent & (run_of >= 0), 1.0, part)
     # A token counts as its last phone.
     return Reading(words, word[1::2], part[1::2].astype(np.float32))
+
+
+def phones_along(spoken: str, labels: LabelArray, respellings: Respellings) -> npt.NDArray[np.int64]:
+    """Return for each of ``labels`` (half-frames,) the phone of the dictionary that is spoken: its place in
+    ``LETTER_OF_PHONE`` + 1, 0 for silence, or ``UNKNOWN_PHONE``.
+
+    Phones are unknown in words that are missing in the dictionary, or that are spoken as other words.
+    """
+    words = [spoken[begin:end] for begin, end in words_of(spoken)]
+    sounds, owners, _ = _sounds_of(words, respellings)
+    letters = np.concatenate([np.zeros(0, np.int64), *(_letters_of(word, respellings) for word in words)])
+    starts = np.flatnonzero(np.diff(labels.astype(np.int64), prepend=-1))
+    heard = starts[labels[starts] != SILENCE]
+    if not len(sounds) or not len(heard):
+        return np.where(labels == SILENCE, 0, UNKNOWN_PHONE)
+    sound_of = _aligned(labels[heard].astype(np.int64), sounds)
+    spoken_label, wanted = labels[heard], sounds[sound_of]
+    is_vowel, wants_vowel = _IS_VOWEL[spoken_label], _IS_VOWEL[wanted % 256]
+    is_other = ~_SOUNDS_LIKE[spoken_label, wanted % 256] & ~(is_vowel & wants_vowel)
+    lengths = np.diff(np.append(heard, len(labels)))
+    owner = owners[sound_of]
+    wrong = np.bincount(owner, is_other, len(words)) / np.maximum(1, np.bincount(owner, minlength=len(words)))
+    # Words with sounds that nothing resembles are misread, or the alignment is.
+    missing = np.bincount(owners, minlength=len(words)) - np.bincount(owners[np.unique(sound_of)], minlength=len(words))
+    is_misread = (wrong > _MISREAD) | (missing > _MISSING * np.bincount(owners, minlength=len(words)))
+    phone = np.where(is_other | is_misread[owner] | (wanted == _UNKNOWN), UNKNOWN_PHONE, letters[sound_of])
+    phones = np.full(len(labels), UNKNOWN_PHONE, np.int64)
+    phones[heard[0] :] = np.repeat(phone, lengths)
+    phones[labels == SILENCE] = 0
+    return phones
+
+
+def _letters_of(word: str, respellings: Respellings) -> npt.NDArray[np.int64]:
+    """Return for each of the word's labels (as in ``_sounds_of``) the number of its phone."""
+    numbers: list[int] = []
+    for letter in respellings.spelled(word):
+        phone = PHONE_OF_LETTER.get(letter)
+        numbers += [_NUMBER_OF_LETTER[letter]] * len(of_radio(_radio_name(phone))) if phone else [UNKNOWN_PHONE]
+    return np.array(numbers, np.int64)
 
 
 def _sounds_of(

@@ -73,7 +73,7 @@ class TokenizerPieces:
             length = len(own_pairs)
             pairs[row, :length], colours[row, :length], lengths[row] = own_pairs, own_colours, length
         heard = torch.from_numpy(samples)
-        spoiler = _Spoiler(random) if is_spoiled else None
+        spoiler = Spoiler(random) if is_spoiled else None
         at_16k = to_16k(heard, wanted * _SAMPLES_PER_TOKEN_16K, spoiler)
         return TokenizerBatch(
             whisper_log_mel(at_16k),
@@ -100,7 +100,7 @@ def clip_colours(corpus: Corpus, index: int) -> npt.NDArray[np.int32]:
     return colours_of(f0_hz, median_f0_hz=float(np.median(voiced)) if len(voiced) else 1.0, style=style)
 
 
-def to_16k(samples: torch.Tensor, num_samples: int, spoiler: _Spoiler | None = None) -> torch.Tensor:
+def to_16k(samples: torch.Tensor, num_samples: int, spoiler: Spoiler | None = None) -> torch.Tensor:
     """Return (batch, num_samples) at 16 kHz of ``samples`` (batch, n) at 24 kHz, at the resulting speed."""
     length = samples.shape[1]
     spectrum = torch.fft.rfft(samples)
@@ -115,7 +115,7 @@ def to_16k(samples: torch.Tensor, num_samples: int, spoiler: _Spoiler | None = N
     return heard * (num_samples / length)
 
 
-class _Spoiler:
+class Spoiler:
     """Apply a random microphone, room, noise and level to the spectrum of each recording in a batch."""
 
     def __init__(self, random: np.random.Generator) -> None:

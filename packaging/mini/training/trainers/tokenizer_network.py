@@ -17,10 +17,10 @@ FRAMES_PER_TOKEN = 4
 NORM_EPSILON = 1e-6
 
 
-class SpeechTokenizerNetwork(nn.Module):
-    """The default sizes have 1.9 M weights."""
+class ListeningNetwork(nn.Module):
+    """The layers that the speech tokenizer and the recogniser have in common."""
 
-    def __init__(self, labels: PairLabels, *, width: int = 256, num_blocks: int = 5, front_width: int = 192) -> None:
+    def __init__(self, *, width: int, num_blocks: int, front_width: int) -> None:
         super().__init__()
         self.front = nn.Conv1d(MEL_BINS, front_width, 5, stride=2, padding=2)
         self.halving = nn.Conv1d(front_width, width, 5, stride=2, padding=2)
@@ -28,24 +28,12 @@ class SpeechTokenizerNetwork(nn.Module):
         self.clip = nn.Linear(width, width)
         self.clip_after = num_blocks // 2
         self.norm = nn.Parameter(torch.ones(width))
-        self.heads = FactoredTable(labels, width)
-        self.pair_bias = nn.Parameter(torch.zeros(NUM_PAIRS))
-        self.colour_bias = nn.Parameter(torch.zeros(NUM_COLOURS))
 
-    def forward(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return scores of pairs (batch, tokens, 729) and colours (batch, tokens, 9) of ``log_mel`` (batch, 128,
-        frames).
+    def hidden(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the features (batch, tokens, width) of ``log_mel`` (batch, 128, frames).
 
         Frames beyond ``lengths`` (batch,) are ignored. There are ceil(frames / 4) tokens.
         """
-        hidden = self.hidden(log_mel, lengths)
-        return (
-            F.linear(hidden, self.heads.pairs(), self.pair_bias),
-            F.linear(hidden, self.heads.colour, self.colour_bias),
-        )
-
-    def hidden(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the features (batch, tokens, width)."""
         is_sound = torch.arange(log_mel.shape[2], device=log_mel.device)[None] < lengths[:, None]
         mask = is_sound[:, None].to(log_mel.dtype)
         mean = (log_mel * mask).sum(dim=2, keepdim=True) / mask.sum(dim=2, keepdim=True)
@@ -58,6 +46,24 @@ class SpeechTokenizerNetwork(nn.Module):
                 x = x + self.clip(whole)
             x = block(x * token_mask)
         return rms_norm(x, self.norm)
+
+
+class SpeechTokenizerNetwork(ListeningNetwork):
+    """The default sizes have 1.9 M weights."""
+
+    def __init__(self, labels: PairLabels, *, width: int = 256, num_blocks: int = 5, front_width: int = 192) -> None:
+        super().__init__(width=width, num_blocks=num_blocks, front_width=front_width)
+        self.heads = FactoredTable(labels, width)
+        self.pair_bias = nn.Parameter(torch.zeros(NUM_PAIRS))
+        self.colour_bias = nn.Parameter(torch.zeros(NUM_COLOURS))
+
+    def forward(self, log_mel: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return scores of pairs (batch, tokens, 729) and colours (batch, tokens, 9); see ``hidden``."""
+        hidden = self.hidden(log_mel, lengths)
+        return (
+            F.linear(hidden, self.heads.pairs(), self.pair_bias),
+            F.linear(hidden, self.heads.colour, self.colour_bias),
+        )
 
 
 class Block(nn.Module):

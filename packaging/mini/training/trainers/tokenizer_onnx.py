@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from torch import nn
 
 from training.trainers.factored import NUM_PAIRS
-from training.trainers.tokenizer_network import FRAMES_PER_TOKEN, MEL_BINS, NORM_EPSILON, Block, SpeechTokenizerNetwork
+from training.trainers.tokenizer_network import (
+    FRAMES_PER_TOKEN,
+    MEL_BINS,
+    NORM_EPSILON,
+    Block,
+    ListeningNetwork,
+    SpeechTokenizerNetwork,
+)
 
 _OPERATOR_SET, _IR_VERSION = 13, 8
 _FAR = 2**31 - 1
@@ -25,7 +32,21 @@ def write_tokenizer_onnx(network: SpeechTokenizerNetwork, path: Path) -> None:
     """Return a graph from ``feats`` (1, 128, T) float32 and ``feats_length`` (1,) int32 to ``indices`` (1, ceil(T / 4))
     int32 (specification D1).
     """
-    graph = _Graph()
+    graph = OnnxGraph()
+    x = add_hidden(graph, network)
+    pairs = _argmax(graph, add_linear(graph, x, network.heads.pairs(), network.pair_bias))
+    colours = _argmax(graph, add_linear(graph, x, network.heads.colour, network.colour_bias))
+    packed = graph.add("Add", pairs, graph.add("Mul", colours, graph.integers(NUM_PAIRS)))
+    graph.nodes.append(helper.make_node("Cast", [packed], ["indices"], to=TensorProto.INT32))
+    graph.write(
+        path,
+        name="speech_tokenizer",
+        output=helper.make_tensor_value_info("indices", TensorProto.INT32, [1, "tokens"]),
+    )
+
+
+def add_hidden(graph: OnnxGraph, network: ListeningNetwork) -> str:
+    """Add ``ListeningNetwork.hidden`` of the inputs ``feats`` and ``feats_length``."""
     mask = _sound_mask(graph)
     masked = graph.add("Mul", "feats", mask)
     total = graph.add("ReduceSum", masked, graph.integers(2), keepdims=1)
@@ -39,17 +60,12 @@ def write_tokenizer_onnx(network: SpeechTokenizerNetwork, path: Path) -> None:
         if index == network.clip_after:
             heard = graph.add("ReduceSum", graph.add("Mul", x, token_mask), graph.integers(1), keepdims=1)
             whole = graph.add("Div", heard, graph.add("ReduceSum", token_mask, keepdims=1))
-            x = graph.add("Add", x, _linear(graph, whole, network.clip.weight, network.clip.bias))
+            x = graph.add("Add", x, add_linear(graph, whole, network.clip.weight, network.clip.bias))
         x = _block(graph, graph.add("Mul", x, token_mask), block)
-    x = _rms_norm(graph, x, network.norm)
-    pairs = _argmax(graph, _linear(graph, x, network.heads.pairs(), network.pair_bias))
-    colours = _argmax(graph, _linear(graph, x, network.heads.colour, network.colour_bias))
-    packed = graph.add("Add", pairs, graph.add("Mul", colours, graph.integers(NUM_PAIRS)))
-    graph.nodes.append(helper.make_node("Cast", [packed], ["indices"], to=TensorProto.INT32))
-    graph.write(path)
+    return _rms_norm(graph, x, network.norm)
 
 
-def _sound_mask(graph: _Graph) -> str:
+def _sound_mask(graph: OnnxGraph) -> str:
     """Add a mask (frames,): 1 for valid frames, 0 beyond the length."""
     frames = graph.add("Gather", graph.add("Shape", "feats"), graph.constant(np.array(2)))
     positions = graph.add("Range", graph.constant(np.array(0)), frames, graph.constant(np.array(1)))
@@ -57,18 +73,18 @@ def _sound_mask(graph: _Graph) -> str:
     return graph.add("Cast", graph.add("Less", positions, length), to=TensorProto.FLOAT)
 
 
-def _every(graph: _Graph, mask: str, step: int) -> str:
+def _every(graph: OnnxGraph, mask: str, step: int) -> str:
     return graph.add("Slice", mask, *map(graph.integers, (0, _FAR, 0, step)))
 
 
-def _block(graph: _Graph, x: str, block: Block) -> str:
+def _block(graph: OnnxGraph, x: str, block: Block) -> str:
     around = _convolution(graph, graph.add("Transpose", x, perm=[0, 2, 1]), block.around)
     normed = _rms_norm(graph, graph.add("Transpose", around, perm=[0, 2, 1]), block.norm)
-    hidden = _silu(graph, _linear(graph, normed, block.into.weight, block.into.bias))
-    return graph.add("Add", x, _linear(graph, hidden, block.out_of.weight, block.out_of.bias))
+    hidden = _silu(graph, add_linear(graph, normed, block.into.weight, block.into.bias))
+    return graph.add("Add", x, add_linear(graph, hidden, block.out_of.weight, block.out_of.bias))
 
 
-def _convolution(graph: _Graph, x: str, layer: nn.Conv1d) -> str:
+def _convolution(graph: OnnxGraph, x: str, layer: nn.Conv1d) -> str:
     assert layer.bias is not None
     return graph.add(
         "Conv",
@@ -82,25 +98,25 @@ def _convolution(graph: _Graph, x: str, layer: nn.Conv1d) -> str:
     )
 
 
-def _linear(graph: _Graph, x: str, weight: torch.Tensor, bias: torch.Tensor) -> str:
+def add_linear(graph: OnnxGraph, x: str, weight: torch.Tensor, bias: torch.Tensor) -> str:
     return graph.add("Add", graph.add("MatMul", x, graph.weight(weight.t())), graph.weight(bias))
 
 
-def _rms_norm(graph: _Graph, x: str, weight: torch.Tensor) -> str:
+def _rms_norm(graph: OnnxGraph, x: str, weight: torch.Tensor) -> str:
     power = graph.add("ReduceMean", graph.add("Mul", x, x), axes=[-1], keepdims=1)
     size = graph.add("Sqrt", graph.add("Add", power, graph.constant(np.array(NORM_EPSILON, np.float32))))
     return graph.add("Mul", graph.add("Div", x, size), graph.weight(weight))
 
 
-def _silu(graph: _Graph, x: str) -> str:
+def _silu(graph: OnnxGraph, x: str) -> str:
     return graph.add("Mul", x, graph.add("Sigmoid", x))
 
 
-def _argmax(graph: _Graph, scores: str) -> str:
+def _argmax(graph: OnnxGraph, scores: str) -> str:
     return graph.add("ArgMax", scores, axis=-1, keepdims=0)
 
 
-class _Graph:
+class OnnxGraph:
     """Nodes in order. Results and constants are named by number."""
 
     def __init__(self) -> None:
@@ -125,19 +141,21 @@ class _Graph:
         self._constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, *, name: str, output: ValueInfoProto, metadata: dict[str, str] | None = None) -> None:
         graph = helper.make_graph(
             self.nodes,
-            "speech_tokenizer",
+            name,
             [
                 helper.make_tensor_value_info("feats", TensorProto.FLOAT, [1, MEL_BINS, "frames"]),
                 helper.make_tensor_value_info("feats_length", TensorProto.INT32, [1]),
             ],
-            [helper.make_tensor_value_info("indices", TensorProto.INT32, [1, "tokens"])],
+            [output],
             self._constants,
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPERATOR_SET)])
         model.ir_version = _IR_VERSION
+        if metadata:
+            helper.set_model_props(model, metadata)
         onnx.checker.check_model(model)
         beside = path.with_name(f"{path.name}.part")
         beside.write_bytes(model.SerializeToString())

@@ -1,0 +1,147 @@
+"""The recogniser of a model folder, ``recognizer.onnx``: the phones of a take, compared with those of its text.
+
+The network gives the probability of each phone for every 20 ms. ``phone_paths.py`` finds the words; the likelihood ratio
+of a path with a fault and the path without one determines the confidence. Pronunciations are those that the model itself
+reads: ``respellings.txt``.
+
+Decision: it is used for takes of its own model only. Reason: it has learned the voices that the model can have; of other
+recordings, the larger recognisers and pocketsphinx know more.
+Decision: no language model. Reason: it would repair the errors that a check looks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from studio.audio.waveform import Waveform
+from studio.errors import DamagedModelFile, RecognizerNotFound
+from studio.model.onnx_networks import ort_errors
+from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
+from studio.take_checks.recognizers.letter_sounds import pronunciation
+from studio.take_checks.recognizers.phone_paths import FloatArray, search_long
+from studio.take_checks.recognizers.protocol import SAMPLE_RATE, HeardUnit, Hearing, Samples, unrecognized_voice
+from studio.take_checks.recognizers.segments import SILENCE, SPEECH, Segment, SpokenPath, regions, words_in_order
+from studio.take_checks.recognizers.session import open_recognizer_session
+from studio.take_checks.recognizers.windows import windows
+from studio.text.respellings import RESPELLINGS_FILE, Respellings
+from studio.voices.features import whisper_log_mel
+
+FRAME_SECONDS = 0.02
+_HOP_SAMPLES = 160  # of the features
+_STEP_SAMPLES = 4 * _HOP_SAMPLES  # two frames
+_LEAST_SAMPLES = 1600
+
+# Logarithmic likelihood ratio at which a fault is as probable as a false alarm, and the width of the transition. One
+# sound that is spoken unclearly looks like other speech within its word, but not like a word that is skipped or repeated.
+_SKIPPED, _CUT_START, _CUT_END = (6.0, 2.5), (11.0, 2.5), (6.0, 2.5)
+_REMAINS, _OTHER = (14.0, 2.5), (33.0, 4.0)
+# Shorter speech is what remains of a word, rather than another word.
+_REMAINS_FRAMES = 8
+_LEAST_PROBABILITY = 0.05
+# Mean logarithm of the most probable phone; below this, the network does not know the voice.
+_UNRECOGNIZED_SCORE = -1.2
+
+
+class ModelPhones:
+    """See ``Recognizer``. Raise ``DamagedModelFile`` if the folder has no usable network."""
+
+    languages = frozenset({"en"})
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self._session = open_recognizer_session(folder / MODEL_RECOGNIZER_FILE)
+        self._inputs = [each.name for each in self._session.get_inputs()]
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        pairs = [each.split(":") for each in metadata.get("phones", "").split()]
+        if len(self._inputs) != 2 or not pairs or any(len(pair) != 2 for pair in pairs):
+            raise self._wrong_network()
+        self._number_of_letter = {letter: number for number, (letter, _) in enumerate(pairs, 1)}
+        self._number_of_phone = {phone: number for number, (_, phone) in enumerate(pairs, 1)}
+        self._phone_of_letter = dict(pairs)
+        self._num_phones = 1 + len(pairs)
+        path = next(folder.glob(f"*/{RESPELLINGS_FILE}"), folder / RESPELLINGS_FILE)
+        self._respellings = Respellings.read(path)
+
+    def hear(self, samples: Samples, expected: Sequence[str], language: str) -> Hearing:  # noqa: ARG002
+        if not expected or len(samples) < _LEAST_SAMPLES:
+            return Hearing(())
+        scores = self.log_probabilities(samples)
+        if float(scores.max(axis=1).mean()) < _UNRECOGNIZED_SCORE:
+            raise unrecognized_voice()
+        paths = search_long(scores, [self.phones(word) for word in expected])
+        path = SpokenPath(FRAME_SECONDS)
+        for usual, other in regions(paths.strict, paths.free, FRAME_SECONDS):
+            probability = _probability(usual, other, len(scores))
+            if words_in_order(usual) == words_in_order(other) or probability < _LEAST_PROBABILITY:
+                path.add(usual)
+            else:
+                missing = {each.index for each in usual} - {each.index for each in other}
+                path.add(other, probability, missing - {SILENCE, SPEECH})
+        return path.hearing(expected)
+
+    def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
+        raise RecognizerNotFound(
+            "The recogniser of a model only compares takes with their text.",
+            remedy="Install a speech recogniser. `timbre models list` shows the languages of each.",
+        )
+
+    def log_probabilities(self, samples: Samples) -> FloatArray:
+        """Return (frames, phones)."""
+        parts = []
+        for _, part in windows(samples, step_samples=_STEP_SAMPLES):
+            num_steps = max(1, len(part) // _STEP_SAMPLES)
+            padded = np.pad(part, (0, max(0, _LEAST_SAMPLES - len(part))))
+            features = whisper_log_mel(Waveform(padded, SAMPLE_RATE))[None]
+            length = np.array([features.shape[2]], np.int32)
+            try:
+                (found,) = self._session.run(None, dict(zip(self._inputs, (features, length), strict=True)))
+            except ort_errors.InvalidArgument as error:
+                raise self._wrong_network() from error
+            if found.ndim != 3 or found.shape[2] != self._num_phones:
+                raise self._wrong_network()
+            parts.append(found[0, : 2 * num_steps])
+        joined: FloatArray = np.concatenate(parts)
+        return joined
+
+    def phones(self, word: str) -> list[int]:
+        """Return the numbers of the phones of ``word``."""
+        letters = self._respellings.of_word.get(word)
+        if letters and (known := [self._number_of_letter[each] for each in letters if each in self._number_of_letter]):
+            return known
+        spelled = pronunciation(word or "a", self._lookup).split()
+        return [self._number_of_phone[each] for each in spelled if each in self._number_of_phone] or [1]
+
+    def _lookup(self, word: str) -> str | None:
+        letters = self._respellings.of_word.get(word)
+        return None if letters is None else " ".join(self._phone_of_letter[each] for each in letters)
+
+    @staticmethod
+    def _wrong_network() -> DamagedModelFile:
+        return DamagedModelFile(
+            "{file} does not contain the network that its name indicates.",
+            remedy="The folder mixes files of different models: download the model again.",
+            file=MODEL_RECOGNIZER_FILE,
+        )
+
+
+def _probability(usual: Sequence[Segment], other: Sequence[Segment], num_frames: int) -> float:
+    """Return the probability that ``other`` was spoken in a recording of ``num_frames``, in place of ``usual``."""
+    ratio = sum(each.score for each in other) - sum(each.score for each in usual)
+    expected, heard = words_in_order(usual), words_in_order(other)
+    missing = set(expected) - set(heard)
+    speech = [each for each in other if each.index == SPEECH]
+    if not speech and set(heard) <= set(expected):
+        middle, width = _SKIPPED
+    elif missing and speech and speech[-1].end == num_frames:
+        middle, width = _CUT_END
+    elif missing and speech and speech[0].start == 0:
+        middle, width = _CUT_START
+    elif missing and sum(each.frames for each in speech) < _REMAINS_FRAMES:
+        middle, width = _REMAINS
+    else:
+        middle, width = _OTHER
+    return 1.0 / (1.0 + math.exp(max(-50.0, min(50.0, (middle - ratio) / width))))
