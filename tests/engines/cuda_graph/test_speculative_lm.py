@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -22,6 +23,7 @@ from samplers import ForcedSampler, GreedySampler
 from speech_lm_cases import LINE, RecordingSampler, random_network, small_config
 from test_dspark import FIRST, write_proposer
 
+from studio.engines.cuda_graph.captured_graph import CapturedGraph
 from studio.engines.cuda_graph.drafters import SuccessorDrafter, TrainedDrafter
 from studio.engines.cuda_graph.speculative_lm import LineVerifier, SpeculativeGraphSpeechLM, VerifiedLine
 from studio.engines.cuda_graph.verification_step import NO_PROPOSAL, Drafter, LineSampler
@@ -251,6 +253,22 @@ def test_line_that_others_join_continues_in_their_steps(
     assert count.num_steps > 0, "a later single line is verified again"
 
 
+def test_lines_on_several_threads_equal_single_lines(speech_lm: TorchSpeechLM) -> None:
+    """They begin and end at different times, so that some are verified, some share steps, and some do both."""
+    graph = successive(speech_lm)
+    requests = [replace(REQUEST, min_tokens=9 * seed, max_tokens=9 * seed) for seed in range(1, 13)]
+
+    def speak(lm: Any, seed: int) -> list[int]:
+        sampler = GreedySampler() if seed % 5 == 4 else sampler_of(speech_lm, seed)
+        return list(lm.generate(requests[seed], sampler))
+
+    wanted = [speak(speech_lm, seed) for seed in range(len(requests))]
+    with ThreadPoolExecutor(3) as pool:
+        made = list(pool.map(lambda seed: speak(graph, seed), range(len(requests))))
+    assert made == wanted
+    assert not graph._speaking.locked()
+
+
 def test_closed_line_frees_its_memory(speech_lm: TorchSpeechLM) -> None:
     graph = successive(speech_lm)
     wanted = list(speech_lm.generate(REQUEST, sampler_of(speech_lm, 1)))
@@ -295,6 +313,34 @@ def test_other_steps_are_used_without_memory_room_or_prompt(
     monkeypatch.setattr(LineVerifier, "__init__", no_memory)
     wanted = list(speech_lm.generate(REQUEST, sampler_of(speech_lm, 2)))
     assert list(graph.generate(REQUEST, sampler_of(speech_lm, 2))) == wanted
+
+
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_warming_up_in_a_line_changes_no_result(
+    speech_lm: TorchSpeechLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_trained: bool
+) -> None:
+    """As a recording does on a GPU: it computes twice and restores the state that the graph has declared."""
+
+    def run(graph: CapturedGraph, compute: Callable[[], None]) -> None:
+        kept = [tensor.clone() for tensor in graph._state]
+        compute()
+        compute()
+        for tensor, before in zip(graph._state, kept, strict=True):
+            tensor.copy_(before)
+        compute()
+
+    graph = successive(speech_lm)
+    if is_trained:
+        folder = write_proposer(tmp_path / "speculator", speech_lm, aux_hidden_state_layer_ids=[0, 1])
+        proposer = load_dspark(speech_lm, folder, first_speech_id=FIRST, precision=Precision.FLOAT32)
+        graph = SpeculativeGraphSpeechLM(speech_lm, lambda size: TrainedDrafter(proposer, size), proposer.num_proposed)
+    count, recorded_count = SpeculationCount(), SpeculationCount()
+    wanted = list(graph.generate(replace(REQUEST, speculation=count), sampler_of(speech_lm, 4)))
+    monkeypatch.setattr(CapturedGraph, "run", torch.inference_mode()(run))
+    again = graph if is_trained else successive(speech_lm)
+    request = replace(REQUEST, speculation=recorded_count)
+    assert list(again.generate(request, sampler_of(speech_lm, 4))) == wanted
+    assert recorded_count == count
 
 
 def test_recording_changes_no_result(speech_lm: TorchSpeechLM) -> None:
