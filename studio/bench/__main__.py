@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--speech-lm-precision", default="auto", help="auto (default), float32, bfloat16, float16, int8, int4"
     )
-    parser.add_argument("--flow-precision", default="float32", help="float32 (default), auto, bfloat16, float16")
+    parser.add_argument("--flow-precision", default="float32", help="float32 (default), auto, bfloat16, float16, int8")
     parser.add_argument("--flow-steps", type=int, help="number of solver steps (default 10; fast and draft take fewer)")
     chosen = parser.parse_args(arguments)
     try:

@@ -137,8 +137,8 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--flow-precision",
         default="auto",
-        choices=("auto", "float32", "bfloat16", "float16"),
-        help="precision of the flow; auto: bfloat16 if it is faster here and passes the quality check (default)",
+        choices=("auto", "float32", "bfloat16", "float16", "int8"),
+        help="precision of the flow; auto: the fastest that passes the quality check (default)",
     )
     add_machine_options(group)
     # Replaced by --quality, and kept for scripts: any number of steps, without a measurement.

@@ -62,7 +62,7 @@ class TorchCandidate(EngineBackend):
     def _has_fast_arithmetic(self) -> bool:
         if self.precision is Precision.FLOAT32:
             return True
-        return self.precision is Precision.BFLOAT16 and has_onednn(self.precision)
+        return self.precision in (Precision.BFLOAT16, Precision.INT8) and has_onednn(self.precision)
 
     def _memory_bytes(self, target: EngineTarget) -> int:
         return int(target.weight_bytes(self.stage) * _WEIGHT_SHARE[self.precision]) + self.working_bytes[self.stage]
@@ -99,6 +99,7 @@ CANDIDATES: tuple[EngineBackend, ...] = (
     TorchCandidate(Stage.FLOW),
     TorchCandidate(Stage.FLOW, Precision.BFLOAT16),
     TorchCandidate(Stage.FLOW, Precision.FLOAT16),
+    TorchCandidate(Stage.FLOW, Precision.INT8),
     TorchCandidate(Stage.VOCODER),
     TorchCandidate(Stage.VOCODER, Precision.BFLOAT16),
     TorchCandidate(Stage.VOCODER, Precision.FLOAT16),

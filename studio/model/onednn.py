@@ -6,34 +6,58 @@ import timeit
 from functools import partial
 
 import torch
+import torch.nn.functional as F
 
 from studio.model.config import Precision
 
 # The fastest counts, because disturbances only add time.
 _TIMED_PRODUCTS = 7
+# 8-bit weights are signed and symmetric. Inputs are unsigned, which older processors multiply faster.
+_LARGEST_INT8 = 127
+_ZERO_POINT = 128
+_SMALLEST_SCALE = 1e-30
 
 
 def has_onednn(precision: Precision) -> bool:
-    """Return whether oneDNN is available and multiplies in ``precision`` (float32 or bfloat16) on this processor."""
+    """Return whether oneDNN is available and multiplies in ``precision`` on this processor: 32 or 16 bits, or 8."""
     if not torch.backends.mkldnn.is_available() or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # type: ignore[no-untyped-call]
         return False
-    return precision is Precision.FLOAT32 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    if precision is Precision.INT8:
+        return hasattr(torch.ops.onednn, "qlinear_pointwise") and torch.cpu._is_vnni_supported()
+    if precision is Precision.BFLOAT16:
+        return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return precision is Precision.FLOAT32
 
 
-def bfloat16_speedup(num_rows: int = 100, size: int = 1024) -> float:
-    """Return how many times faster a product is in bfloat16 than in float32 on this processor; 0 without oneDNN.
+def speedup(precision: Precision, num_rows: int = 100, size: int = 1024) -> float:
+    """Return how many times faster a product is in bfloat16 or int8 than in float32 here; 0 without oneDNN.
 
     It is measured, because a processor may only emulate it.
     """
-    if not has_onednn(Precision.BFLOAT16):
+    if not has_onednn(precision):
         return 0.0
+    x, weight = torch.ones(num_rows, size), torch.ones(size, size)
     seconds = []
-    for dtype in (torch.float32, torch.bfloat16):
-        x, weight = torch.ones(num_rows, size, dtype=dtype), torch.ones(size, size, dtype=dtype)
-        product = partial(OneDnnLinear(weight, None, num_rows, is_mixed=True), x)
-        product()
-        seconds.append(min(timeit.repeat(product, number=1, repeat=_TIMED_PRODUCTS)))
+    for product in (OneDnnLinear(weight, None, num_rows), linear(weight, None, num_rows, precision)):
+        product(x)
+        seconds.append(min(timeit.repeat(partial(product, x), number=1, repeat=_TIMED_PRODUCTS)))
     return seconds[0] / seconds[1]
+
+
+def linear(
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    usual_rows: int,
+    precision: Precision,
+    *,
+    gelu: str | None = None,
+    is_mixed: bool = False,
+) -> OneDnnLinear | Int8OneDnnLinear:
+    """Return the product of ``precision``."""
+    if precision is Precision.INT8:
+        return Int8OneDnnLinear(weight, bias, usual_rows, gelu=gelu)
+    dtype = torch.bfloat16 if precision is Precision.BFLOAT16 else torch.float32
+    return OneDnnLinear(weight.to(dtype), bias, usual_rows, gelu=gelu, is_mixed=is_mixed)
 
 
 class OneDnnLinear:
@@ -62,6 +86,38 @@ class OneDnnLinear:
         name, approximation = self._activation
         product: torch.Tensor = self._multiply(x.to(self._dtype), self._weight, self._bias, name, [], approximation)
         return product if self._is_mixed else product.float()
+
+
+class Int8OneDnnLinear:
+    """``x @ weight.T + bias`` with ``weight`` and ``x`` rounded to 8 bits, then GELU as in ``OneDnnLinear``.
+
+    Each output has its own scale, and each row of ``x``, so that a row does not depend on the others. The output is
+    float32.
+    """
+
+    def __init__(
+        self, weight: torch.Tensor, bias: torch.Tensor | None, usual_rows: int, *, gelu: str | None = None
+    ) -> None:
+        wide = weight.detach().float()
+        self._scales = (wide.abs().amax(dim=1) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
+        rounded = (wide / self._scales[:, None]).round_().to(torch.int8)
+        self._weight = torch.ops.onednn.qlinear_prepack(rounded, [usual_rows, weight.shape[1]])
+        self._zeros = torch.zeros(len(weight), dtype=torch.int64)
+        self._bias = torch.zeros(len(weight)) if bias is None else bias.float().clone()
+        self._multiply = torch.ops.onednn.qlinear_pointwise.default
+        self._gelu = gelu
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.float()
+        scales = (x.abs().amax(dim=-1, keepdim=True) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
+        # Conversion discards the fraction, so the half rounds.
+        rounded = (x / scales).add_(_ZERO_POINT + 0.5).to(torch.uint8)
+        product = self._multiply(
+            rounded, 1.0, _ZERO_POINT, self._weight, self._scales, self._zeros, None,
+            1.0, 0, torch.float32, "none", [], "",
+        )  # fmt: skip
+        product = torch.addcmul(self._bias, product, scales)
+        return product if self._gelu is None else F.gelu(product, approximate=self._gelu)
 
 
 class OneDnnConvolution:

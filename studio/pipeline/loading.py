@@ -47,8 +47,6 @@ from studio.pipeline.synthesizer import Stages, Synthesizer
 from studio.text.styles import load_styles
 
 _log = logging.getLogger(__name__)
-# Precisions of the language model only.
-_LANGUAGE_MODEL_ONLY = (Precision.INT8, Precision.INT4)
 # Size of the weight files below which one thread is faster than several.
 _SMALL_MODEL_BYTES = 256 << 20
 # Marks a folder with random weights (written by ``timbre bench --random``).
@@ -229,7 +227,7 @@ def _measured_speech(frontend: Frontend, flow: FlowDecoder) -> MeasuredSpeech:
 
 
 def _flow_precision(name: str) -> Precision:
-    permitted = {precision.value: precision for precision in Precision if precision not in _LANGUAGE_MODEL_ONLY}
+    permitted = {precision.value: precision for precision in Precision if precision is not Precision.INT4}
     if name not in permitted:
         raise UnsupportedPrecision(
             "The flow cannot run in {name}.",

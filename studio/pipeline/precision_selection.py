@@ -12,7 +12,7 @@ import hashlib
 import json
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ _TRIAL_SENTENCES = (
     ("Max", "明日の朝、駅の前で会いましょう。"),
 )
 _TOKENIZER_THREADS = 2
-# As for engines of this precision, which are compared on more speech when the computer is idle.
-_FLOW_LIMIT_DB = 0.4
+# As for engines of these precisions, which are compared on more speech when the computer is idle.
+_FLOW_LIMITS_DB = {Precision.BFLOAT16: 0.4, Precision.INT8: 0.8}
 # Smaller gains are within the noise of the measurement.
 _LARGEST_TIME_SHARE = 0.9
 _SMALLEST_SPEEDUP = 1.2
@@ -90,51 +90,70 @@ class OpenedFlow:
 
 
 def open_flow(checkpoint: Checkpoint, device: str, speech: Callable[[FlowDecoder], MeasuredSpeech]) -> OpenedFlow:
-    """Load the flow in bfloat16 if the processor is faster in it and a comparison with float32 permits it.
+    """Load the flow in 16 or 8 bits if the processor is faster in them and a comparison with float32 permits it.
 
     The comparison, on ``speech``, takes a few seconds of work, once for each model. Raise load errors.
     """
-    path = paths.cache_folder() / "engines" / f"{_key(checkpoint.folder / 'flow.pt', Precision.BFLOAT16, device)}.json"
-    found: Measurement | None = None
-    if device == "cpu":
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            found = Measurement(**read_json(path))
-    if found is not None:
-        precision = Precision.BFLOAT16 if _is_better(found) else Precision.FLOAT32
-        return OpenedFlow(checkpoint.load_flow(precision, device), precision, _flow_reason(found))
-    exact = checkpoint.load_flow(Precision.FLOAT32, device)
-    if device != "cpu" or onednn.bfloat16_speedup() < _SMALLEST_SPEEDUP:
-        return OpenedFlow(exact, Precision.FLOAT32, "")
-    _log.info("comparing the flow in bfloat16 with float32")
-    reduced = checkpoint.load_flow(Precision.BFLOAT16, device)
-    try:
-        measured, control = speech(exact), RequestControl()
-    except StudioError as error:  # a damaged front end, which is reported when a voice needs it
-        _log.warning("the flow is not compared: %s", error)
-        return OpenedFlow(exact, Precision.FLOAT32, "")
+    if device != "cpu":
+        return OpenedFlow(checkpoint.load_flow(Precision.FLOAT32, device), Precision.FLOAT32, "")
+    paths_of = {
+        precision: _report_path(checkpoint.folder / "flow.pt", precision, device) for precision in _FLOW_LIMITS_DB
+    }
+    found = {precision: report for precision, path in paths_of.items() if (report := _stored_measurement(path))}
+    missing = [
+        precision
+        for precision in _FLOW_LIMITS_DB
+        if precision not in found and onednn.speedup(precision) >= _SMALLEST_SPEEDUP
+    ]
+    if missing:
+        exact = checkpoint.load_flow(Precision.FLOAT32, device)
+        try:
+            measured = speech(exact)
+        except StudioError as error:  # a damaged front end, which is reported when a voice needs it
+            _log.warning("the flow is not compared: %s", error)
+            return OpenedFlow(exact, Precision.FLOAT32, "")
+        for precision in missing:
+            _log.info("comparing the flow in %s with float32", precision.value)
+            found[precision] = _compare_flows(exact, checkpoint.load_flow(precision, device), measured)
+            if math.isfinite(found[precision].distance_db):
+                _store(paths_of[precision], asdict(found[precision]))
+        if not any(_is_better(*item) for item in found.items()):
+            return OpenedFlow(exact, Precision.FLOAT32, _flow_reason(Precision.FLOAT32, found))
+        del exact
+    better = [precision for precision, report in found.items() if _is_better(precision, report)]
+    chosen = min(better, key=lambda precision: found[precision].relative_seconds, default=Precision.FLOAT32)
+    return OpenedFlow(checkpoint.load_flow(chosen, device), chosen, _flow_reason(chosen, found))
+
+
+def _compare_flows(exact: FlowDecoder, reduced: FlowDecoder, measured: MeasuredSpeech) -> Measurement:
+    control = RequestControl()
     for _ in range(_TIMED_ROUNDS):
         found = compare(timed_run(exact, measured, control), timed_run(reduced, measured, control))
         if found.relative_seconds <= _LARGEST_TIME_SHARE:
             break
-    assert found is not None
-    if math.isfinite(found.distance_db):
-        _store(path, asdict(found))
-    if _is_better(found):
-        return OpenedFlow(reduced, Precision.BFLOAT16, _flow_reason(found))
-    return OpenedFlow(exact, Precision.FLOAT32, _flow_reason(found))
+    return found
 
 
-def _is_better(found: Measurement) -> bool:
-    """Return whether bfloat16 is close and faster. A NaN is neither."""
-    return found.distance_db <= _FLOW_LIMIT_DB and found.relative_seconds <= _LARGEST_TIME_SHARE
+def _stored_measurement(path: Path) -> Measurement | None:
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return Measurement(**read_json(path))
+    return None
 
 
-def _flow_reason(found: Measurement) -> str:
-    is_better = _is_better(found)
-    return (
-        f"flow in {'bfloat16' if is_better else 'float32; bfloat16 refused'}: {found.distance_db:.2f} dB from float32, "
-        f"{found.relative_seconds:.0%} of its time"
-    )
+def _is_better(precision: Precision, found: Measurement) -> bool:
+    """Return whether ``precision`` is close and faster. A NaN is neither."""
+    return found.distance_db <= _FLOW_LIMITS_DB[precision] and found.relative_seconds <= _LARGEST_TIME_SHARE
+
+
+def _flow_reason(chosen: Precision, found: Mapping[Precision, Measurement]) -> str:
+    """Return the measurements, the one of the ``chosen`` precision first; empty if there are none."""
+    remarks = [] if chosen in found or not found else ["float32"]
+    for precision, report in sorted(found.items(), key=lambda item: item[0] is not chosen):
+        verdict = "" if precision is chosen else " refused" if not _is_better(precision, report) else " is slower"
+        remarks.append(
+            f"{precision.value}{verdict}: {report.distance_db:.2f} dB from float32, {report.relative_seconds:.0%} of its time"
+        )
+    return f"flow in {'; '.join(remarks)}" if remarks else ""
 
 
 def _candidate(
@@ -174,7 +193,7 @@ def _quality(
     checkpoint: Checkpoint, precision: Precision, speech_lm: CachedSpeechLM[Any], options: EngineOptions
 ) -> QualityReport:
     weights = checkpoint.speech_lm_path(options.variant)
-    path = paths.cache_folder() / "engines" / f"{_key(weights, precision, options.device)}.json"
+    path = _report_path(weights, precision, options.device)
     with contextlib.suppress(OSError, ValueError, TypeError):
         return QualityReport(**read_json(path))
     _log.info("comparing the language model in %s with float32", precision.value)
@@ -213,10 +232,10 @@ def trial_requests(checkpoint: Checkpoint) -> list[SpeechTokenRequest]:
     return requests
 
 
-def _key(weights: Path, precision: Precision, device: str) -> str:
+def _report_path(weights: Path, precision: Precision, device: str) -> Path:
     status = weights.stat()
     parts = (
         _REPORT_VERSION, str(weights.resolve()), status.st_size, status.st_mtime_ns, precision.value, device,
         torch.__version__, onnxruntime.__version__, torch.backends.cpu.get_cpu_capability(),
     )  # fmt: skip
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return paths.cache_folder() / "engines" / f"{hashlib.sha256(repr(parts).encode()).hexdigest()}.json"

@@ -227,7 +227,7 @@ class EngineOptions:
     device: str = "cpu"
     # A value of ``Precision``, or ``auto``: the fastest precision that passes the quality check on this machine.
     speech_lm_precision: str = "auto"
-    # A value of ``Precision`` that does not mean integers, or ``auto``: bfloat16 if it passes the check on this machine.
+    # A value of ``Precision`` except ``int4``, or ``auto`` as for the language model.
     flow_precision: str = "float32"
     variant: str | None = None  # ``rl`` selects ``llm.rl.pt``
     num_threads: int | None = None  # at most; None uses all physical cores

@@ -26,7 +26,7 @@ from studio.model.config import Precision
 from studio.model.flow import CachedFlowDecoder
 from studio.model.flow.blocks import FlowCaches
 from studio.model.flow.caches import CacheKind, attend_segments
-from studio.model.onednn import OneDnnConvolution, OneDnnLinear, bfloat16_speedup
+from studio.model.onednn import Int8OneDnnLinear, OneDnnConvolution, OneDnnLinear, has_onednn, speedup
 from studio.model.weights import read_tensors, release_pages
 
 HAS_BFLOAT16 = torch.ops.mkldnn._is_mkldnn_bf16_supported()
@@ -67,7 +67,7 @@ def test_settings_of_another_size_are_refused(reference: Path) -> None:
         CachedFlowDecoder.load(_flow_path(reference, "cosyvoice3"), config, Precision.FLOAT32, "cpu")
 
 
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.FLOAT16])
+@pytest.mark.parametrize("precision", [Precision.INT4, Precision.FLOAT16])
 def test_precision_that_cannot_run_here_is_refused(reference: Path, precision: Precision) -> None:
     with pytest.raises(UnsupportedPrecision, match=precision.value):
         CachedFlowDecoder.load(
@@ -102,7 +102,7 @@ def test_bfloat16_stream_equals_one_run_and_a_restored_state(
         monkeypatch.setattr(decoder, "_empty_caches", lambda n: _caches_of(decoder, kind, n))
     state = decoder.prepare_prompt(prompt)
     tensors = state.tensors()
-    names = {"estimator.keys_by_frame", "estimator.values"} if kind is CacheKind.KEYS_VALUES else {"estimator.inputs"}
+    names = {"estimator.keys", "estimator.values"} if kind is CacheKind.KEYS_VALUES else {"estimator.inputs"}
     assert names < set(tensors)
     assert {tensors[name].dtype for name in names} == {torch.bfloat16}
     mel = streamed_mel(decoder, state, tokens, grid_cuts(53, 97))
@@ -156,22 +156,70 @@ def test_convolution_in_groups(frames: int) -> None:
     assert (OneDnnConvolution(weight, bias, 4, 50)(x) - expected).abs().max() < 1e-4
 
 
-@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
-@pytest.mark.parametrize("frames", [50, 100])
-def test_attention_in_bfloat16(frames: int) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("frames", [20, 50, 130])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_attention_to_segments(dtype: torch.dtype, frames: int, has_bias: bool) -> None:
+    """Equal to attention to all keys at once with a mask that hides later blocks."""
     generator = torch.Generator().manual_seed(3)
-    queries, keys, values = (torch.randn(2, 3, n, 64, generator=generator).bfloat16() for n in (frames, 150, 150))
-    segments = [(keys[:, :, :30], values[:, :, :30]), (keys[:, :, 30:], values[:, :, 30:])]
-    found = attend_segments(queries, segments, None, 50)
-    wide = [(keys.float(), values.float()) for keys, values in segments]
-    expected = attend_segments(queries.float(), wide, None, 50)
-    assert found.dtype is torch.bfloat16
-    assert 0 < (found.float() - expected).abs().max() < 2e-2
+    num_keys = 100 + frames
+    queries, keys, values = (torch.randn(2, 3, n, 64, generator=generator) for n in (frames, num_keys, num_keys))
+    bias = torch.randn(2, 3, frames, num_keys, generator=generator) if has_bias else None
+    block = torch.arange(num_keys) // 50
+    hidden = torch.zeros(frames, num_keys).masked_fill_(block > block[100:, None], float("-inf"))
+    mask = hidden if bias is None else bias + hidden
+    expected = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    segments = [
+        (keys[:, :, part].to(dtype), values[:, :, part].to(dtype))
+        for part in (slice(30), slice(30, 100), slice(100, None))
+    ]
+    found = attend_segments(queries.to(dtype), segments, None if bias is None else bias.to(dtype), 50)
+    assert found.dtype is dtype
+    assert (found.float() - expected).abs().max() < (1e-5 if dtype is torch.float32 else 4e-2)
 
 
-@pytest.mark.skipif(not HAS_BFLOAT16, reason="this processor does not multiply in bfloat16")
-def test_speedup_of_bfloat16_is_measured() -> None:
-    assert bfloat16_speedup(10, 64) > 0
+HAS_INT8 = has_onednn(Precision.INT8)
+INT8_ONLY = pytest.mark.skipif(not HAS_INT8, reason="this processor does not multiply in int8")
+
+
+@INT8_ONLY
+@pytest.mark.parametrize("approximate", [None, "tanh"])
+def test_product_in_8_bits(approximate: str | None) -> None:
+    generator = torch.Generator().manual_seed(5)
+    x, weight = torch.randn(2, 50, 256, generator=generator), torch.randn(64, 256, generator=generator)
+    bias = torch.randn(64, generator=generator)
+    x[0, 0] = 0.0
+    x[1] *= 1000.0  # each row has its own scale
+    expected = torch.nn.functional.linear(x, weight, bias)
+    if approximate is not None:
+        expected = torch.nn.functional.gelu(expected, approximate=approximate)
+    product = Int8OneDnnLinear(weight, bias, 100, gelu=approximate)
+    found = product(x)
+    for row in (0, 1):
+        assert 0 < relative_error(found[row], expected[row]) < 0.02
+    assert torch.equal(found[0, 0], expected[0, 0])
+    assert torch.equal(product(x[:, 10:20]), found[:, 10:20])
+
+
+@INT8_ONLY
+@pytest.mark.slow
+def test_stream_in_8_bits_equals_one_run(reference: Path, family: str) -> None:
+    """As far as rounding to 8 bits permits after another order of summation: closer than to float32."""
+    config = flow_config(reference, family)
+    prompt, tokens = random_prompt(config, 53), random_tokens(config, 97)
+    decoder = flow_decoder(reference, family, precision=Precision.INT8)
+    mel = streamed_mel(decoder, decoder.prepare_prompt(prompt), tokens, grid_cuts(53, 97))
+    with torch.inference_mode():
+        voice = decoder._model.voice(prompt)
+        whole = decoder._model.decode_sequence(voice, tokens, (), is_streaming=True).t()
+    expected = PlainFlow(reference, family).mel(prompt, tokens)
+    assert 0 < relative_error(mel, expected) < 0.1
+    assert (mel - whole).square().mean() < (mel - expected).square().mean()
+
+
+@pytest.mark.parametrize("precision", [Precision.BFLOAT16, Precision.INT8])
+def test_speedup_is_measured(precision: Precision) -> None:
+    assert (speedup(precision, 10, 64) > 0) is has_onednn(precision)
 
 
 @pytest.mark.slow

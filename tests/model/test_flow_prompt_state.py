@@ -138,7 +138,7 @@ def test_file_names_are_stable(reference: Path, tmp_path: Path) -> None:
         shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
     assert shapes == {
         "tokens.tail.0": (1, 1, 2, 96),
-        "estimator.keys": (10, 3, 2, 4, 20, 50),
+        "estimator.keys": (10, 3, 2, 4, 50, 20),
         "estimator.values": (10, 3, 2, 4, 50, 20),
         "estimator.tail.0": (10, 2, 30, 80),
         "estimator.tail.1": (10, 2, 30, 80),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -78,27 +78,33 @@ def test_a_stored_report_is_used_unless_its_format_differs(
 
 
 class FakeFlows:
-    """A checkpoint whose bfloat16 flow differs by ``shift`` in a bin, and whose virtual time passes while it decodes."""
+    """A checkpoint whose reduced flows differ by ``shifts`` in a bin, and whose virtual time passes while one decodes."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, shift: float, share: float) -> None:
-        self.folder, self.shift, self.share = folder, shift, share
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        *,
+        shifts: Mapping[Precision, float],
+        shares: Mapping[Precision, float],
+    ) -> None:
+        self.folder, self.shifts, self.shares = folder, shifts, shares
         self.loaded: list[Precision] = []
         self.num_runs = 0
         self.seconds = 0.0
         (folder / "flow.pt").write_bytes(b"weights")
         monkeypatch.setenv("TIMBRE_CACHE", str(folder / "cache"))
-        monkeypatch.setattr(onednn, "bfloat16_speedup", lambda: 2.0)
+        monkeypatch.setattr(onednn, "speedup", lambda precision: 2.0 if precision in shares else 1.0)
         monkeypatch.setattr(flow_quality, "time", SimpleNamespace(perf_counter=lambda: self.seconds))
 
     def load_flow(self, precision: Precision, device: str) -> FlowDecoder:
         self.loaded.append(precision)
-        is_reduced = precision is Precision.BFLOAT16
 
         def decode_whole(prompt: FlowPrompt, tokens: tuple[int, ...]) -> torch.Tensor:
             self.num_runs += 1
-            self.seconds += 2.0 * (self.share if is_reduced else 1.0)
+            self.seconds += 2.0 * self.shares.get(precision, 1.0)
             mel = torch.zeros(80, 6)
-            mel[0] = self.shift if is_reduced else 0.0
+            mel[0] = self.shifts.get(precision, 0.0)
             return mel
 
         return cast("FlowDecoder", SimpleNamespace(precision=precision, device=device, decode_whole=decode_whole))
@@ -108,29 +114,48 @@ class FakeFlows:
         return open_flow(cast("Checkpoint", self), "cpu", lambda _: MeasuredSpeech(prompt, (1, 2, 3)))
 
 
+@pytest.mark.parametrize("reduced", [Precision.BFLOAT16, Precision.INT8])
 @pytest.mark.parametrize(
-    ("shift", "share", "precision"),
+    ("shift", "share", "is_used"),
     [
-        (0.1, 0.5, Precision.BFLOAT16),
-        (9.0, 0.5, Precision.FLOAT32),  # too far from float32
-        (0.1, 0.95, Precision.FLOAT32),  # not faster
-        (float("nan"), 0.5, Precision.FLOAT32),
+        (0.1, 0.5, True),
+        (9.0, 0.5, False),  # too far from float32
+        (0.1, 0.95, False),  # not faster
+        (float("nan"), 0.5, False),
     ],
 )
-def test_flow_uses_bfloat16_if_it_is_close_and_faster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shift: float, share: float, precision: Precision
+def test_flow_uses_a_reduced_precision_if_it_is_close_and_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reduced: Precision, shift: float, share: float, is_used: bool
 ) -> None:
-    flows = FakeFlows(tmp_path, monkeypatch, shift=shift, share=share)
+    flows = FakeFlows(tmp_path, monkeypatch, shifts={reduced: shift}, shares={reduced: share})
     opened = flows.open()
-    assert opened.precision is opened.flow.precision is precision  # type: ignore[attr-defined]
-    assert ("refused" in opened.reason) is (precision is Precision.FLOAT32)
-    assert flows.loaded == [Precision.FLOAT32, Precision.BFLOAT16]
+    assert opened.precision is opened.flow.precision is (reduced if is_used else Precision.FLOAT32)  # type: ignore[attr-defined]
+    assert ("refused" in opened.reason) is not is_used
+    assert flows.loaded == [Precision.FLOAT32, reduced, *([reduced] if is_used else [])]
+
+
+@pytest.mark.parametrize(
+    ("shares", "chosen"),
+    [((0.3, 0.6), Precision.BFLOAT16), ((0.6, 0.3), Precision.INT8), ((0.2, 0.95), Precision.BFLOAT16)],
+)
+def test_flow_uses_the_faster_of_two_precisions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shares: tuple[float, float], chosen: Precision
+) -> None:
+    both = (Precision.BFLOAT16, Precision.INT8)
+    flows = FakeFlows(
+        tmp_path, monkeypatch, shifts=dict.fromkeys(both, 0.1), shares=dict(zip(both, shares, strict=True))
+    )
+    opened = flows.open()
+    assert opened.precision is chosen
+    assert opened.reason.startswith(f"flow in {chosen.value}: ")
+    assert ("refused" in opened.reason) is (max(shares) > 0.9)
+    assert ("is slower" in opened.reason) is (max(shares) < 0.9)
 
 
 def test_stored_comparison_of_the_flow_is_used_until_its_weights_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flows = FakeFlows(tmp_path, monkeypatch, shift=0.1, share=0.25)
+    flows = FakeFlows(tmp_path, monkeypatch, shifts={Precision.BFLOAT16: 0.1}, shares={Precision.BFLOAT16: 0.25})
     first = flows.open()
     assert "25% of its time" in first.reason
     flows.loaded.clear()
@@ -143,11 +168,11 @@ def test_stored_comparison_of_the_flow_is_used_until_its_weights_change(
 
 
 @pytest.mark.parametrize("speedup", [0.0, 1.0])
-def test_flow_stays_float32_without_fast_bfloat16(
+def test_flow_stays_float32_without_fast_reduced_precisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speedup: float
 ) -> None:
-    flows = FakeFlows(tmp_path, monkeypatch, shift=0.1, share=0.25)
-    monkeypatch.setattr(onednn, "bfloat16_speedup", lambda: speedup)
+    flows = FakeFlows(tmp_path, monkeypatch, shifts={}, shares={})
+    monkeypatch.setattr(onednn, "speedup", lambda _precision: speedup)
     opened = flows.open()
     assert (opened.precision, opened.reason, flows.num_runs) == (Precision.FLOAT32, "", 0)
     assert flows.loaded == [Precision.FLOAT32]
@@ -155,7 +180,7 @@ def test_flow_stays_float32_without_fast_bfloat16(
 
 @pytest.mark.slow
 def test_automatic_flow_of_a_model_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a processor without fast bfloat16, the flow is float32."""
+    """On a processor without fast reduced precisions, the flow is float32."""
     monkeypatch.setenv("TIMBRE_CACHE", str(tmp_path))
     options = EngineOptions(speech_lm_precision="float32", flow_precision="auto", num_threads=1)
     descriptions = []
@@ -166,6 +191,6 @@ def test_automatic_flow_of_a_model_is_described(tmp_path: Path, monkeypatch: pyt
     assert descriptions[0].notes == descriptions[1].notes
     assert descriptions[0].engines == descriptions[1].engines
     precision = descriptions[0].engines["flow"].removeprefix("torch-")
-    assert precision in ("float32", "bfloat16")
+    assert precision in ("float32", "bfloat16", "int8")
     assert descriptions[0].stages["flow"] == f"torch {precision}, 1 thread"
     assert any(note.startswith(f"flow in {precision}") for note in descriptions[0].notes) or precision == "float32"

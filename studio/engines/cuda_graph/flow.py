@@ -29,7 +29,7 @@ from studio.engines.library_errors import is_out_of_memory
 from studio.model.config import FlowConfig, Precision
 from studio.model.flow import FlowOptions
 from studio.model.flow.blocks import FlowCaches
-from studio.model.flow.caches import Allocation, CacheBudget, CacheKind, CacheLayout, keys_by_frame
+from studio.model.flow.caches import Allocation, CacheBudget, CacheKind, CacheLayout
 from studio.model.flow.decoder import CachedFlowDecoder, PromptState, StreamingFlow
 from studio.model.flow.dit import DiT, override_rotary
 from studio.model.flow.layers import CausalConvolution, Change, Conditions, Context, Norm, SelfAttention
@@ -105,11 +105,10 @@ class SolverMemory:
                 self._prompt = None  # the line writes from the first frame on
             elif not self.has_prompt(blocks):
                 self._prompt = weakref.ref(blocks["values"])
-                num_frames, stored_keys = blocks["values"].shape[-2], keys_by_frame(blocks)
-                self._num_prompt_frames = num_frames
+                self._num_prompt_frames = num_frames = blocks["values"].shape[-2]
                 for layer in range(len(self._layout.attentions)):
                     keys, values = self._states[layer][..., :num_frames, :].unbind(1)
-                    keys.copy_(stored_keys[:, layer])
+                    keys.copy_(blocks["keys"][:, layer])
                     values.copy_(blocks["values"][:, layer])
             self._copy_tails(tails)
 

@@ -166,7 +166,7 @@ class StepGraph(nn.Module):
 
 def flow_shapes(model: FlowModel, key: str) -> FlowShapes:
     """Return the description of the graphs of ``model``."""
-    layouts, estimator = FlowLayouts.of(model, model.dtype), model.network.estimator
+    layouts, estimator = FlowLayouts.of(model), model.network.estimator
     encoder_caches = (*cache_ports(layouts.tokens, "tokens"), *cache_ports(layouts.frames, "frames"))
     return FlowShapes(
         mel_bins=model.config.mel_bins,

@@ -26,8 +26,7 @@ class FlowLayouts:
     estimator: CacheLayout
 
     @classmethod
-    def of(cls, model: FlowModel, dtype: torch.dtype) -> FlowLayouts:
-        """Return the layouts of caches of type ``dtype``."""
+    def of(cls, model: FlowModel) -> FlowLayouts:
         network, chunk_tokens, grid_frames = model.network, model.config.chunk_tokens, model.grid_frames
         return cls(
             tokens=CacheLayout.of(network.token_rate_modules(), num_steps=1, num_rows=1, block_frames=chunk_tokens),
@@ -37,7 +36,6 @@ class FlowLayouts:
                 num_steps=len(model.steps),
                 num_rows=_ROWS,
                 block_frames=grid_frames,
-                transposes_keys=model.device.type != "cpu" or dtype is not torch.bfloat16,
             ),
         )
 

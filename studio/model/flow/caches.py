@@ -5,22 +5,21 @@ all cached frames and all of its own frames, and needs no mask. A call with seve
 earlier ones. Cached frames never change, since each solver step's state of an old frame is final. Decoding in several
 calls therefore equals one run over the whole utterance.
 
-Shapes: keys (steps, layers, rows, heads, head_size, frames), the fastest layout for multiplying them by queries in
-float32; in bfloat16, where it brings nothing, "keys_by_frame" has the layout of values and is faster to write; values
-(steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels); convolution tails
-(steps, rows, past_frames, channels).
+Shapes: keys and values (steps, layers, rows, heads, frames, head_size); inputs (steps, layers, rows, frames, channels);
+convolution tails (steps, rows, past_frames, channels).
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import prod
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from studio.model.device_kind import DeviceKind
@@ -32,6 +31,8 @@ USUAL_LINE_TOKENS = 500
 # Each growth doubles the space for generated speech, within 4 and 16 seconds.
 _FIRST_GROWTH_BLOCKS = 4
 _LARGEST_GROWTH_BLOCKS = 16
+# Returns the attention and, for each query, the logarithm of the sum of the exponentials of its scores.
+_FUSED_ATTENTION = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 
 
 class Allocation:
@@ -105,21 +106,11 @@ class CacheLayout:
     attentions: tuple[SelfAttention, ...]
     convolutions: tuple[CausalConvolution, ...]
     block_frames: int
-    # Whether keys are stored as float32 products take them fastest.
-    transposes_keys: bool = True
 
     @classmethod
-    def of(
-        cls,
-        modules: Sequence[nn.Module],
-        *,
-        num_steps: int,
-        num_rows: int,
-        block_frames: int,
-        transposes_keys: bool = True,
-    ) -> CacheLayout:
+    def of(cls, modules: Sequence[nn.Module], *, num_steps: int, num_rows: int, block_frames: int) -> CacheLayout:
         attentions, convolutions = number_layers(modules)
-        return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames, transposes_keys)
+        return cls(num_steps, num_rows, tuple(attentions), tuple(convolutions), block_frames)
 
     def block_shapes(self, kind: CacheKind, num_frames: int) -> dict[str, tuple[int, ...]]:
         if not self.attentions:
@@ -128,10 +119,7 @@ class CacheLayout:
         head = (self.num_steps, len(self.attentions), self.num_rows)
         if kind is CacheKind.INPUTS:
             return {"inputs": (*head, num_frames, first.input_size)}
-        values = (*head, first.num_heads, num_frames, first.head_size)
-        if self.transposes_keys:
-            return {"keys": (*head, first.num_heads, first.head_size, num_frames), "values": values}
-        return {"keys_by_frame": values, "values": values}
+        return dict.fromkeys(("keys", "values"), (*head, first.num_heads, num_frames, first.head_size))
 
     def tail_shapes(self) -> list[tuple[int, ...]]:
         return [(self.num_steps, self.num_rows, c.past_frames, c.in_channels) for c in self.convolutions]
@@ -171,9 +159,8 @@ class CacheBlock:
         if self.kind is CacheKind.INPUTS:
             views[0][:, place] = left_behind[0][:, source]
         else:
-            keys, values = left_behind
-            self._keys(views)[:, :, place] = keys[:, :, source]
-            views[1][:, :, place] = values[:, :, source]
+            for view, part in zip(views, left_behind, strict=True):
+                view[:, :, place] = part[:, :, source]
 
     def keys_values(self, step: int, attention: SelfAttention, first: int, stop: int) -> KeysValues:
         """Return keys and values of the absolute frames ``first`` to ``stop``."""
@@ -181,15 +168,7 @@ class CacheBlock:
         place = slice(first - self.start, stop - self.start)
         if self.kind is CacheKind.INPUTS:
             return attention.keys_values(views[0][:, place], first)
-        return self._keys(views)[:, :, place], views[1][:, :, place]
-
-    def _keys(self, views: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        return views[0].transpose(2, 3) if "keys" in self.tensors else views[0]
-
-
-def keys_by_frame(tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """Return the keys of a block (steps, layers, rows, heads, frames, head_size) from its ``tensors``."""
-    return tensors["keys"].transpose(-1, -2) if "keys" in tensors else tensors["keys_by_frame"]
+        return views[0][:, :, place], views[1][:, :, place]
 
 
 class StageCache:
@@ -335,36 +314,51 @@ class CachedContext(Context):
 def attend_segments(
     queries: torch.Tensor, segments: Sequence[KeysValues], bias: torch.Tensor | None, block_frames: int
 ) -> torch.Tensor:
-    """Return softmax attention over keys and values in several segments, without concatenating them.
+    """Return softmax attention over keys and values in several segments.
 
-    Only the scores are concatenated. The last keys belong to the frames of the queries, which begin on the grid. The
-    computation is in bfloat16 if the queries are, and else in at least float32.
+    The last keys belong to the frames of the queries, which begin on the grid and see no later blocks. The computation
+    is in bfloat16 if the queries are, and else in at least float32.
     """
-    rows, heads, frames, size = queries.shape
-    is_bfloat16 = queries.dtype is torch.bfloat16
-    dtype = torch.bfloat16 if is_bfloat16 else torch.promote_types(queries.dtype, torch.float32)
-    scaled = (queries.to(dtype) * size**-0.5).reshape(rows * heads, frames, size)
+    dtype = queries.dtype
+    if dtype is not torch.bfloat16:
+        dtype = torch.promote_types(dtype, torch.float32)
+    queries = queries.to(dtype)
+    segments = [(keys.to(dtype), values.to(dtype)) for keys, values in segments]
+    num_keys, frames = sum(keys.shape[2] for keys, _ in segments), queries.shape[2]
+    attended = []
+    for first in range(0, frames, block_frames):
+        stop = min(first + block_frames, frames)
+        num_visible = num_keys - frames + stop
+        of_block = None if bias is None else bias[:, :, first:stop, :num_visible]
+        attended.append(_attend(queries[:, :, first:stop], _first_keys(segments, num_visible), of_block))
+    return attended[0] if len(attended) == 1 else torch.cat(attended, dim=2)
+
+
+def _first_keys(segments: Sequence[KeysValues], count: int) -> list[KeysValues]:
+    """Return the first ``count`` keys and values of ``segments``, without empty segments."""
+    found = []
+    for keys, values in segments:
+        if length := min(count, keys.shape[2]):
+            found.append((keys[:, :, :length], values[:, :, :length]))
+        count -= length
+    return found
+
+
+def _attend(queries: torch.Tensor, segments: Sequence[KeysValues], bias: torch.Tensor | None) -> torch.Tensor:
+    """Return attention over all keys. On a CPU, segments are attended to separately, and nothing is copied."""
+    if queries.device.type != "cpu":
+        keys, values = (torch.cat(part, dim=2) for part in zip(*segments, strict=True))
+        return F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
     lengths = [keys.shape[2] for keys, _ in segments]
-    scores = scaled.new_empty(rows * heads, frames, sum(lengths))
-    for part, (keys, _) in zip(scores.split(lengths, dim=2), segments, strict=True):
-        torch.bmm(scaled, keys.flatten(0, 1).to(dtype).transpose(1, 2), out=part)
-    if bias is not None:
-        scores += bias.flatten(0, 1)
-    if frames > block_frames:
-        scores[:, :, -frames:] += _block_causal_mask(frames, block_frames, dtype, scores.device)
-    torch.softmax(scores, dim=-1, out=scores)
-    attended = torch.zeros_like(scaled)
-    for weights, (_, values) in zip(scores.split(lengths, dim=2), segments, strict=True):
-        attended.baddbmm_(weights, values.flatten(0, 1).to(dtype))
-    return attended.view(rows, heads, frames, size)
-
-
-@lru_cache
-def _block_causal_mask(frames: int, block_frames: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """Return a mask (frames, frames): minus infinity where a key's block is later than the query's, and zero elsewhere.
-
-    It is created on the CPU, because the synchronous copy is then valid on all streams of a GPU.
-    """
-    block = torch.arange(frames, device="cpu") // block_frames
-    hidden = block[None, :] > block[:, None]
-    return torch.zeros(frames, frames, dtype=dtype, device="cpu").masked_fill_(hidden, float("-inf")).to(device)
+    biases = [None] * len(segments) if bias is None else torch.split(bias, lengths, dim=3)
+    (attended, log_sum), *others = (
+        _FUSED_ATTENTION(queries, keys, values, attn_mask=of_keys)
+        for (keys, values), of_keys in zip(segments, biases, strict=True)
+    )
+    # The logarithms of the sums of exponentials determine the shares of the segments.
+    for part, log_sum_of_part in others:
+        share = torch.sigmoid(log_sum_of_part - log_sum)
+        attended = torch.lerp(attended, part, share.unsqueeze(-1).to(part.dtype))
+        log_sum = torch.logaddexp(log_sum, log_sum_of_part)
+    joined: torch.Tensor = attended
+    return joined

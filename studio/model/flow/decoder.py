@@ -33,7 +33,7 @@ from studio.model.stages import FlowDecoder, FlowPrompt, FlowPromptState
 from studio.model.weights import load_weights, meta_init, read_tensors, release_pages
 
 # Increase when the meaning of stored prompt states changes.
-_STATE_VERSION = 1
+_STATE_VERSION = 2
 _SAMPLED_VALUES = 64
 # Releasing pages takes a millisecond; eight layers are at most 64 MB.
 _LAYERS_BETWEEN_RELEASES = 8
@@ -273,7 +273,7 @@ class CachedFlowDecoder:
         # In bfloat16, a CPU reads keys and values as its products take them.
         keeps_narrow = precision is Precision.BFLOAT16 and self._model.device.type == "cpu"
         self._cache_dtype = options.cache_dtype or (torch.bfloat16 if keeps_narrow else self._model.dtype)
-        self._layouts = FlowLayouts.of(self._model, self._cache_dtype)
+        self._layouts = FlowLayouts.of(self._model)
         budget_bytes = options.cache_budget_bytes
         self.budget = CacheBudget(default_budget_bytes(self._model.device) if budget_bytes is None else budget_bytes)
         self.max_concurrent_lines = max_concurrent_streams(
@@ -306,7 +306,7 @@ class CachedFlowDecoder:
         if model is None:
             return None
         decoder = copy.copy(self)
-        decoder._model, decoder._layouts = model, FlowLayouts.of(model, decoder._cache_dtype)
+        decoder._model, decoder._layouts = model, FlowLayouts.of(model)
         return decoder
 
     def frames_of_tokens(self, num_tokens: int) -> int:

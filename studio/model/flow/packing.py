@@ -8,6 +8,8 @@ which needs a C compiler that users do not have.
 In half precision, the weights and inputs of matrix multiplications are rounded; sums, norms, softmax and most of what is
 in between stay float32. Attention and feed-forward layers keep 16-bit values between their multiplications, and queries,
 keys and values are one multiplication, on a GPU also in float32.
+
+In 8 bits, on a CPU, the same layers multiply integers, and everything else stays float32.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision
 from studio.model.flow.layers import Convolution, GeluLinear, MixedPrecision, ProjectedAttention
 from studio.model.flow.network import FlowNetwork
-from studio.model.onednn import OneDnnConvolution, OneDnnLinear, has_onednn
+from studio.model.onednn import OneDnnConvolution, OneDnnLinear, has_onednn, linear
 
 # The layout is optimised for two rows (conditional and unconditional) of one 50-frame block.
 _USUAL_ROWS = 100
@@ -35,6 +37,7 @@ _WEIGHT_TYPES = {
     Precision.FLOAT32: torch.float32,
     Precision.BFLOAT16: torch.bfloat16,
     Precision.FLOAT16: torch.float16,
+    Precision.INT8: torch.float32,  # between the products, and of the layers that stay as they are
 }
 
 
@@ -91,6 +94,12 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
     if parameter.dtype is torch.float64:
         return
     if parameter.device.type != "cpu":
+        if precision is Precision.INT8:
+            raise UnsupportedPrecision(
+                "The flow cannot run in {precision} on a GPU.",
+                remedy="Choose float32, bfloat16 or float16 for the flow.",
+                precision=precision.value,
+            )
         _pack_for_gpu(network, _WEIGHT_TYPES[precision], after_layer)
     elif not _pack_for_cpu(network, precision, after_layer):
         return
@@ -109,10 +118,9 @@ def _pack_for_cpu(network: nn.Module, precision: Precision, after_layer: Callabl
             precision=precision.value,
         )
     dtype = _WEIGHT_TYPES[precision]
-    make = partial(OneDnnLinear, usual_rows=_USUAL_ROWS)
-    if dtype is not torch.float32:
-        _keep_narrow(network, dtype, make, after_layer)
-    _replace_layers(network, dtype, make, after_layer)
+    if precision is not Precision.FLOAT32:
+        _reduce(network, dtype, partial(linear, usual_rows=_USUAL_ROWS, precision=precision), after_layer)
+    _replace_layers(network, dtype, partial(OneDnnLinear, usual_rows=_USUAL_ROWS), after_layer)
     for convolution in network.modules():
         if isinstance(convolution, Convolution) and convolution.product is None:
             assert convolution.bias is not None
@@ -136,18 +144,18 @@ def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[
                 _merge_projections(module, dtype, GpuProduct)
                 after_layer()
     else:
-        _keep_narrow(network, dtype, GpuProduct, after_layer)
+        _reduce(network, dtype, GpuProduct, after_layer)
         _replace_layers(network, dtype, GpuProduct, after_layer)
 
 
-def _keep_narrow(network: nn.Module, dtype: torch.dtype, make: Maker, after_layer: Callable[[], None]) -> None:
-    """Replace the layers between which values stay in ``dtype``."""
+def _reduce(network: nn.Module, dtype: torch.dtype, make: Maker, after_layer: Callable[[], None]) -> None:
+    """Replace the layers that tolerate 8 bits, between which values stay in ``dtype``."""
     for module in list(network.modules()):
         if isinstance(module, ProjectedAttention):
             _merge_projections(module, dtype, make)
             after_layer()
         if isinstance(module, MixedPrecision):
-            module.input_dtype = dtype
+            module.input_dtype = None if dtype is torch.float32 else dtype
             _replace_layers(module, dtype, partial(make, is_mixed=True), after_layer)
 
 
