@@ -2921,10 +2921,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>请先选用本机的模型。</translation>
     </message>
     <message>
-        <source>Choose float32, bfloat16 or float16 for the flow.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>Choose from: {parts}.</source>
         <translation>可选：{parts}。</translation>
     </message>
@@ -2967,10 +2963,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>In {file} of the speculator, {name} is missing or does not fit the model.</source>
         <translation>推测模型的 {file} 缺少 {name}，或者它与该模型不匹配。</translation>
-    </message>
-    <message>
-        <source>Install a speech recogniser. `timbre models list` shows the languages of each.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
@@ -3097,10 +3089,6 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>音色文件在传输中损坏。</translation>
     </message>
     <message>
-        <source>The flow cannot run in {precision} on a GPU.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The installed PyTorch {version} does not support {gpu}.</source>
         <translation>已安装的 PyTorch {version} 不支持 {gpu}。</translation>
     </message>
@@ -3119,10 +3107,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The reason is in {path}.</source>
         <translation>原因见 {path}。</translation>
-    </message>
-    <message>
-        <source>The recogniser of a model only compares takes with their text.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The speech service does not have the file of a voice.</source>

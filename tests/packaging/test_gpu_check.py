@@ -144,9 +144,11 @@ def test_a_model_that_cannot_be_opened_is_a_line_of_the_json(
 
 def test_threads_of_what_is_started_sleep_while_they_wait() -> None:
     """Spinning made the flow of a busy processor ten times slower, and its ratios nonsense."""
-    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
     question = (
-        "import gpu_check, os, sys; sys.exit('torch' in sys.modules or os.environ['OMP_WAIT_POLICY'] != 'PASSIVE')"
+        "import gpu_check, os, sys; "
+        f"sys.exit('torch' in sys.modules or [os.environ[n] for n in {names}] != ['PASSIVE', '10000'])"
     )
     folder = Path(gpu_check.__file__).parent
     assert subprocess.run([sys.executable, "-c", question], cwd=folder, env=environment, check=False).returncode == 0

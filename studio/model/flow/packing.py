@@ -85,7 +85,7 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
     is called after each layer and may free the memory of the plain weights.
     """
     parameter = next(network.parameters())
-    if precision not in _WEIGHT_TYPES:
+    if precision not in _WEIGHT_TYPES or (precision is Precision.INT8 and parameter.device.type != "cpu"):
         raise UnsupportedPrecision(
             "The flow cannot run in {precision}.",
             remedy="Choose float32 or bfloat16 for the flow.",
@@ -94,12 +94,6 @@ def pack(network: nn.Module, precision: Precision, *, after_layer: Callable[[], 
     if parameter.dtype is torch.float64:
         return
     if parameter.device.type != "cpu":
-        if precision is Precision.INT8:
-            raise UnsupportedPrecision(
-                "The flow cannot run in {precision} on a GPU.",
-                remedy="Choose float32, bfloat16 or float16 for the flow.",
-                precision=precision.value,
-            )
         _pack_for_gpu(network, _WEIGHT_TYPES[precision], after_layer)
     elif not _pack_for_cpu(network, precision, after_layer):
         return
