@@ -96,6 +96,11 @@ class SolverMemory:
         """Return whether this memory contains the state of a prompt, ``blocks`` as in ``StageCache``."""
         return blocks is not None and self._prompt is not None and self._prompt() is blocks["values"]
 
+    @property
+    def has_any_prompt(self) -> bool:
+        """Whether this memory contains the state of a prompt that is still in use."""
+        return self._prompt is not None and self._prompt() is not None
+
     @torch.inference_mode()
     def start_from(self, blocks: Mapping[str, torch.Tensor] | None, tails: list[torch.Tensor]) -> None:
         """Copy a prompt's state, unless it is here: ``blocks`` and ``tails`` as in ``StageCache``."""
@@ -292,15 +297,19 @@ class SolverBufferPool:
     def borrow(self, num_frames: int, prompt: Mapping[str, torch.Tensor] | None = None) -> BorrowedBuffers | None:
         """Return free buffers for ``num_frames``, or None if memory is too small.
 
-        Buffers that contain ``prompt`` are preferred.
+        Buffers that contain ``prompt`` are preferred, then those without any, then those of the voice that was used least
+        recently.
         """
         capacity = self._capacity_for(num_frames)
         if capacity is None:
             return None
         with self._lock:
-            idle = self._idle[capacity]
-            idle.sort(key=lambda memory: memory.has_prompt(prompt))
-            memory = idle.pop() if idle else self._allocate(capacity)
+            idle = self._idle[capacity]  # in the order of their last use
+            memory = min(idle, key=lambda each: (not each.has_prompt(prompt), each.has_any_prompt), default=None)
+            if memory is None:
+                memory = self._allocate(capacity)
+            else:
+                idle.remove(memory)
         return None if memory is None else BorrowedBuffers(self, memory)
 
     def record(self, num_blocks: int) -> None:

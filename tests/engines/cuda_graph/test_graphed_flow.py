@@ -161,6 +161,30 @@ def test_growing_line_moves_to_larger_memory(reference: Path, family: str, monke
     assert len(sizes) >= 3
 
 
+def test_voices_that_alternate_stay_in_their_memories(reference: Path, family: str) -> None:
+    """As in a dialogue, if there is memory for two lines."""
+    graphed = new_graphed_flow(reference, family)
+    states = [graphed.prepare_prompt(prompt(seed)) for seed in (0, 3)]
+
+    def first_chunk(number: int) -> torch.Tensor:
+        return graphed.open_stream(states[number]).decode(tokens(10), tokens(3))
+
+    stream = graphed.open_stream(states[0])
+    once = [stream.decode(tokens(10), tokens(3))]
+    graphed._pool.record(12)  # further memory, without a voice
+    del stream
+    gc.collect()
+    once.append(first_chunk(1))
+    with torch.inference_mode():
+        for state in states:
+            assert isinstance(state, PromptState)
+            assert state.caches is not None
+            for tensor in state.caches.estimator.blocks[0].tensors.values():
+                tensor.zero_()
+    for number in (0, 1, 0, 1, 1, 0):
+        assert torch.equal(first_chunk(number), once[number]), "nothing was copied"
+
+
 def test_voice_of_a_short_clip_leaves_no_other_voice_in_its_memory(reference: Path, family: str) -> None:
     """A prompt of less than a block has no stored state, and its lines overwrite the memory from the first frame on."""
     graphed = new_graphed_flow(reference, family)
