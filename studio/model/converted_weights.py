@@ -18,6 +18,7 @@ import torch
 from safetensors.torch import save_file
 
 from studio import paths
+from studio.model.weights import release_pages
 from studio.storage.atomic_file import atomic_path
 
 _log = logging.getLogger(__name__)
@@ -47,6 +48,11 @@ def converted_weights(source: Path, form: str, convert: Callable[[], Tensors]) -
 
 def has_converted_weights(source: Path, form: str) -> bool:
     return _path(source, form).is_file()
+
+
+def release_converted_weights(source: Path, form: str) -> None:
+    """Release the pages that have been read, after a library has copied most of the weights."""
+    release_pages(_path(source, form))
 
 
 def _path(source: Path, form: str) -> Path:
@@ -79,7 +85,8 @@ def _write(path: Path, tensors: Tensors) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         files = sorted(path.parent.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime)
         for old in files[: max(0, len(files) - _MOST_FILES + 1)]:
-            old.unlink()
+            with contextlib.suppress(OSError):  # still mapped, on Windows
+                old.unlink()
         with atomic_path(path, syncs=False) as part:  # a damaged file is noticed
             save_file(dict(tensors), part, {_CHECKSUM: _checksum(tensors)})
     except (OSError, safetensors.SafetensorError) as error:

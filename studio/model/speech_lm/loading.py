@@ -12,7 +12,12 @@ import torch
 from torch import nn
 
 from studio.model.config import AnySpeechLMConfig, Precision, QwenConfig, SpeechLMConfig, TransformerLMConfig
-from studio.model.converted_weights import Tensors, converted_weights, has_converted_weights
+from studio.model.converted_weights import (
+    Tensors,
+    converted_weights,
+    has_converted_weights,
+    release_converted_weights,
+)
 from studio.model.onnx_networks import onnxruntime
 from studio.model.speech_lm.cached_lm import CachedSpeechLM
 from studio.model.speech_lm.decoder import Decoder, pack_layer
@@ -184,8 +189,11 @@ def _graph_decoder(
     def write() -> Tensors:
         return written_graph(config, open_layers(), norm, precision)
 
-    graph = write() if source is None else converted_weights(source, form, write)
-    return GraphDecoder(config, graph, norm, precision)
+    if source is None:
+        return GraphDecoder(config, write(), norm, precision)
+    decoder = GraphDecoder(config, converted_weights(source, form, write), norm, precision)
+    release_converted_weights(source, form)
+    return decoder
 
 
 def _layers_of(network: SpeechLMNetwork) -> Iterator[DecoderLayer]:
