@@ -104,3 +104,26 @@ def test_another_release_of_torch_is_imported_as_usual(monkeypatch: pytest.Monke
     monkeypatch.setattr(deferred_modules, "version", lambda name: "2.14.0")
     deferred_modules.import_torch()
     assert sys.meta_path == finders
+
+
+SPEAKING = """
+import sys
+from pathlib import Path
+from studio.worker.deferred_modules import TORCH_MODULES, import_torch
+import_torch()
+from studio import paths
+from studio.pipeline.control import RequestControl
+from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
+from studio.worker.model_host import open_accelerated
+host = open_accelerated(paths.resources() / "models" / "studio-mini", EngineOptions(flow_precision="float32"))
+voice = VoiceReference(paths.resources() / "voices" / "Ada.wav", "", "Ada")
+assert sum(chunk.seconds for chunk in host.stream(SynthesisRequest("Hello.", voice), control=RequestControl())) > 0.1
+imported = [name for name in TORCH_MODULES if type(sys.modules.get(name)).__name__ == "module"]
+print("torch.onnx" in sys.modules, imported)
+host.close()
+"""
+
+
+def test_speaking_imports_none_of_them() -> None:
+    result = subprocess.run([sys.executable, "-c", SPEAKING], capture_output=True, text=True, check=False)
+    assert result.stdout.strip() == "False []", result.stderr
