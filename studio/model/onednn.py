@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import timeit
-from functools import partial
+from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
@@ -23,10 +23,32 @@ def has_onednn(precision: Precision) -> bool:
     if not torch.backends.mkldnn.is_available() or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # type: ignore[no-untyped-call]
         return False
     if precision is Precision.INT8:
-        return hasattr(torch.ops.onednn, "qlinear_pointwise") and torch.cpu._is_vnni_supported()
+        return _multiplies_int8_exactly()
     if precision is Precision.BFLOAT16:
         return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
     return precision is Precision.FLOAT32
+
+
+@cache
+def _multiplies_int8_exactly() -> bool:
+    """Return whether a product of large 8-bit integers is exact: instructions before VNNI add them in 16 bits."""
+    if not hasattr(torch.ops.onednn, "qlinear_pointwise"):
+        return False
+    x, weight = torch.full((4, 64), 255, dtype=torch.uint8), torch.full((32, 64), _LARGEST_INT8, dtype=torch.int8)
+    try:
+        product = _integer_product(x, torch.ops.onednn.qlinear_prepack(weight, list(x.shape)), torch.ones(32), 0)
+    except RuntimeError:
+        return False
+    return bool((product == 255 * _LARGEST_INT8 * 64).all())
+
+
+def _integer_product(x: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zero_point: int) -> torch.Tensor:
+    """Return ``x - zero_point`` times a packed 8-bit weight, times the ``scales`` of its outputs, in float32."""
+    weight_zeros = torch.zeros(len(scales), dtype=torch.int64)
+    product: torch.Tensor = torch.ops.onednn.qlinear_pointwise.default(
+        x, 1.0, zero_point, packed, scales, weight_zeros, None, 1.0, 0, torch.float32, "none", [], ""
+    )
+    return product
 
 
 def speedup(precision: Precision, num_rows: int = 100, size: int = 1024) -> float:
@@ -102,9 +124,7 @@ class Int8OneDnnLinear:
         self._scales = (wide.abs().amax(dim=1) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
         rounded = (wide / self._scales[:, None]).round_().to(torch.int8)
         self._weight = torch.ops.onednn.qlinear_prepack(rounded, [usual_rows, weight.shape[1]])
-        self._zeros = torch.zeros(len(weight), dtype=torch.int64)
         self._bias = torch.zeros(len(weight)) if bias is None else bias.float().clone()
-        self._multiply = torch.ops.onednn.qlinear_pointwise.default
         self._gelu = gelu
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
@@ -112,10 +132,7 @@ class Int8OneDnnLinear:
         scales = (x.abs().amax(dim=-1, keepdim=True) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
         # Conversion discards the fraction, so the half rounds.
         rounded = (x / scales).add_(_ZERO_POINT + 0.5).to(torch.uint8)
-        product = self._multiply(
-            rounded, 1.0, _ZERO_POINT, self._weight, self._scales, self._zeros, None,
-            1.0, 0, torch.float32, "none", [], "",
-        )  # fmt: skip
+        product = _integer_product(rounded, self._weight, self._scales, _ZERO_POINT)
         product = torch.addcmul(self._bias, product, scales)
         return product if self._gelu is None else F.gelu(product, approximate=self._gelu)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import sys
 from dataclasses import replace
@@ -199,6 +201,17 @@ def test_product_in_8_bits(approximate: str | None) -> None:
         assert 0 < relative_error(found[row], expected[row]) < 0.02
     assert torch.equal(found[0, 0], expected[0, 0])
     assert torch.equal(product(x[:, 10:20]), found[:, 10:20])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="not an x86 processor")
+def test_8_bits_are_refused_on_a_processor_that_adds_them_in_16_bits() -> None:
+    code = (
+        "from studio.model.config import Precision; from studio.model.onednn import has_onednn, speedup; "
+        "import sys; sys.exit(has_onednn(Precision.INT8) or speedup(Precision.INT8) > 0)"
+    )
+    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": "AVX2"}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
 
 
 @INT8_ONLY
