@@ -67,7 +67,7 @@ def sound_problems(
 
 def ramp(value: float, limit: float, certain: float) -> float:
     """Return a confidence: 0.5 at ``limit``, 0.95 at ``certain``, linear between and beyond."""
-    return float(np.clip(0.5 + 0.45 * (value - limit) / (certain - limit), 0.0, 0.99))
+    return min(max(0.5 + 0.45 * (value - limit) / (certain - limit), 0.0), 0.99)  # numpy is slow for single numbers
 
 
 def _silences(sound: Sound, phrases: Sequence[tuple[float, float]], pauses: Sequence[float]) -> list[Problem]:

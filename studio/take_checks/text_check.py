@@ -9,6 +9,7 @@ leave no trace in the attention; only a recogniser finds those.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,8 +70,8 @@ class _WordMeasures:
             2.1
             - 5.3 * self.coverage
             - 1.8 * max(0.0, self.coverage - 0.75)
-            - 1.8 * float(np.log(self.ratio + 0.1))
-            - 3.2 * float(np.log(self.neighbours_ratio))
+            - 1.8 * math.log(self.ratio + 0.1)
+            - 3.2 * math.log(self.neighbours_ratio)
             - 0.06 * self.num_letters
         )
 
@@ -79,11 +80,11 @@ class _WordMeasures:
         """Logarithm of the odds that the word, or one beside it, is repeated, by its duration alone."""
         return (
             -3.4
-            + 1.2 * float(np.log(self.ratio + 0.1))
+            + 1.2 * math.log(self.ratio + 0.1)
             + 0.49 * self.excess
             - 0.03 * self.num_letters
             - 0.9 * self.is_final
-            + 0.9 * float(np.log(self.neighbours_ratio))
+            + 0.9 * math.log(self.neighbours_ratio)
         )
 
 
@@ -242,8 +243,9 @@ class _Sentence:
 
     def _coverage(self, segment: Segment) -> float:
         pieces = slice(segment.first_piece, segment.last_piece + 1)
-        weights = np.array([max(1, len(piece.strip())) for piece in self._evidence.text_pieces[pieces]])
-        return float(np.average(self._evidence.text_coverage[pieces], weights=weights))
+        weights = [max(1, len(piece.strip())) for piece in self._evidence.text_pieces[pieces]]
+        weighted = zip(self._evidence.text_coverage[pieces], weights, strict=True)
+        return sum(coverage * weight for coverage, weight in weighted) / sum(weights)
 
     def _strays(self, is_behind: BoolArray) -> list[Problem]:
         """Return stretches in which the attention has fallen behind: repeated text, or speech without text."""
@@ -332,11 +334,11 @@ def _num_letters(segment: Segment) -> float:
 def _odds(confidence: float) -> float:
     """Return the logarithm of the odds."""
     limited = min(max(confidence, 1e-6), 1.0 - 1e-6)
-    return float(np.log(limited / (1.0 - limited)))
+    return math.log(limited / (1.0 - limited))
 
 
 def _logistic(value: float) -> float:
-    return float(1.0 / (1.0 + np.exp(-np.clip(value, -30.0, 30.0))))
+    return 1.0 / (1.0 + math.exp(-min(max(value, -30.0), 30.0)))
 
 
 def _without_neighbours(problems: Sequence[Problem]) -> list[Problem]:
