@@ -27,16 +27,18 @@ from studio.model.speech_lm import (
     speech_lm_of,
 )
 from studio.model.speech_lm.attention import AttentionHead, AttentionTrace
-from studio.model.speech_lm.block_weights import BLOCK, BlockWeights, quantize_blocks
+from studio.model.speech_lm.block_weights import BLOCKS, BlockWeights, quantize_blocks
 from studio.model.speech_lm.graph_decoder import GraphDecoder, fits_graph, has_fast_product
 
 BITS = (Precision.INT8, Precision.INT4)
 
 
 def config_of_blocks(**sizes: int) -> SpeechLMConfig:
-    """Return a small config whose sizes the graph supports: six heads of 16, three for each key/value head."""
+    """Return a small config whose sizes the graph supports: six heads of 32, three for each key/value head."""
     config = small_config(num_layers=3)
-    return replace(config, backbone=replace(config.backbone, **({"hidden_size": 96, "intermediate_size": 160} | sizes)))
+    return replace(
+        config, backbone=replace(config.backbone, **({"hidden_size": 192, "intermediate_size": 320} | sizes))
+    )
 
 
 CONFIG = config_of_blocks()
@@ -161,13 +163,14 @@ def test_the_graph_passes_the_quality_check_in_8_bits(network: SpeechLMNetwork) 
 
 @pytest.mark.parametrize("bits", [8, 4])
 def test_each_block_has_its_own_scale(bits: int) -> None:
-    weight = torch.randn(70, 3 * BLOCK, generator=torch.Generator().manual_seed(1))
-    weight[:, 40] = 50.0
+    block = BLOCKS[bits]
+    weight = torch.randn(70, 3 * block, generator=torch.Generator().manual_seed(1))
+    weight[:, block + 8] = 50.0
     weight[3] = 0.0
     rounded = widened(weight, bits)
     step = {8: 2.0, 4: 8.0}[bits] * 2 / 2**bits * 2.5
-    assert (rounded - weight)[:, :BLOCK].abs().max() <= step
-    assert (rounded - weight)[:, BLOCK : 2 * BLOCK].abs().max() > (rounded - weight)[:, :BLOCK].abs().max()
+    assert (rounded - weight)[:, :block].abs().max() <= step
+    assert (rounded - weight)[:, block : 2 * block].abs().max() > (rounded - weight)[:, :block].abs().max()
     assert torch.equal(rounded[3], weight[3])
 
 

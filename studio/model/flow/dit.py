@@ -173,7 +173,7 @@ class ModulatedNorm:
     eps: float = _LAYER_NORM_EPS
 
     def __call__(self, x: torch.Tensor, dtype: torch.dtype | None = None) -> torch.Tensor:
-        if self.weight.numel() == self.size and not torch.jit.is_tracing():  # engines fuse the plain form
+        if self.weight.numel() == self.size and torch._C._get_tracing_state() is None:  # engines fuse the plain form
             normed = F.layer_norm(x, (self.size,), self.weight.view(-1), self.bias.view(-1), self.eps)
             return normed if dtype is None else normed.to(dtype)
         normed = F.layer_norm(x, (self.size,), eps=self.eps)

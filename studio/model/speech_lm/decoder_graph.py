@@ -18,7 +18,7 @@ import torch
 from onnx import TensorProto, helper
 
 from studio.model.config import QwenConfig
-from studio.model.speech_lm.block_weights import BLOCK, LEVELS, quantize_blocks
+from studio.model.speech_lm.block_weights import BLOCKS, LEVELS, quantize_blocks
 from studio.model.speech_lm.decoder import merged_query_key_value
 from studio.model.speech_lm.network import DecoderLayer
 
@@ -78,7 +78,7 @@ class GraphWriter:
         height, width = weight.shape
         return self.node(
             "MatMulNBits", inputs, name,
-            K=width, N=height, bits=bits, block_size=BLOCK, accuracy_level=_INT8_ARITHMETIC,
+            K=width, N=height, bits=bits, block_size=BLOCKS[bits], accuracy_level=_INT8_ARITHMETIC,
         )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from studio.errors import UnsupportedPrecision
 from studio.model.config import Precision, QwenConfig
 from studio.model.onnx_networks import onnxruntime, open_graph
-from studio.model.speech_lm.block_weights import BLOCK, LEVELS
+from studio.model.speech_lm.block_weights import BLOCKS, LEVELS
 from studio.model.speech_lm.decoder import Decoder, KVCache
 from studio.model.speech_lm.network import DecoderLayer
 from studio.model.weights import release_freed_memory
@@ -36,7 +36,7 @@ def fits_graph(config: QwenConfig, precision: Precision) -> bool:
     sizes = config.hidden_size, config.intermediate_size
     return (
         precision in _GATED_BITS
-        and all(size % BLOCK == 0 for size in sizes)
+        and all(size % max(BLOCKS.values()) == 0 for size in sizes)
         and config.head_size % 16 == 0
         and all(has_fast_product(bits) for bits in {8, _GATED_BITS[precision]})
     )
