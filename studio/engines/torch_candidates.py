@@ -50,6 +50,8 @@ class TorchCandidate(EngineBackend):
             check_support(self.precision, torch.device(target.device.torch_name))
         except UnsupportedPrecision as error:
             return Unusable(error.problem)
+        if self.stage is Stage.FLOW and self.precision is Precision.INT8 and target.device.kind.is_gpu:
+            return Unusable(wording("The flow cannot run in {precision}.", precision=self.precision.value))
         # Memory bandwidth limits the language model, so narrow weights are faster even if they must be widened for
         # the computation. The other stages are only faster on a processor with arithmetic in this precision.
         is_limited_by_arithmetic = self.stage is not Stage.SPEECH_LM and not target.device.kind.is_gpu

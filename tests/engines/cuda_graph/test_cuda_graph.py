@@ -22,6 +22,7 @@ from studio.engines.cuda_graph.candidates import CANDIDATES
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch, GraphSpeechLM, Line, StartedStep
 from studio.engines.cuda_graph.static_step import GpuSampler, static_step
 from studio.engines.stage import Device, Stage
+from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import ModelOverflow, SequenceTooLong
 from studio.model.config import Precision, SamplingOptions
 from studio.model.device_kind import DeviceKind
@@ -282,6 +283,15 @@ def test_8_bits_on_a_gpu_need_the_compiler(reference: Path, monkeypatch: pytest.
     found = candidate.probe(target)
     assert isinstance(found, Unusable)
     assert "NVRTC" in str(found.reason)
+
+
+def test_flow_in_8_bits_is_not_tried_on_a_gpu(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = Device(DeviceKind.CUDA, "a GPU", num_threads=1, total_bytes=8 << 30, compute_capability=(9, 0), driver="580")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(linear, "load_compiler", object)
+    found = TorchCandidate(Stage.FLOW, Precision.INT8).probe(EngineTarget(checkpoint_of(reference, "cosyvoice3"), gpu))
+    assert isinstance(found, Unusable)
+    assert str(found.reason) == "The flow cannot run in int8."
 
 
 @pytest.mark.slow
