@@ -21,6 +21,7 @@ from studio.catalog.known import known_models
 from studio.catalog.progress import CancelToken, OnProgress, Phase, ProgressCounter, ignore_progress
 from studio.errors import MissingModelFile, ModelNotFound
 from studio.model.generations import detect_generation
+from studio.take_checks.recognizers.choice import MODEL_RECOGNIZER_FILE
 from studio.take_checks.recognizers.layouts import LAYOUTS, layout_of
 
 _BLOCK_BYTES = 1 << 20
@@ -29,7 +30,7 @@ _REQUIRED = ("llm.pt", "flow.pt", "hift.pt", "campplus.onnx")
 _REQUIRED_TEXT = ("config.json", "vocab.json", "merges.txt", "tokenizer_config.json")
 # Patterns of the files that an import copies. Other files are ignored.
 _ALLOWED = (
-    "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", "speech_tokenizer_v?.onnx",
+    "cosyvoice*.yaml", "llm.pt", "llm.*.pt", "flow.pt", "hift.pt", "campplus.onnx", MODEL_RECOGNIZER_FILE, "speech_tokenizer_v?.onnx",
     "flow.decoder.estimator.fp32.onnx", "spk2info.pt", "styles.json", "random.json", "*.md", "LICENSE*", "NOTICE*",
     f"{_TEXT_FOLDER}/*.json", f"{_TEXT_FOLDER}/*.txt",
 )  # fmt: skip
