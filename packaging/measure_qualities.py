@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measure(num_takes: int, precisions: Sequence[str]) -> dict[str, object]:
-    from studio.model.config import Quality  # noqa: PLC0415
+    from studio.model.options import Quality  # noqa: PLC0415
     from studio.paths import resources  # noqa: PLC0415
     from studio.pipeline.loading import load_synthesizer  # noqa: PLC0415
     from studio.pipeline.request import EngineOptions, KnownTokens, SynthesisRequest, VoiceReference  # noqa: PLC0415

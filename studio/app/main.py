@@ -63,7 +63,7 @@ def run_app(file: str | None = None, *, services: Services | None = None) -> int
             if isinstance(application, Application):
                 application.hand_files_to(windows.open_file)
 
-        after_first_paint(windows.window, start_working)
+        after_first_paint(windows.window, lambda: windows.import_parts(start_working))
         windows.window.show()
         unexpected = ExceptionHook()
         unexpected.failed.connect(session.failed)

@@ -7,13 +7,15 @@ widget would need a second method in each. Alternative: restarting the program, 
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
+from studio.app.background import run_in_background
 from studio.app.log_panel import LogHandler
 from studio.app.session import Session
 from studio.app.translation import chosen_locale, use_language
@@ -22,6 +24,8 @@ from studio.settings import LANGUAGE, SERVES_AT_START
 
 if TYPE_CHECKING:
     from studio.app.deferred_parts import DeferredParts
+
+_MODULES_OF_PARTS = ("studio.worker.client", "studio.worker.process", "studio.app.deferred_parts")
 
 
 class WindowManager(QObject):
@@ -39,6 +43,17 @@ class WindowManager(QObject):
         self.window = self._build_window()
         self.parts: DeferredParts | None = None  # until the first paint
         session.settings_changed.connect(self._on_settings_changed)
+
+    def import_parts(self, then: Callable[[], object]) -> None:
+        """Import what ``start_working`` needs, in the background, then call ``then``. Call after the first paint.
+
+        Without this, the window would not respond to the first keys and clicks for a third of a second.
+        """
+
+        def proceed(_: object) -> None:  # without the import, ``then`` reports the error
+            then()
+
+        run_in_background(self, _import_parts, done=proceed, failed=proceed)
 
     def start_working(self, path: Path | None) -> None:
         """Build the deferred parts, load the model, open ``path`` and offer recovery, all after the first paint."""
@@ -103,3 +118,8 @@ class WindowManager(QObject):
         stack = self._session.editor.undo_stack
         for number in range(stack.count()):
             stack.command(number).setText("")
+
+
+def _import_parts() -> None:
+    for name in _MODULES_OF_PARTS:
+        import_module(name)

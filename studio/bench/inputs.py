@@ -10,7 +10,7 @@ import numpy as np
 import soundfile
 import torch
 
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import FloatArray, FlowPrompt
 

@@ -21,7 +21,7 @@ from studio.cli.options import (
 )
 from studio.cli.speaking import run_until_cancelled, speak
 from studio.errors import UnreadableClip
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest
 from studio.worker.client import WorkerClient
 from studio.worker.request_handle import Callbacks, RequestHandle

@@ -21,8 +21,8 @@ from studio.export.line_checks import policy_key
 from studio.export.project_lines import ProjectLines, fresh_take, item_of_line, lines_of_project
 from studio.export.speech_source import ExportItem, ScriptChapter
 from studio.messages import did_you_mean
-from studio.model.config import Quality
 from studio.model.generations import detect_generation
+from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest, VoiceReference
 from studio.project.casting import VoiceNames, cast_lines
 from studio.project.details import CastMember

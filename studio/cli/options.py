@@ -16,9 +16,9 @@ from studio.cli.command_context import CommandContext
 from studio.cli.progress import print_message
 from studio.errors import ModelNotFound, UnreadableClip, VoiceNotFound, VoiceOfAnotherModel
 from studio.messages import did_you_mean, wording
-from studio.model.config import Quality
 from studio.model.device_kind import DeviceKind
 from studio.model.generations import GENERATIONS, detect_generation
+from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, VoiceReference
 from studio.remote.address import ServerAddress, normalized_url
 from studio.voices.library import Voice, VoiceLibrary

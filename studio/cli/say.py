@@ -32,7 +32,7 @@ from studio.cli.options import (
 )
 from studio.cli.speaking import CheckedSpeech, run_until_cancelled, speak
 from studio.errors import NothingToSpeak
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SynthesisRequest
 from studio.project.importing.text_file import read_text
 from studio.worker.client import WorkerClient

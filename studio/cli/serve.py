@@ -19,7 +19,7 @@ from studio.cli.options import (
 from studio.cli.progress import print_message
 from studio.cli.speaking import run_until_cancelled
 from studio.errors import IncompleteInstallation
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.system.installation import how_to_serve
 from studio.worker.client import WorkerClient
 

@@ -25,7 +25,7 @@ from studio.cli.delivery import Destination, OutputResult, OutputSink, choose_de
 from studio.cli.options import engine_options
 from studio.cli.progress import ProgressLine
 from studio.export.line_checks import LineCheck, LineChecker, Spoken
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
     EngineDescription,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.sampling import NEVER
 
 

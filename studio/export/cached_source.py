@@ -18,7 +18,7 @@ from studio.audio.waveform import Waveform
 from studio.errors import CannotWrite, DiskFull, UnreadableClip
 from studio.export.speech_source import ExportItem, SpeechSource
 from studio.export.target_folder import writing
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions, SynthesisRequest
 from studio.storage.disk import require_regular_file
 

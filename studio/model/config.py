@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from studio.model.options import SamplingOptions
+
 
 class Precision(Enum):
     """Number format of weights and matrix multiplications. float32 is the reference."""
@@ -17,16 +19,6 @@ class Precision(Enum):
     FLOAT16 = "float16"
     INT8 = "int8"
     INT4 = "int4"
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingOptions:
-    """Options of repetition-aware sampling (specification E1). All released models use the defaults."""
-
-    top_p: float = 0.8
-    top_k: int = 25
-    window_tokens: int = 10
-    repetition_ratio: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +107,6 @@ class TransformerLMConfig:
 
 # Settings of a speech language model of any generation.
 AnySpeechLMConfig = SpeechLMConfig | TransformerLMConfig
-
-
-class Quality(Enum):
-    """Accuracy of the flow's solver. The values are stored in projects and settings.
-
-    All qualities speak the same speech tokens with the same weights; ``EXACT`` is the released solver. The others are
-    limits for the distance to it (``studio/pipeline/flow_quality.py``).
-    """
-
-    EXACT = "exact"
-    FAST = "fast"
-    DRAFT = "draft"
 
 
 @dataclass(frozen=True, slots=True)

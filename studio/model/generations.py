@@ -25,7 +25,6 @@ from studio.model.config import (
     PromptMelConfig,
     QwenConfig,
     RelativeTransformerConfig,
-    SamplingOptions,
     SolverConfig,
     SpeechLMConfig,
     SpeechTokenLayout,
@@ -35,6 +34,7 @@ from studio.model.config import (
     VocoderKind,
 )
 from studio.model.official_yaml import ConfigSection, Document
+from studio.model.options import SamplingOptions
 from studio.text.prompt_form import COSYVOICE1_TEXT, COSYVOICE2_TEXT, COSYVOICE3_TEXT, PromptForm
 from studio.text.whisper_vocabulary import NUM_WHISPER_TOKENS
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 
 if TYPE_CHECKING:
     from studio.model.speech_lm.attention import AttentionTrace

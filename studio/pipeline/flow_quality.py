@@ -22,8 +22,9 @@ import torch
 
 from studio import paths
 from studio.errors import CannotWrite, DiskFull
-from studio.model.config import REDUCED_STEPS, Quality
+from studio.model.config import REDUCED_STEPS
 from studio.model.mel_distance import mel_distance_db
+from studio.model.options import Quality
 from studio.model.stages import FloatArray, FlowDecoder, FlowPrompt
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import FlowQuality

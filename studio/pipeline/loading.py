@@ -23,8 +23,9 @@ import torch
 from studio import paths
 from studio.errors import UnsupportedPrecision
 from studio.model.checkpoint import Checkpoint, open_checkpoint
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import TorchSpeechLM
 from studio.model.stages import (
     FlowDecoder,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 
 
 class Mode(Enum):

@@ -20,7 +20,7 @@ from studio.audio.files import read_audio
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
 from studio.model.checkpoint import Checkpoint
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.model.speech_lm import RepetitionAwareSampler, filter_silent_tokens
 from studio.model.speech_lm.cached_lm import speech_token_limits
 from studio.model.stages import FlowDecoder, FlowPrompt, SpeculationCount, SpeechLM, SpeechTokenRequest, Vocoder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.project.lines import LineStyle
 from studio.take_checks.policy import ProjectCheckPolicy
 

@@ -17,7 +17,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
 
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.project.dictionary import PronunciationDictionary
 from studio.project.lines import Line
 from studio.project.takes import TakeParameters

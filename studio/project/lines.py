@@ -11,7 +11,7 @@ from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_G
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import UnusableSetting
 from studio.messages import Message, wording
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 
 LONGEST_PAUSE_SECONDS = 60.0
 DEFAULT_PAUSE_SECONDS = 0.3

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
 from studio.errors import BadPronunciation
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.check_records import check_from, check_json, policy_from, policy_values
 from studio.project.details import CastMember, ProjectDetails

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from studio import __version__
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import (
     ConversionRequest,
     EngineDescription,

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from studio.audio.edits import AudioEdits
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, Mode, NetworkFigures
 from studio.project.lines import Line, LineStyle
 from studio.take_checks.records import TakeCheck, Verdict

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 import studio
 from studio.errors import BadRequest, StudioError
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.serve.access import AccessControl, AccessRules
 from studio.serve.backend import ServedSpeech
 from studio.serve.client_requests import client_key, saved

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 import studio
 from studio.errors import BadRequest
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import ConversionRequest, KnownTokens, SynthesisReport, SynthesisRequest, VoiceReference
 from studio.remote import wire
 from studio.remote.records import encode

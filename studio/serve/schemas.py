@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.model.config import Quality
+from studio.model.options import Quality
 
 LONGEST_INPUT = 20_000  # characters, some 25 minutes of speech
 _LONGEST_NAME = 200

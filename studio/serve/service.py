@@ -11,8 +11,8 @@ from pathlib import Path
 from studio.catalog.built_in_speakers import open_voice_library
 from studio.errors import ModelNotFound, NothingToSpeak, StudioError, VoiceNotFound, VoiceOfAnotherModel
 from studio.export.line_checks import CheckQueue
-from studio.model.config import Quality
 from studio.model.generations import detect_generation
+from studio.model.options import Quality
 from studio.pipeline.request import ConversionRequest, EngineDescription, SynthesisRequest, VoiceReference, VoiceSummary
 from studio.serve.backend import ServedSpeech, SpeechBackend
 from studio.serve.fair_queue import FairQueue

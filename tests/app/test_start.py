@@ -84,7 +84,7 @@ def test_garbage_is_not_collected_during_the_start(monkeypatch: pytest.MonkeyPat
 
 FIRST_PAINT = """
 import gc, time; gc.disable(); began = time.process_time()  # like studio.start
-import sys
+import sys, threading
 from pathlib import Path
 from PySide6.QtCore import QTimer, QObject, QEvent
 import studio.app.main as main
@@ -97,12 +97,19 @@ class Watcher(QObject):
             seen.append(time.process_time() - began)
             counts.append(sum(name.startswith("studio") for name in sys.modules))
             counts.append(len(watched.window().findChildren(QObject)))
+            print("heavy", *({heavy!r} & set(sys.modules)))
         return False
 
-seen, counts = [], []
+class ImportWatcher:
+    def find_spec(self, name, path, target=None):
+        if name.startswith("studio.") and seen:
+            importers.add("window" if threading.current_thread() is threading.main_thread() else "background")
+
+seen, counts, importers = [], [], set()
+sys.meta_path.insert(0, ImportWatcher())
 def start_working(self, path):
     print("painted", bool(seen))
-    print("heavy", *({heavy!r} & set(sys.modules)))
+    print("importers", *importers)
     window = self.window
     QTimer.singleShot({wait_milliseconds}, window.close)
     {work}
@@ -132,6 +139,7 @@ def test_the_first_paint_is_fast_and_imports_no_engine(tmp_path: Path) -> None:
     assert lines["painted"] == "True"
     assert lines["heavy"] == ""
     assert float(lines["seconds"]) < GENEROUS_SECONDS
+    assert lines["importers"] == "background", "imports would block the window"
     num_modules, num_objects = map(int, lines["counts"].split())
     assert num_modules <= MOST_MODULES
     assert num_objects <= MOST_OBJECTS

@@ -16,7 +16,7 @@ from studio.app.shortcuts_page import ShortcutsPage
 from studio.app.translation import use_language
 from studio.app.window import MainWindow
 from studio.errors import ModelNotFound
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.project.changes import EditDictionary
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.settings import SHORTCUTS, WINDOW_LAYOUT

@@ -21,7 +21,8 @@ from studio.bench.request_measures import RequestTiming
 from studio.bench.run import BenchRequest, run_bench
 from studio.bench.stage_measures import good_prompt_tokens
 from studio.model.checkpoint import open_checkpoint
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.decoder import Decoder
 from studio.pipeline.request import EngineOptions, Mode, SynthesisReport
 from studio.pipeline.schedule import ChunkSchedule

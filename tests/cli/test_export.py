@@ -13,8 +13,8 @@ import pytest
 import soundfile
 
 from studio.cli import export_script
-from studio.model.config import Quality
 from studio.model.generations import COSYVOICE3
+from studio.model.options import Quality
 from studio.pipeline.request import (
     FlowQuality,
     KnownTokens,

@@ -20,7 +20,7 @@ from studio.audio.files import AudioWriter
 from studio.audio.resampling import Samples
 from studio.cli.speaking import speculation_values
 from studio.errors import DiskFull
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import SpeculationFigures, SynthesisRequest
 
 pytestmark = pytest.mark.timeout(60)

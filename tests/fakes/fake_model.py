@@ -17,7 +17,7 @@ import numpy as np
 from studio.audio.files import read_audio
 from studio.engines.overview import EngineAction, EngineStatus
 from studio.errors import ModelNotFound, NothingToSpeak
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.control import RequestControl
 from studio.pipeline.request import (
     AudioChunk,

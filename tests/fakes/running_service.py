@@ -15,7 +15,7 @@ from fake_model import open_fake
 from thread_worker import ThreadWorker
 
 from studio.export.line_checks import CheckQueue
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
 from studio.serve.running import Address, run_service
 from studio.serve.service import ServiceOptions, SpeechService

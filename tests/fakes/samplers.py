@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.sampling import NEVER, allowed_scores, is_repeated, nucleus
 
 

@@ -13,7 +13,7 @@ from samplers import ForcedSampler, GreedySampler, OfficialRASampler
 from speech_lm_cases import read_golden
 
 from studio.errors import ModelOverflow
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.speech_lm.sampling import nucleus
 

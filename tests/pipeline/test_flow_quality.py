@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from studio.model.config import REDUCED_STEPS, Quality
+from studio.model.config import REDUCED_STEPS
+from studio.model.options import Quality
 from studio.model.stages import FlowPrompt
 from studio.pipeline import flow_quality
 from studio.pipeline.control import Cancelled, RequestControl

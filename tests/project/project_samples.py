@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 from hypothesis import strategies as st
 
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.pipeline.request import LengthVerdict
 from studio.project.changes import (
     AcceptTakes,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import EngineDescription, KnownTokens, Mode, SentenceEvidence, VoiceReference
 from studio.project.dictionary import DictionaryEntry, PronunciationDictionary
 from studio.project.fingerprint import fingerprint

@@ -9,7 +9,7 @@ from pathlib import Path
 from full_records import FULL_CHECK, full
 from project_samples import RATE, parameters, sound
 
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import LengthVerdict, NetworkFigures
 from studio.project.changes import AddTake, EditDetails, EditDictionary, InsertLines, RenameProject
 from studio.project.details import CastMember, ProjectDetails

@@ -25,7 +25,7 @@ from studio.errors import (
     UnknownService,
     UnreadableClip,
 )
-from studio.model.config import Quality, SamplingOptions
+from studio.model.options import Quality, SamplingOptions
 from studio.pipeline.request import (
     AudioChunk,
     ConversionRequest,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from studio.messages import wording
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import (
     AudioChunk,
     FlowQuality,

@@ -24,7 +24,7 @@ from thread_worker import ThreadWorker
 from waiting import wait_until
 from websockets.asyncio.client import connect
 
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import EngineOptions
 
 pytestmark = pytest.mark.timeout(300)

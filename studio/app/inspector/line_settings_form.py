@@ -32,7 +32,7 @@ from studio.app.widgets.deferred_page import DeferredPage
 from studio.app.widgets.number_field import NumberField
 from studio.audio.edits import LONGEST_FADE_SECONDS, LOUDEST_GAIN_DB, QUIETEST_GAIN_DB
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.project.lines import LARGEST_SEED, LONGEST_PAUSE_SECONDS, Line, LineStyle
 from studio.voices.voice import Voice
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
 
 from studio.app.widgets.focus import place_in_tab_order
 from studio.app.widgets.number_field import NumberField
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 
 _INDENT_PIXELS = 20
 

@@ -11,7 +11,7 @@ from studio.app.checking.verdicts import VerdictMark, mark_of
 from studio.app.script.line_statuses import odd_length_warning
 from studio.app.translation import QT_TRANSLATE_NOOP as _T
 from studio.app.translation import join_phrases
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import LengthVerdict
 from studio.project.project import Project
 from studio.project.take_match import TakeMatch, match_of

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QLabel, Q
 
 from studio.app.inspector.take_rows import quality_description, quality_name
 from studio.app.script.project_editor import ProjectEditor
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.project.changes import EditDetails
 
 _WIDTH = 480

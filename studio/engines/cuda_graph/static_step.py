@@ -11,7 +11,8 @@ import torch.nn.functional as F
 
 from studio.engines.cuda_graph.attention_kernel import step_attention
 from studio.engines.device_sampling import draw_tokens
-from studio.model.config import QwenConfig, SamplingOptions
+from studio.model.config import QwenConfig
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.cached_lm import CachedSpeechLM, CacheT
 from studio.model.speech_lm.decoder import KVCache
 from studio.model.speech_lm.sampling import NEVER

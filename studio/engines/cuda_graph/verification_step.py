@@ -19,7 +19,7 @@ from studio.engines.cuda_graph.attention_kernel import StepAttention, step_atten
 from studio.engines.cuda_graph.prefill import attention_in_place
 from studio.engines.cuda_graph.static_step import NOT_A_NUMBER
 from studio.engines.device_sampling import draw_tokens
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.decoder import KVCache, LayerTaps
 from studio.model.speech_lm.sampling import NEVER
 from studio.model.speech_lm.torch_lm import TorchSpeechLM

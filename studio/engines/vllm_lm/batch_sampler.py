@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 
 from studio.engines.device_sampling import draw_tokens
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.sampling import NEVER
 
 PLAN = "timbre_plan"  # key in ``SamplingParams.extra_args``

@@ -35,7 +35,7 @@ from studio.engines.vllm_lm.messages import (
 )
 from studio.errors import EngineDied, OutOfMemory, StudioError
 from studio.messages import Message, wording
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.system.child_process import describe_exit, new_log_path
 
 _log = logging.getLogger(__name__)

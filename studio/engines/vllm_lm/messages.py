@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
+from studio.model.options import SamplingOptions
 
 
 @dataclass(frozen=True, slots=True)

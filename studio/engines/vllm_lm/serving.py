@@ -32,7 +32,7 @@ from studio.engines.vllm_lm.messages import (
     Tokens,
 )
 from studio.engines.vllm_lm.network import register
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 
 _log = logging.getLogger(__name__)
 _WARM_UP_LINE = "warm-up"

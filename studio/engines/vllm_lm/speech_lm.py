@@ -17,7 +17,8 @@ import torch
 from studio.engines.vllm_lm.batch_sampler import DrawPlan, Row, draw_rows
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.errors import EngineDied, OutOfMemory
-from studio.model.config import SamplingOptions, SpeechLMConfig
+from studio.model.config import SpeechLMConfig
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
 from studio.model.speech_lm.cached_lm import prefix_length, speech_token_limits
 from studio.model.speech_lm.decoder import check_length

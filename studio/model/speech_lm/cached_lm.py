@@ -8,7 +8,8 @@ from typing import Generic, TypeVar
 
 import torch
 
-from studio.model.config import AnySpeechLMConfig, SamplingOptions, SpeechTokenLayout
+from studio.model.config import AnySpeechLMConfig, SpeechTokenLayout
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm.linear import Linear
 from studio.model.speech_lm.speculation import Proposer, verified_tokens
 from studio.model.stages import SpeechTokenRequest, TokenSampler

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import torch
 
 from studio.errors import ModelOverflow
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 
 NEVER = float("-inf")
 

@@ -16,7 +16,7 @@ from studio.app.inspector.line_settings_form import LineSettingsForm
 from studio.app.preferences.editors import editor_for
 from studio.app.widgets.number_field import NumberField
 from studio.app.window import MainWindow
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.project.changes import AddTake, EditLines
 from studio.project.lines import Line, LineStyle
 from studio.settings import EXPORT_PAUSE_SECONDS, IDLE_RELEASE_MINUTES

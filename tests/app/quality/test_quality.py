@@ -13,7 +13,7 @@ from window_bench import Bench
 
 from studio.app.inspector.take_rows import mark_texts, take_rows, tool_tip
 from studio.app.quality.quality_dialog import QualityDialog
-from studio.model.config import Quality
+from studio.model.options import Quality
 from studio.pipeline.request import KnownTokens
 from studio.project.changes import AddTake, EditDetails, EditLines, InsertLines
 from studio.project.lines import Line

@@ -24,8 +24,9 @@ from studio.engines.cuda_graph.static_step import GpuSampler, static_step
 from studio.engines.stage import Device, Stage
 from studio.engines.torch_candidates import TorchCandidate
 from studio.errors import ModelOverflow, SequenceTooLong
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
 from studio.model.device_kind import DeviceKind
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import CachedSpeechLM, RepetitionAwareSampler, TransformerSpeechLM, linear
 from studio.model.speech_lm.cuda_int8 import CudaInt8Linear
 from studio.model.stages import SpeechTokenRequest, TokenSampler

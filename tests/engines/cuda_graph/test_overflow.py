@@ -11,7 +11,8 @@ from graph_cases import checkpoint_of
 from studio.engines.cuda_graph.speech_lm import ContinuousBatch, Line
 from studio.engines.cuda_graph.static_step import NOT_A_NUMBER, GpuSampler
 from studio.errors import ModelOverflow
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 from studio.model.stages import SpeechTokenRequest
 

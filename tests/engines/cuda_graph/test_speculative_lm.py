@@ -28,7 +28,8 @@ from studio.engines.cuda_graph.drafters import SuccessorDrafter, TrainedDrafter
 from studio.engines.cuda_graph.speculative_lm import LineVerifier, SpeculativeGraphSpeechLM, VerifiedLine
 from studio.engines.cuda_graph.verification_step import NO_PROPOSAL, Drafter, LineSampler
 from studio.errors import ModelOverflow
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM, speech_lm_of
 from studio.model.speech_lm.dspark import DSparkLine, load_dspark
 from studio.model.speech_lm.successor_proposer import SuccessorProposer

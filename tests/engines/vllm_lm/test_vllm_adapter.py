@@ -17,7 +17,7 @@ from vllm_cases import CPU
 from studio.engines.vllm_lm import network
 from studio.engines.vllm_lm.batch_sampler import PLAN, BatchDraw, DrawPlan, make_processor
 from studio.engines.vllm_lm.opening import environment
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 
 NUM_IDS = 20
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan, Row
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 
 NUM_IDS, FIRST_END = 60, 50

@@ -13,7 +13,8 @@ import pytest
 from studio.engines.vllm_lm.engine_process import EngineProcess, environment_with_studio
 from studio.engines.vllm_lm.messages import Serve
 from studio.errors import EngineDied, OutOfMemory
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
+from studio.model.options import SamplingOptions
 
 SERVE = Serve("", Precision.FLOAT32, False, 100, 2, 1 << 20, 0.1, 10, 12)
 EMBEDDINGS = np.zeros((4, 8), np.float32)

@@ -27,7 +27,7 @@ from studio.engines.vllm_lm.candidates import VllmCandidate
 from studio.engines.vllm_lm.library import PYTHON_VARIABLE
 from studio.engines.vllm_lm.messages import Ended, Generate, Tokens
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest, TokenSampler
 

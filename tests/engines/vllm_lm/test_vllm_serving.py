@@ -26,7 +26,8 @@ from studio.engines.vllm_lm.messages import (
     Tokens,
 )
 from studio.engines.vllm_lm.serving import MessageQueue, RequestRouter, params_maker
-from studio.model.config import Precision, SamplingOptions
+from studio.model.config import Precision
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler
 
 NUM_IDS, FIRST_END = 40, 36

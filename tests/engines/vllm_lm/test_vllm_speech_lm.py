@@ -17,7 +17,7 @@ from studio.engines.vllm_lm.batch_sampler import BatchDraw, DrawPlan, Row
 from studio.engines.vllm_lm.engine_process import EngineProcess
 from studio.engines.vllm_lm.speech_lm import VllmSpeechLM
 from studio.errors import EngineDied, SequenceTooLong
-from studio.model.config import SamplingOptions
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import RepetitionAwareSampler, TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 

@@ -12,8 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from studio.model.config import QwenConfig, SamplingOptions, SpeechLMConfig
+from studio.model.config import QwenConfig, SpeechLMConfig
 from studio.model.generations import COSYVOICE3
+from studio.model.options import SamplingOptions
 from studio.model.speech_lm import SpeechLMNetwork
 from studio.model.speech_lm.network import DecoderLayer, Qwen2
 from training.corpus.tokens import NUM_COLOURS, NUM_PAIRS, NUM_TOKENS

@@ -1,0 +1,31 @@
+"""Options of a request that the window, the command line and projects know.
+
+They are not in ``config.py``, because the window shows its first picture without the settings of the networks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """Options of repetition-aware sampling (specification E1). All released models use the defaults."""
+
+    top_p: float = 0.8
+    top_k: int = 25
+    window_tokens: int = 10
+    repetition_ratio: float = 0.1
+
+
+class Quality(Enum):
+    """Accuracy of the flow's solver. The values are stored in projects and settings.
+
+    All qualities speak the same speech tokens with the same weights; ``EXACT`` is the released solver. The others are
+    limits for the distance to it (``studio/pipeline/flow_quality.py``).
+    """
+
+    EXACT = "exact"
+    FAST = "fast"
+    DRAFT = "draft"
