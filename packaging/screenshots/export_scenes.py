@@ -17,8 +17,6 @@ from studio.export.exporter import ExportResult
 from studio.export.plan import ExportSettings
 from studio.export.progress import Pace
 
-_SIZE = (1000, 620)
-
 
 def export_scenes(
     window: MainWindow, wait_for: Callable[[Callable[[], object]], None]
@@ -36,7 +34,6 @@ def export_scenes(
         )
 
     dialog = ExportDialog(project, session.settings, known=KnownVoicesAndStyles(find_voice, lambda _: False))
-    dialog.resize(*_SIZE)
     dialog.show()
     wait_for(lambda: dialog.findings.texts)
     yield "export-check", dialog
@@ -50,7 +47,7 @@ def export_scenes(
     task._pace = Pace(letters_to_speak=9_000, lines_to_write=0)
     task._pace._speaking_seconds, task._pace._letters_done, task._pace._letters_left = 290.0, 4_000, 5_000
     yield "export-running", _details(task)
-    error = NoSpeechMade("The model produced no speech.", remedy="Try another seed.")
+    error = NoSpeechMade("The model ended the sentence without any speech.", remedy="Try again with another seed.")
     task.failures = {line.id: (line, error) for line in lines[:3]}
     task.state = ExportState.UNDECIDED
     yield "export-failures", _details(task)

@@ -2965,6 +2965,10 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>推测模型的 {file} 缺少 {name}，或者它与该模型不匹配。</translation>
     </message>
     <message>
+        <source>Install a speech recogniser. `timbre models list` shows the languages of each.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
         <translation>请在两台电脑上安装相同版本的 Timbre Studio。</translation>
     </message>
@@ -3107,6 +3111,10 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>The reason is in {path}.</source>
         <translation>原因见 {path}。</translation>
+    </message>
+    <message>
+        <source>The recogniser of a model only compares takes with their text.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The speech service does not have the file of a voice.</source>
@@ -7718,7 +7726,7 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>固定种子后，相同文本的生成结果不变；否则每次生成都不同。</translation>
     </message>
     <message>
-        <source>from the export&apos;s name pattern</source>
+        <source>from the name pattern</source>
         <translation>按导出命名规则</translation>
     </message>
     <message>

@@ -128,7 +128,7 @@ class MainWindow(QMainWindow):
         return QueuePanel(self.session.queue)
 
     def add_panels(self, *panels: CollapsiblePanel) -> None:
-        """Add ``panels``, each one line high, above the script."""
+        """Add ``panels`` above the script."""
         for panel in panels:
             self._column.insertWidget(self._column.indexOf(self.script), panel)
             panel.focus_left.connect(self.script.view.setFocus)

@@ -14,6 +14,7 @@ from studio.app.default_folders import default_folder
 from studio.app.error_text import words_of
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
+from studio.app.translation import join_sentences
 from studio.app.widgets.progress_chip import ProgressChip
 from studio.project.changes import AcceptTakes, Change, ChooseTake, CompositeChange, RemoveTakes
 from studio.project.lines import Line
@@ -53,12 +54,12 @@ class ReviewController(QObject):
         if others:
             changes.append(RemoveTakes(tuple(others)))
         self._session.editor.push(CompositeChange(tuple(changes)), self.tr("Accept take"))
-        words = self.tr("%n take(s) accepted.", "", len(accepted))
+        words = [self.tr("%n take(s) accepted.", "", len(accepted))]
         if others:
-            words += " " + self.tr("%n other automatic take(s) removed.", "", len(others))
+            words.append(self.tr("%n other automatic take(s) removed.", "", len(others)))
         if not self._has_lines_to_review() or not self._script.navigation.next_to_review():
-            words += " " + self.tr("No other line needs review.")
-        self.message.emit(words)
+            words.append(self.tr("No other line needs review."))
+        self.message.emit(join_sentences(words))
 
     def speak_again(self) -> None:
         """Speak the selected lines again with another seed."""

@@ -16,6 +16,7 @@ from studio.app.dubbing.timeline import TimelinePanel
 from studio.app.inspector.inspector import Inspector
 from studio.app.script.script_page import ScriptPage
 from studio.app.session import Session
+from studio.app.translation import join_sentences
 from studio.errors import StudioError
 from studio.project.changes import EditDetails
 from studio.project.dubbing import FitOptions, has_slots, plan_fit, take_seconds
@@ -142,10 +143,10 @@ class DubbingController(QObject):
                 self.panel.show_time(slot.start_seconds + seconds)
 
     def _on_fitted(self, result: FitResult) -> None:
-        words = self.tr("%n line(s) fitted.", "", result.num_fitted)
+        words = [self.tr("%n line(s) fitted.", "", result.num_fitted)]
         if result.remaining:
-            words += " " + self.tr("%n line(s) remain too long; they are marked.", "", len(result.remaining))
-        self.message.emit(words)
+            words.append(self.tr("%n line(s) remain too long; they are marked.", "", len(result.remaining)))
+        self.message.emit(join_sentences(words))
 
     def _on_script_changed(self, before: Script, after: Script) -> None:
         if before is not after:

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from studio.app.dubbing.fitter import FitResult, Fitter
 from studio.app.script.project_editor import ProjectEditor
 from studio.app.theme.colors import theme_colors
+from studio.app.translation import join_sentences
 from studio.app.widgets.number_field import NumberField
 from studio.app.widgets.screen_fit import fit_to_screen
 from studio.audio.time_stretch import FASTEST_SPEED, SLOWEST_SPEED
@@ -102,10 +103,12 @@ class FitDialog(QDialog):
             for line in script.lines
             if self._line_ids is None or line.id in self._line_ids
         )
-        words = self.tr("{over} of {count} takes are longer than their slots.").format(over=over, count=len(self._plan))
+        words = [
+            self.tr("{over} of {count} takes are longer than their slots.").format(over=over, count=len(self._plan))
+        ]
         if unspoken:
-            words += " " + self.tr("%n line(s) have not been spoken.", "", unspoken)
-        self.summary.setText(words)
+            words.append(self.tr("%n line(s) have not been spoken.", "", unspoken))
+        self.summary.setText(join_sentences(words))
         self._fill_table()
         self.retakes.setEnabled(self.options.faster_style is not None)
         self.apply_button.setEnabled(any(fit.is_stretched or fit.is_retaken for fit in self._plan))
@@ -238,12 +241,12 @@ class FitDialog(QDialog):
     def _on_finished(self, result: FitResult) -> None:
         self._set_busy(False)
         self.refresh()
-        words = self.tr("%n line(s) fitted.", "", result.num_fitted)
+        words = [self.tr("%n line(s) fitted.", "", result.num_fitted)]
         if result.num_retaken:
-            words += " " + self.tr("%n line(s) spoken again.", "", result.num_retaken)
+            words.append(self.tr("%n line(s) spoken again.", "", result.num_retaken))
         if result.remaining:
-            words += " " + self.tr("%n line(s) remain too long; they are marked.", "", len(result.remaining))
-        self.summary.setText(words)
+            words.append(self.tr("%n line(s) remain too long; they are marked.", "", len(result.remaining)))
+        self.summary.setText(join_sentences(words))
         self._refresh_timer.stop()  # the result remains visible until the next edit
         self.cancel_button.setText(self.tr("Close"))
 

@@ -85,7 +85,7 @@ class LineSettingsForm(QWidget):
             fade.setSuffix(" " + self.tr("s"))
         self._character = WordsField()
         self._note = NoteField()
-        self._file_name = WordsField(empty_text=self.tr("from the export's name pattern"))
+        self._file_name = WordsField(empty_text=self.tr("from the name pattern"))
         self._sampling = SamplingOptionsBox()
         for box in (self._voice, self._style, self._quality):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -316,7 +316,7 @@ class FirstRun(QObject):
         return join_sentences(sentences) or self.tr("No noticeable difference.")
 
     def _advice_title(self, advice: Advice) -> str:
-        """Return one line: the name of a better model, and the abilities of the current one, cut off if too long."""
+        """Return the name of a better model, and the abilities of the current one."""
         used = known_models().get(self._session.model_folder().name)
         if used is None:
             return self.tr("Install a better model")

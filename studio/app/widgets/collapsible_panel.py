@@ -1,16 +1,25 @@
 """Panel with a title, progress and contents.
 
-Above the script it is folded to one row, with a button for its contents.
+Above the script it is folded to its title, with a button for its contents.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont, QHideEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.app.theme.icons import icon
-from studio.app.widgets.elided_label import ElidedLabel
 from studio.app.widgets.focus import holds_focus
 
 _STEPS = 1000
@@ -40,7 +49,8 @@ class CollapsiblePanel(QFrame):
         self._is_busy = False
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.body = QWidget()
-        self._title = ElidedLabel()
+        self._title = QLabel(wordWrap=True)
+        self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         font = self._title.font()
         font.setWeight(QFont.Weight.DemiBold)
         self._title.setFont(font)

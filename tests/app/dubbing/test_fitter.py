@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from window_bench import Bench
 
 from studio.app.dubbing.fit_dialog import FitDialog
+from studio.app.translation import use_language
 from studio.project.changes import EditLines, InsertLines
 from studio.project.dubbing import Retakes, take_seconds
 from studio.project.lines import Line, LineState, LineStyle, Slot
@@ -58,6 +60,20 @@ def texts(dialog: FitDialog, row: int) -> list[str]:
     item = dialog.table.topLevelItem(row)
     assert item is not None
     return [item.text(column) for column in range(6)]
+
+
+@pytest.mark.slow
+def test_chinese_sentences_have_no_space_between_them(dub: Bench, qapp: QApplication) -> None:
+    use_language(qapp, QLocale("zh_CN"))
+    try:
+        dialog = open_dialog(dub)
+        dialog.retakes.setCurrentIndex(0)
+        press(dub, dialog.apply_button)
+        dub.until(lambda: not dialog.apply_button.isEnabled())
+        assert dialog.summary.text().count("。") == 2
+        assert "。 " not in dialog.summary.text()
+    finally:
+        use_language(qapp, QLocale("en_US"))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hub_server import Fault, HubServer
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from small_model import NAME, small_files, small_model
 from window_bench import MODEL, Bench
@@ -99,6 +99,13 @@ def test_the_line_says_what_the_included_voice_can_do(
     panel = begin(bench).panel
     assert panel.page.title == "Better voice: CosyVoice2-0.5B · studio-mini speaks English."
     assert button_texts(panel) == ["Download 3.09 GB", "Other models…", "Not now"]
+    assert bench.window is not None
+    bench.window.resize(1100, 700)
+    bench.live(0.1)
+    title = panel._title
+    words = title.fontMetrics().boundingRect(0, 0, title.width(), 400, Qt.TextFlag.TextWordWrap, title.text())
+    assert words.width() > 0
+    assert title.height() >= words.height(), "the sentence is cut off"
 
 
 @pytest.mark.slow
