@@ -64,6 +64,14 @@ _ALIGN_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 # MIME type of dragged lines: their ids, one per line.
 _LINES_FORMAT = "application/x-timbre-lines"
+# Combined once, because Qt asks for the flags of every cell of a selection.
+_READ_ONLY = (
+    Qt.ItemFlag.ItemIsSelectable
+    | Qt.ItemFlag.ItemIsEnabled
+    | Qt.ItemFlag.ItemNeverHasChildren
+    | Qt.ItemFlag.ItemIsDragEnabled
+)
+_EDITABLE = _READ_ONLY | Qt.ItemFlag.ItemIsEditable
 
 
 @paints_safely
@@ -154,10 +162,8 @@ class LineModel(QAbstractTableModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.ItemIsDropEnabled  # between two lines
-        flags = super().flags(index) | Qt.ItemFlag.ItemNeverHasChildren | Qt.ItemFlag.ItemIsDragEnabled
-        if index.column() in _EDITED_FIELDS and not self.line_at(index.row()).is_locked:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        return flags
+        is_editable = index.column() in _EDITED_FIELDS and not self.line_at(index.row()).is_locked
+        return _EDITABLE if is_editable else _READ_ONLY
 
     def supportedDropActions(self) -> Qt.DropAction:  # noqa: N802
         return Qt.DropAction.MoveAction

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt
+from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget
 from window_bench import Bench, write_on
 
 from studio.app.script import delegates, manuscript_delegate
-from studio.app.script.line_model import Column
+from studio.app.script.line_model import Column, LineModel
 from studio.app.script.text_field import TextField
 from studio.app.window import MainWindow
 from studio.voices.voice import Voice
@@ -314,6 +314,36 @@ def test_a_second_text_is_pasted_below_the_first(bench: Bench, window: MainWindo
     window.script.paste_text("Two starts here.\n\nTwo ends here.")
     assert bench.texts == ["One starts here.", "One ends here.", "Two starts here.", "Two ends here."]
     assert messages[-1] == "2 lines pasted and selected: voice, style and Ctrl+Enter apply to all"
+
+
+def test_a_long_selection_is_read_without_asking_for_every_cell(
+    bench: Bench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With 3,000 lines, that would block the window for seconds."""
+    num_asked = 0
+    flags = LineModel.flags
+
+    def counting(model: LineModel, index: QModelIndex) -> Qt.ItemFlag:
+        nonlocal num_asked
+        num_asked += 1
+        return flags(model, index)
+
+    monkeypatch.setattr(LineModel, "flags", counting)
+    window.script.paste_text("\n\n".join(f"Line {number} of many." for number in range(300)))
+    assert len(window.script.selected_line_ids) == 300
+    QTest.keyClick(window.script.view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert len(window.script.selected_line_ids) == len(bench.lines)
+    QTest.keyClick(window.script.view, Qt.Key.Key_PageDown)
+    assert len(window.script.selected_line_ids) == 1
+    assert num_asked < 300
+
+
+def test_lines_apart_from_each_other_are_selected(bench: Bench, window: MainWindow) -> None:
+    window.script.paste_text("\n\n".join(f"Line {number} of seven." for number in range(7)))
+    chosen = [bench.lines[row].id for row in (5, 0, 1, 3, 6)]
+    window.script.view.select_lines(chosen)
+    assert window.script.view.current_line_id == chosen[0]
+    assert window.script.selected_line_ids == [bench.lines[row].id for row in (0, 1, 3, 5, 6)]
 
 
 @pytest.mark.slow
