@@ -159,7 +159,7 @@ class ManuscriptLayouts:
     def estimated_height(self, line: Line) -> int:
         """Return a height without laying out the text."""
         kind = kind_of(line)
-        wide = sum(letter > "\u2e80" for letter in line.text)
+        wide = 0 if line.text.isascii() else sum(letter > "\u2e80" for letter in line.text)
         letters = self.columns.text_width / max(1.0, self._letter_width)
         num_rows = math.ceil((len(line.text) + wide) / max(1.0, letters)) or 1
         return round(num_rows * self._pitches[kind]) + sum(_paddings(kind))
