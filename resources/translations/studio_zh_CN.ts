@@ -2966,7 +2966,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>Install a speech recogniser. `timbre models list` shows the languages of each.</source>
-        <translation type="unfinished"></translation>
+        <translation>请安装语音识别模型。`timbre models list` 会列出各模型支持的语言。</translation>
     </message>
     <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
@@ -3114,7 +3114,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The recogniser of a model only compares takes with their text.</source>
-        <translation type="unfinished"></translation>
+        <translation>模型自带的识别器只能将版本与其文本对照。</translation>
     </message>
     <message>
         <source>The speech service does not have the file of a voice.</source>
