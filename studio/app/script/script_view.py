@@ -133,7 +133,8 @@ class ScriptView(DraggingView):
         """Selected lines in the order of the script; the current line if none is selected."""
         # ``selectedRows`` would ask the model for the flags of every cell, which takes seconds in a long script.
         selection = self.selectionModel().selection()
-        rows = sorted({row for part in selection for row in range(part.top(), part.bottom() + 1)})
+        parts = [selection.at(number) for number in range(selection.count())]
+        rows = sorted({row for part in parts for row in range(part.top(), part.bottom() + 1)})
         shown = self.hidden_rows.shown  # a range from one shown line to another includes hidden ones
         lines = [self._lines.line_at(row) for row in rows]
         ids = [line.id for line in lines if shown is None or line.id in shown]
