@@ -44,9 +44,9 @@ def config_of_blocks(**sizes: int) -> SpeechLMConfig:
 CONFIG = config_of_blocks()
 
 
-def widened(weight: torch.Tensor, bits: int) -> torch.Tensor:
+def widened(weight: torch.Tensor, bits: int, block: int) -> torch.Tensor:
     """Return the values that ``weight`` has in ``bits`` bits, computed from the packed form."""
-    packed = quantize_blocks(weight, bits)
+    packed = quantize_blocks(weight, bits, block)
     return torch.from_numpy(unpack(packed)).reshape(weight.shape)
 
 
@@ -76,7 +76,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[TorchSpeechLM, TorchSpeechLM]:
     for layer in network.backbone.layers:
         for name, weight in layer.named_parameters():
             if weight.dim() == 2:
-                weight.copy_(widened(weight, gated_bits if "mlp" in name else 8))
+                weight.copy_(widened(weight, gated_bits if "mlp" in name else 8, BLOCKS[gated_bits]))
     return graph, speech_lm_of(network)
 
 
@@ -167,7 +167,7 @@ def test_each_block_has_its_own_scale(bits: int) -> None:
     weight = torch.randn(70, 3 * block, generator=torch.Generator().manual_seed(1))
     weight[:, block + 8] = 50.0
     weight[3] = 0.0
-    rounded = widened(weight, bits)
+    rounded = widened(weight, bits, block)
     step = {8: 2.0, 4: 8.0}[bits] * 2 / 2**bits * 2.5
     assert (rounded - weight)[:, :block].abs().max() <= step
     assert (rounded - weight)[:, block : 2 * block].abs().max() > (rounded - weight)[:, :block].abs().max()

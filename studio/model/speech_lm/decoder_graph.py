@@ -37,7 +37,8 @@ class GraphWriter:
         weights: The weights, by name. They are not part of the graph, which would copy them several times.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, block: int) -> None:
+        self._block = block
         self.weights: dict[str, npt.NDArray[np.generic]] = {}
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
@@ -66,7 +67,7 @@ class GraphWriter:
 
     def product(self, rows: str, weight: torch.Tensor, bits: int, name: str, bias: torch.Tensor | None = None) -> str:
         """Add ``rows`` times ``weight`` (out, in) in ``bits`` bits, with the output ``name``."""
-        packed = quantize_blocks(weight, bits)
+        packed = quantize_blocks(weight, bits, self._block)
         inputs = [
             rows,
             self.weight(name + LEVELS, packed.levels),
@@ -78,7 +79,7 @@ class GraphWriter:
         height, width = weight.shape
         return self.node(
             "MatMulNBits", inputs, name,
-            K=width, N=height, bits=bits, block_size=BLOCKS[bits], accuracy_level=_INT8_ARITHMETIC,
+            K=width, N=height, bits=bits, block_size=self._block, accuracy_level=_INT8_ARITHMETIC,
         )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def write_decoder(
 
     ``turns`` (positions, head_size / 2) complex64 is the rotation of channel pairs.
     """
-    writer = GraphWriter()
+    writer = GraphWriter(BLOCKS[gated_bits])
     width, size, num_kv = config.hidden_size, config.head_size, config.num_kv_heads
     _declare(writer, config)
     rotation = [writer.weight("cosines", turns.real), writer.weight("sines", turns.imag)]

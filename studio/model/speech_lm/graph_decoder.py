@@ -50,7 +50,7 @@ def has_fast_product(bits: int) -> bool:
     from studio.model.speech_lm.decoder_graph import GraphWriter  # noqa: PLC0415 - imports onnx
 
     weight, row = torch.ones(_TRIAL_HEIGHT, _TRIAL_WIDTH), torch.ones(1, _TRIAL_WIDTH)
-    writer = GraphWriter()
+    writer = GraphWriter(BLOCKS[bits])
     writer.inputs.append(helper.make_tensor_value_info("rows", TensorProto.FLOAT, row.shape))
     writer.outputs.append(helper.make_tensor_value_info("product", TensorProto.FLOAT, (1, _TRIAL_HEIGHT)))
     writer.product("rows", weight, bits, "product")
