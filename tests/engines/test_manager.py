@@ -34,6 +34,21 @@ def chosen(manager: EngineManager) -> str:
     return stage.chosen
 
 
+def started_build(make_manager: MakeManager) -> tuple[EngineManager, threading.Thread]:
+    """Return a manager during a build, and the thread of ``improve``."""
+    has_begun = threading.Event()
+
+    def watch(overview: EngineStatus) -> None:
+        if overview.work and overview.work.name == "built" and overview.work.share > 0.3:
+            has_begun.set()
+
+    manager = make_manager("UNHURRIED", on_change=watch)
+    improving = threading.Thread(target=manager.improve)
+    improving.start()
+    assert has_begun.wait(60)
+    return manager, improving
+
+
 def test_reference_is_used_before_any_trial(make_manager: MakeManager) -> None:
     manager = make_manager("RIGHT")
     assert chosen(manager) == "plain"
@@ -249,16 +264,7 @@ def test_faster_engine_is_opened_once_memory_suffices_again(
 
 
 def test_cancelled_build_leaves_nothing_and_is_not_a_failure(make_manager: MakeManager, store: EngineStore) -> None:
-    has_begun = threading.Event()
-
-    def watch(overview: EngineStatus) -> None:
-        if overview.work and overview.work.name == "built" and overview.work.share > 0.3:
-            has_begun.set()
-
-    manager = make_manager("UNHURRIED", on_change=watch)
-    improving = threading.Thread(target=manager.improve)
-    improving.start()
-    assert has_begun.wait(60)
+    manager, improving = started_build(make_manager)
     manager.cancel()
     improving.join(60)
     assert not improving.is_alive()
@@ -269,16 +275,7 @@ def test_cancelled_build_leaves_nothing_and_is_not_a_failure(make_manager: MakeM
 
 def test_interruption_waits_for_the_end_of_the_trial(make_manager: MakeManager) -> None:
     """Its memory is free then. Also if the trial is paused."""
-    has_begun = threading.Event()
-
-    def watch(overview: EngineStatus) -> None:
-        if overview.work and overview.work.name == "built" and overview.work.share > 0.3:
-            has_begun.set()
-
-    manager = make_manager("UNHURRIED", on_change=watch)
-    improving = threading.Thread(target=manager.improve)
-    improving.start()
-    assert has_begun.wait(60)
+    manager, improving = started_build(make_manager)
     manager.step_aside()
     manager.interrupt()
     assert manager._trial is None

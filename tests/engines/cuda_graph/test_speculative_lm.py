@@ -36,6 +36,10 @@ from studio.model.speech_lm.successor_proposer import SuccessorProposer
 from studio.model.stages import SpeculationCount, SpeechTokenRequest, TokenSampler
 
 REQUEST = SpeechTokenRequest(tuple(range(9)), tuple(range(20, 33)), tuple(range(11)), max_tokens=60)
+MakeSampler = Callable[[SamplingOptions], TokenSampler]
+with_both_samplers = pytest.mark.parametrize(
+    "make_sampler", [lambda options: RepetitionAwareSampler(options, 3), lambda _: GreedySampler()]
+)
 
 
 class GivenDrafter(Drafter):
@@ -90,12 +94,8 @@ def test_any_proposals_leave_the_tokens_of_a_seed(
     assert graph._verifiers, "the line was verified"
 
 
-@pytest.mark.parametrize(
-    "make_sampler", [lambda options: RepetitionAwareSampler(options, 3), lambda _: GreedySampler()]
-)
-def test_right_proposals_save_steps_and_are_counted(
-    speech_lm: TorchSpeechLM, make_sampler: Callable[[SamplingOptions], TokenSampler]
-) -> None:
+@with_both_samplers
+def test_right_proposals_save_steps_and_are_counted(speech_lm: TorchSpeechLM, make_sampler: MakeSampler) -> None:
     request = replace(REQUEST, min_tokens=40, max_tokens=40)
     wanted = list(speech_lm.generate(request, make_sampler(speech_lm.sampling)))
     count = SpeculationCount()
@@ -228,12 +228,8 @@ def test_distribution_is_that_of_the_model(speech_lm: TorchSpeechLM) -> None:
     assert sum(found[key] for key in wanted) > 200, "the samples overlap, so the statistic says something"
 
 
-@pytest.mark.parametrize(
-    "make_sampler", [lambda options: RepetitionAwareSampler(options, 3), lambda _: GreedySampler()]
-)
-def test_line_that_others_join_continues_in_their_steps(
-    speech_lm: TorchSpeechLM, make_sampler: Callable[[SamplingOptions], TokenSampler]
-) -> None:
+@with_both_samplers
+def test_line_that_others_join_continues_in_their_steps(speech_lm: TorchSpeechLM, make_sampler: MakeSampler) -> None:
     request = replace(REQUEST, min_tokens=60, max_tokens=60)
     wanted = list(speech_lm.generate(request, make_sampler(speech_lm.sampling)))
     others = [list(speech_lm.generate(request, sampler_of(speech_lm, seed))) for seed in (8, 9)]

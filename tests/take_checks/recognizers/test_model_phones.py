@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recognized_clips import clip, findings
 
 from studio import paths
-from studio.audio.files import read_audio
 from studio.errors import DamagedModelFile, RecognizerNotFound, UnrecognizedVoice
 from studio.pipeline.request import SentenceEvidence
-from studio.take_checks.checker import Checker, at_recognizer_rate
-from studio.take_checks.comparison import compare
+from studio.take_checks.checker import Checker
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.recognizers.choice import MODEL, MODEL_RECOGNIZER_FILE, recognizer_of_model
 from studio.take_checks.recognizers.model_phones import ModelPhones
@@ -33,19 +32,8 @@ def recognizer() -> ModelPhones:
     return ModelPhones(MODEL, MODEL_FOLDER)
 
 
-@cache
-def clip(name: str) -> tuple[Samples, str]:
-    path: Path = paths.resources() / "voices" / f"{name}.wav"
-    waveform = read_audio(path)
-    return at_recognizer_rate(waveform.samples, waveform.sample_rate), path.with_suffix(".txt").read_text(
-        "utf-8"
-    ).strip()
-
-
 def checked(samples: Samples, text: str) -> TextFindings:
-    units = spoken_units(text, "en")
-    hearing = recognizer().hear(samples, [unit.text for unit in units], "en")
-    return compare(text, units, hearing, seconds=len(samples) / SAMPLE_RATE, recognizer=MODEL, language="en")
+    return findings(recognizer(), samples, text)
 
 
 def certain(found: TextFindings) -> set[ProblemKind]:
@@ -109,7 +97,7 @@ def test_another_sentence_is_found() -> None:
     assert found.word_error_rate > 0.5
 
 
-def test_silence_misses_all_words_and_nothing_is_expected_of_a_moment() -> None:
+def test_in_silence_and_in_too_short_sounds_all_words_are_missing() -> None:
     for samples in (np.zeros(SAMPLE_RATE, np.float32), np.zeros(10, np.float32), np.zeros(0, np.float32)):
         found = checked(samples, "Nothing is spoken here.")
         assert max(problem.confidence for problem in found.problems) > 0.9

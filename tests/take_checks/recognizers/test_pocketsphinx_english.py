@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from recognized_clips import clip, findings
 
-from studio import paths
-from studio.audio.files import read_audio
 from studio.errors import UnrecognizedVoice
-from studio.take_checks.checker import Checker, at_recognizer_rate
-from studio.take_checks.comparison import compare
+from studio.take_checks.checker import Checker
 from studio.take_checks.findings import TextFindings
 from studio.take_checks.recognizers.choice import EMBEDDED
 from studio.take_checks.recognizers.protocol import SAMPLE_RATE, Samples
@@ -37,19 +34,8 @@ def recognizer() -> PocketsphinxEnglish:
     return PocketsphinxEnglish()
 
 
-@cache
-def clip(name: str) -> tuple[Samples, str]:
-    path: Path = paths.resources() / "voices" / f"{name}.wav"
-    waveform = read_audio(path)
-    return at_recognizer_rate(waveform.samples, waveform.sample_rate), path.with_suffix(".txt").read_text(
-        "utf-8"
-    ).strip()
-
-
 def checked(samples: Samples, text: str) -> TextFindings:
-    units = spoken_units(text, "en")
-    hearing = recognizer().hear(samples, [unit.text for unit in units], "en")
-    return compare(text, units, hearing, seconds=len(samples) / SAMPLE_RATE, recognizer="pocketsphinx", language="en")
+    return findings(recognizer(), samples, text)
 
 
 def worst(found: TextFindings) -> float:
