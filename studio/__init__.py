@@ -55,9 +55,9 @@ from studio.system import telemetry
 __version__ = "0.1.0"
 
 # OpenMP reads these once, when torch is loaded: waiting threads sleep instead of spinning. On a busy computer,
-# spinning made the flow of studio-mini 30 times slower. GNU's library, torch's on Linux, spins for a fraction of a
-# millisecond first: the next operation usually comes sooner, and on an idle computer the flow of CosyVoice3 takes only
-# 0.76 (bfloat16) and 0.61 (int8) of the time; on one with a busy process on each core it is not slower either.
+# spinning made the flow of studio-mini 30 times slower. GNU's library, which torch uses on Linux, first spins for a
+# fraction of a millisecond, because the next operation usually starts sooner. On an idle computer, the flow of
+# CosyVoice3 then takes 0.76 (bfloat16) and 0.61 (int8) of the time; with a busy process on each core, it is not slower.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 

@@ -4,10 +4,11 @@
     python3 packaging/mini/train.py all --minutes 480    # everything from scratch, on the CPU or with --device cuda
 
 ``all`` runs these steps in order: corpus (synthetic speech), speaker_encoder, f0, tokenizer, vocoder, flow, speech_lm.
-It then writes the model folder, makes takes with it, trains the recogniser with them, measures the model
-(``evaluate.py``) and writes its card. Each step can be run alone with ``train.py STAGE``, ``takes``, ``ship`` or ``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training
-may be interrupted: progress is saved, and the same command continues from there. To continue the training of the
-bundled model, run ``train.py STAGE --from resources/models/studio-mini``.
+It then writes the model folder, makes takes with it, trains the recogniser on them, measures the model
+(``evaluate.py``) and writes its card. Each step can be run alone with ``train.py STAGE``, ``takes``, ``ship`` or
+``card``. A stage is a module of ``training.trainers`` with ``train(options)``. Training may be interrupted: progress is
+saved, and the same command continues from there. To continue the training of the bundled model, run
+``train.py STAGE --from resources/models/studio-mini``.
 """
 
 from __future__ import annotations

@@ -2874,7 +2874,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>the sentences of this model vary in length, but a recorded graph has a fixed length</source>
-        <translation>该模型每句话的长度各不相同，而录制的计算图只适用于一种长度</translation>
+        <translation>该模型每句话的长度各不相同，而 CUDA Graph 的长度是固定的</translation>
     </message>
     <message>
         <source>exit status {status}</source>
@@ -2963,10 +2963,6 @@ Import a script with names, such as a table with a character column or a dialogu
     <message>
         <source>In {file} of the speculator, {name} is missing or does not fit the model.</source>
         <translation>推测模型的 {file} 缺少 {name}，或者它与该模型不匹配。</translation>
-    </message>
-    <message>
-        <source>Install a speech recogniser. `timbre models list` shows the languages of each.</source>
-        <translation>请安装语音识别模型。`timbre models list` 会列出各模型支持的语言。</translation>
     </message>
     <message>
         <source>Install the same version of Timbre Studio on both computers.</source>
@@ -3114,7 +3110,7 @@ Import a script with names, such as a table with a character column or a dialogu
     </message>
     <message>
         <source>The recogniser of a model only compares takes with their text.</source>
-        <translation>模型自带的识别器只能将版本与其文本对照。</translation>
+        <translation>模型自带的识别组件只能将版本与其文本对照。</translation>
     </message>
     <message>
         <source>The speech service does not have the file of a voice.</source>
@@ -3269,8 +3265,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>未安装</translation>
     </message>
     <message>
-        <source>on a GPU, recorded steps are faster</source>
-        <translation>在显卡上，录制的步骤更快</translation>
+        <source>on a GPU, CUDA graphs are faster</source>
+        <translation>在显卡上，CUDA Graph 更快</translation>
     </message>
     <message>
         <source>onnxruntime-gpu is not installed (pip uninstall -y onnxruntime, then pip install &apos;onnxruntime-gpu[cuda,cudnn]&apos;)</source>
@@ -3289,8 +3285,8 @@ Import a script with names, such as a table with a character column or a dialogu
         <translation>程序</translation>
     </message>
     <message>
-        <source>recorded steps of this model compute one token each</source>
-        <translation>该模型录制的步骤每次只计算一个 token</translation>
+        <source>CUDA graph steps of this model compute one token each</source>
+        <translation>该模型的 CUDA Graph 每步只计算一个 token</translation>
     </message>
     <message>
         <source>signal {number}</source>

@@ -1,4 +1,4 @@
-"""A worker that starts before the command line is imported, and imports torch meanwhile."""
+"""A worker process that starts before the command line is imported, so that it imports torch meanwhile."""
 
 from __future__ import annotations
 

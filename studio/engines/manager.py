@@ -203,7 +203,7 @@ class EngineManager:
                 self._trial.kill()
 
     def interrupt(self) -> None:
-        """End ``improve`` and the process of its trial, which is repeated later. Its memory is free on return."""
+        """End ``improve`` and the process of its trial, which is repeated later, and wait until its memory is free."""
         self.cancel()
         with self._trial_lock:
             if self._trial is not None:

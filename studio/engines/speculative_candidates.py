@@ -39,7 +39,7 @@ class SpeculativeCandidate(TorchCandidate):
 
     def probe(self, target: EngineTarget) -> Available | Unusable:
         if target.device.kind.is_gpu:
-            return Unusable(wording("on a GPU, recorded steps are faster"))
+            return Unusable(wording("on a GPU, CUDA graphs are faster"))
         return super().probe(target)
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:
@@ -89,7 +89,7 @@ class SpeculativeGraphCandidate(CudaGraphCandidate):
     def probe(self, target: EngineTarget) -> Available | Unusable:
         found = super().probe(target)
         if isinstance(found, Available) and not isinstance(target.checkpoint.speech_lm, SpeechLMConfig):
-            return Unusable(wording("recorded steps of this model compute one token each"))
+            return Unusable(wording("CUDA graph steps of this model compute one token each"))
         return found
 
     def open(self, files: Path | None, target: EngineTarget) -> AnyStage:  # noqa: ARG002 - nothing was built
@@ -133,7 +133,7 @@ class TrainedGraphCandidate(SpeculativeGraphCandidate):
 
 
 def _with_speculator(found: Available | Unusable, target: EngineTarget) -> Available | Unusable:
-    """Return ``found`` with the memory of the speculator, or that there is none."""
+    """Add the memory of the speculator to ``found``, or return that the model has none."""
     folder = target.checkpoint.folder / FOLDER
     if isinstance(found, Unusable):
         return found
@@ -154,9 +154,8 @@ def _load_speculator(lm: TorchSpeechLM, target: EngineTarget, precision: Precisi
     return load_dspark(lm, target.checkpoint.folder / FOLDER, first_speech_id=first_speech_id, precision=precision)
 
 
-# float16 weights are widened for several rows on a CPU, which costs more than it saves, and their recorded steps have the
-# most kernels. On a CPU, one graph computes a step with 8 and 4 bits, and its rounding depends on the number of rows, so a
-# seed would not keep its take.
+# float16: on a CPU, weights are widened for several rows, which costs more than it saves; on a GPU, its steps have the
+# most kernels. 8 and 4 bits on a CPU: the rounding depends on the number of rows, so a seed would not keep its take.
 _PRECISIONS = (Precision.FLOAT32, Precision.BFLOAT16)
 _GPU_PRECISIONS = (*_PRECISIONS, Precision.INT8)
 CANDIDATES: tuple[EngineBackend, ...] = (

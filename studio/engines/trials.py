@@ -129,7 +129,7 @@ class SpeechLMTrial(StageBenchmark):
         def speak() -> Iterator[int]:
             """Speak another text with other random numbers in each round.
 
-            vLLM keeps keys and values of texts that it has read before, and speculative engines learn tokens.
+            vLLM keeps keys and values of earlier texts, and speculative engines learn from earlier tokens.
             """
             shift = next(shifts)
             text = request.text_tokens[shift:] + request.text_tokens[:shift]

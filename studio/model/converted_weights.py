@@ -31,7 +31,7 @@ Tensors = Mapping[str, torch.Tensor]
 
 
 def converted_weights(source: Path, form: str, convert: Callable[[], Tensors]) -> Tensors:
-    """Return what ``convert`` returns for the weights in the file ``source``, by name; from the cache if it is there.
+    """Return the tensors that ``convert`` makes from the file ``source``, by name, from the cache if they are there.
 
     ``form`` identifies the conversion and everything else on which its result depends.
     """
@@ -80,14 +80,14 @@ def _read(path: Path) -> Tensors | None:
 
 
 def _write(path: Path, tensors: Tensors) -> bool:
-    """Write ``tensors`` and return whether that succeeded; without the file, they are converted at each start."""
+    """Write ``tensors``, and return whether that succeeded. Without the file, they are converted at each start."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         files = sorted(path.parent.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime)
         for old in files[: max(0, len(files) - _MOST_FILES + 1)]:
             with contextlib.suppress(OSError):  # still mapped, on Windows
                 old.unlink()
-        with atomic_path(path, syncs=False) as part:  # a damaged file is noticed
+        with atomic_path(path, syncs=False) as part:  # the checksum detects damage
             save_file(dict(tensors), part, {_CHECKSUM: _checksum(tensors)})
     except (OSError, safetensors.SafetensorError) as error:
         _log.warning("cannot store converted weights: %s", error)
@@ -96,7 +96,7 @@ def _write(path: Path, tensors: Tensors) -> bool:
 
 
 def _checksum(tensors: Tensors) -> str:
-    """Return a checksum at the speed of the memory. It detects damage, not intent."""
+    """Return a sum of all bytes, limited by the speed of the memory. It detects damage, not manipulation."""
     sums = []
     for name in sorted(tensors):
         tensor = tensors[name]

@@ -19,7 +19,7 @@ _SMALLEST_SCALE = 1e-30
 
 
 def has_onednn(precision: Precision) -> bool:
-    """Return whether oneDNN is available and multiplies in ``precision`` on this processor: 32 or 16 bits, or 8."""
+    """Return whether oneDNN is available and multiplies in ``precision`` (float32, bfloat16 or int8) on this processor."""
     if not torch.backends.mkldnn.is_available() or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):  # type: ignore[no-untyped-call]
         return False
     if precision is Precision.INT8:
@@ -31,7 +31,7 @@ def has_onednn(precision: Precision) -> bool:
 
 @cache
 def _multiplies_int8_exactly() -> bool:
-    """Return whether a product of large 8-bit integers is exact: instructions before VNNI add them in 16 bits."""
+    """Return whether a product of large 8-bit integers is exact. Instructions older than VNNI saturate at 16 bits."""
     if not hasattr(torch.ops.onednn, "qlinear_pointwise"):
         return False
     x, weight = torch.full((4, 64), 255, dtype=torch.uint8), torch.full((32, 64), _LARGEST_INT8, dtype=torch.int8)
@@ -113,8 +113,7 @@ class OneDnnLinear:
 class Int8OneDnnLinear:
     """``x @ weight.T + bias`` with ``weight`` and ``x`` rounded to 8 bits, then GELU as in ``OneDnnLinear``.
 
-    Each output has its own scale, and each row of ``x``, so that a row does not depend on the others. The output is
-    float32.
+    Each output and each row of ``x`` has its own scale, so that rows do not depend on each other. The result is float32.
     """
 
     def __init__(
@@ -130,7 +129,7 @@ class Int8OneDnnLinear:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         x = x.float()
         scales = (x.abs().amax(dim=-1, keepdim=True) / _LARGEST_INT8).clamp_(min=_SMALLEST_SCALE)
-        # Conversion discards the fraction, so the half rounds.
+        # Conversion truncates, so 0.5 is added to round.
         rounded = (x / scales).add_(_ZERO_POINT + 0.5).to(torch.uint8)
         product = _integer_product(rounded, self._weight, self._scales, _ZERO_POINT)
         product = torch.addcmul(self._bias, product, scales)

@@ -113,7 +113,7 @@ def load_synthesizer(folder: Path, options: EngineOptions, overrides: StageOverr
     line_threads = 1 if options.device == "cpu" and _is_small(checkpoint, options.variant) else num_threads
     configure_torch(line_threads)
     frontend = functools.cache(lambda: _load_frontend(checkpoint, options.device, num_threads, overrides))
-    # On a CPU, two stages at a time: much of the work is Python's, and some of the rest uses one core.
+    # On a CPU, two stages are opened at a time, because parts of the work use only one core.
     with ThreadPoolExecutor(2 if options.device == "cpu" else 1, "loading") as pool:
         opening_lm = pool.submit(_speech_lm, checkpoint, options, overrides)
 

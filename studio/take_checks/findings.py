@@ -83,7 +83,7 @@ _ALONE_IN_RECOGNITION = {
     ProblemKind.CUT_END: 3.1,
 }
 _SINGLE_WRONG_WORD = 3.1
-# The recogniser of the model itself hears short words too, so what only the alignment finds is hardly ever a fault.
+# The model's own recogniser hears short words as well, so a problem that only the alignment finds is rarely a fault.
 _ALONE_BESIDE_MODEL = dict.fromkeys(_TEXT_KINDS, 3.0)
 # A repeated word this close to a wrong or missing one is a part of what the recogniser heard instead of it: "the the" for
 # "into the", for example.

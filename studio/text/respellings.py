@@ -21,9 +21,9 @@ from studio.storage.disk import require_regular_file
 
 RESPELLINGS_FILE = "respellings.txt"  # file name in the folder of the vocabulary
 
-# Words that are searched before the whole list is parsed; a search takes up to a millisecond.
+# Number of words that are searched for before the whole list is parsed; a search takes up to a millisecond.
 _MOST_SEARCHED = 24
-# Parts without a word on one side of the tab, and the other ends of lines.
+# Tabs without a word on one side, and other line separators than a newline.
 _IRREGULAR = ("\n\t", "\t\n", "\t\t", "\t ", "\n\n\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 _WORD = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
@@ -75,7 +75,7 @@ class Respellings:
 
 
 class _Listed(Mapping[str, str]):
-    """The words of ``text``. A few words are searched in it, because parsing all of them takes longer, 0.07 s.
+    """The words listed in ``text``. The first few are searched for, because parsing all of them takes 0.07 s.
 
     Raise ``DamagedModelFile`` if a line is damaged, at the latest when the text is parsed.
     """

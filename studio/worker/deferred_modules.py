@@ -1,8 +1,8 @@
 """Imports that wait until they are needed.
 
-``import torch`` also imports its exporter, its compiler and their operators, more than a third of the time, and this
-program uses them only where it builds engines. Their modules are replaced by empty ones that import the real module when
-one of its attributes is read, or one of its submodules is imported.
+``import torch`` also imports its exporter, its compiler and their operators, which takes more than a third of the time.
+This program uses them only to build engines. Their modules are replaced by empty ones that import the real module when
+one of its attributes is read or one of its submodules is imported.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-# Modules, and the functions that torch itself imports from them. The last ones are not imported with torch, but need the
-# others, and not in every order.
+# Modules, and the functions that torch itself imports from them. While the first seven are deferred, ``import torch``
+# does not import the others; these are deferred as well, because they need the first ones and cannot be imported in
+# every order.
 TORCH_MODULES: Mapping[str, Collection[str]] = {
     "torch._higher_order_ops": ("cond", "while_loop"),
     "torch._meta_registrations": (),
@@ -97,9 +98,9 @@ class _Finder(MetaPathFinder, Loader):
         return call_later
 
     def load(self, name: str) -> ModuleType:
-        """Import the real module. Once its package has been imported, the others are imported, too, in their order.
+        """Import the real module. Once its package has been imported, import all deferred modules in their order.
 
-        Reason: they register operators, on which modules depend without naming them.
+        Reason: they register operators on which other modules depend without importing them.
         """
         if not (self._is_loading or _is_importing(name)):
             self._is_loading = True

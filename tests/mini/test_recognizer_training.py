@@ -75,7 +75,7 @@ def test_measured_sentences_are_not_learned(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize("num_frames", [4, 23, 301])
-def test_the_file_says_what_the_network_says(tmp_path: Path, num_frames: int) -> None:
+def test_the_file_computes_the_same_as_the_network(tmp_path: Path, num_frames: int) -> None:
     torch.manual_seed(0)
     network = RecognizerNetwork(width=64, num_blocks=3, front_width=32).eval()
     for parameter in network.parameters():

@@ -44,7 +44,7 @@ STAGES = (
     Stage("flow", 0.19, ("flow",)),
     Stage("speech_lm", 0.22, ("speech_lm",)),
 )
-# It learns from takes of the model.
+# It learns from takes of the model, so it is trained after the others.
 RECOGNIZER = Stage("recognizer", 0.04, ("recognizer",))
 # A different seed and other speakers make this encoder independent of the model's.
 _SEED_OF_JUDGE = 7

@@ -23,8 +23,8 @@ class CapturedGraph:
 
     ``state`` is restored after warming up, so that recording may happen in the middle of an utterance. It is
     also restored if warming up runs out of memory, since other lines continue to use it. If recording fails, for example
-    because there is no memory for it, the computation runs without a graph, and is recorded in the second, fourth, eighth
-    … run if that succeeds.
+    for lack of memory, the computation runs without a graph, and recording is tried again in the second, fourth, eighth
+    … run.
 
     Graphs with the same ``pool`` share the memory of their intermediate results, so they must not run concurrently.
     """
@@ -54,7 +54,7 @@ class CapturedGraph:
             self._graph.replay()
 
     def _record(self, compute: Callable[[], None]) -> torch.cuda.CUDAGraph | None:
-        """Return the graph, or None if it cannot be recorded. Pass on errors of ``compute`` outside of the recording."""
+        """Return the graph, or None if it cannot be recorded. Raise errors of ``compute`` while warming up."""
         kept = [tensor.clone() for tensor in self._state]
         current = torch.cuda.current_stream(self._device)
         aside = cuda_streams(self._device).for_recording
@@ -108,8 +108,8 @@ def _capture(graph: torch.cuda.CUDAGraph, compute: Callable[[], None], pool: Any
 def _end_allocation(graph: torch.cuda.CUDAGraph, pool: Any, device: torch.device) -> None:
     """End the allocation of memory for a failed capture.
 
-    WORKAROUND: if an operation has invalidated a capture, torch 2.6 to 2.13 (``CUDAGraph::capture_end``) do not end it for
-    their allocator, which can then not release memory any more, for any computation of the process.
+    WORKAROUND: if an operation has invalidated a capture, ``CUDAGraph::capture_end`` of torch 2.6 to 2.13 does not end it
+    for torch's allocator, which then cannot release memory for any computation of the process.
     """
     with suppress(RuntimeError, AttributeError):  # torch has ended it, or has no such function
         torch._C._cuda_endAllocateToPool(device.index or 0, pool)

@@ -1,4 +1,4 @@
-"""The proposers of ``model.speech_lm`` in recorded computations: pairs of tokens as a table, and trained ones."""
+"""The proposers of ``model.speech_lm`` in recorded computations: a table of successors, and trained networks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SuccessorDrafter(Drafter):
         return torch.cat(proposed)
 
     def _update(self, tokens: Sequence[int]) -> None:
-        """Copy the successors of ``tokens`` to the GPU, if they have changed. Waits for nothing."""
+        """Copy the successors of ``tokens`` to the GPU if they have changed, without waiting for it."""
         successors = ((token, self._proposer.successor(token)) for token in set(tokens))
         changed = {token: after for token, after in successors if after is not None and self._known.get(token) != after}
         if changed:

@@ -297,8 +297,7 @@ class SolverBufferPool:
     def borrow(self, num_frames: int, prompt: Mapping[str, torch.Tensor] | None = None) -> BorrowedBuffers | None:
         """Return free buffers for ``num_frames``, or None if memory is too small.
 
-        Buffers that contain ``prompt`` are preferred, then those without any, then those of the voice that was used least
-        recently.
+        Buffers that contain ``prompt`` are preferred, then those without a prompt, then the least recently used ones.
         """
         capacity = self._capacity_for(num_frames)
         if capacity is None:

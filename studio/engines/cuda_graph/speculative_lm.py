@@ -1,6 +1,6 @@
-"""``stages.SpeechLM`` with recorded steps that verify proposed tokens, while a single line is spoken.
+"""``stages.SpeechLM`` with recorded steps that verify proposed tokens while a single line is spoken.
 
-Several lines at once share steps of one token each, which is faster. So a line that others join continues there.
+Several lines at once share steps of one token each, which is faster, so a line that others join continues there.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class LineVerifier:
             return HostCopy(self.step.result)
 
     def replace_tokens(self, history: list[int], position: int) -> None:
-        """Replace the drawn tokens by ``history``, which the host has drawn, and the position of the last one."""
+        """Replace the drawn tokens by ``history``, drawn by the host, whose last token is at ``position``."""
         with self._turn():
             self.step.sampler.replace_tokens(history)
             self.step.token.fill_(history[-1])
@@ -122,7 +122,7 @@ class LineVerifier:
 
 
 class VerifiedLine:
-    """One line that ``verifier`` computes."""
+    """A line whose tokens ``verifier`` computes."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class VerifiedLine:
 
 
 class SpeculativeGraphSpeechLM(GraphSpeechLM):
-    """``GraphSpeechLM`` whose single lines are verified."""
+    """``GraphSpeechLM`` that verifies proposed tokens while it runs a single line."""
 
     def __init__(self, plain: TorchSpeechLM, make_drafter: Callable[[int], Drafter], num_proposed: int) -> None:
         """``make_drafter`` receives the number of positions of a line."""
@@ -210,7 +210,7 @@ class SpeculativeGraphSpeechLM(GraphSpeechLM):
         self._num_rows = 1 + num_proposed
         self._verifiers: dict[int, LineVerifier] = {}
         self._order = StreamOrder(plain.inputs.speech.device)
-        self._speaking = threading.Lock()  # held while a line is verified, or recorded
+        self._speaking = threading.Lock()  # held while a verifier is in use
 
     def _generate(
         self, request: SpeechTokenRequest, sampler: TokenSampler, min_tokens: int, max_tokens: int, length: int
@@ -239,7 +239,7 @@ class SpeculativeGraphSpeechLM(GraphSpeechLM):
         yield from super().recordings()
 
     def _has_other_lines(self) -> bool:
-        """Return whether lines are in steps of one token."""
+        """Return whether other lines share steps of one token."""
         return not all(batch.is_idle for batch in list(self._batches.values()))
 
     def _record(self, capacity: int) -> None:
@@ -252,7 +252,7 @@ class SpeculativeGraphSpeechLM(GraphSpeechLM):
                 self._speaking.release()
 
     def _verifier(self, length: int) -> LineVerifier | None:
-        """Return memory for ``length`` positions, or None if there is not enough."""
+        """Return a verifier for lines of ``length`` positions, or None if there is not enough memory."""
         if length > self.config.max_positions:
             return None
         capacity = next((size for size in CAPACITIES if length <= size <= self.config.max_positions), length)

@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class BegunLine:
-    """A line that has spoken ``history`` in other memory. Its next token follows ``token``, of which no state is stored.
+    """A line that began in other memory, with the tokens ``history``. The state of its last token is not stored.
 
     Attributes:
         states: As those of ``KVCache``.
@@ -76,7 +76,7 @@ class StartedStep:
 
 
 class HostCopy:
-    """A copy of ``result`` that is made after the work queued so far."""
+    """Copy of ``result`` in the host's memory, made after the work queued so far."""
 
     def __init__(self, result: torch.Tensor) -> None:
         is_gpu = result.device.type == "cuda"

@@ -206,9 +206,9 @@ class GpuSampler:
 
     @torch.inference_mode()
     def begin(self, points: torch.Tensor, *, min_tokens: int, row: int = 0, history: Sequence[int] = ()) -> None:
-        """Set up a row for a line of the tokens ``history``.
+        """Set up a row for a line whose tokens so far are ``history``.
 
-        ``points`` (tokens,) float64 are the random numbers of all tokens in 0..1.
+        ``points`` (tokens,) float64 are the random numbers in 0..1 of all its tokens.
         """
         self._points[row, : len(points)] = points.to(self._points.device)
         self._recent[row].fill_(-1)

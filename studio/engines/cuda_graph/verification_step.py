@@ -1,4 +1,4 @@
-"""A step of the language model that verifies proposed tokens of one line, with proposing and sampling, in fixed memory.
+"""A step of the language model that proposes, verifies and samples tokens of one line, in fixed memory.
 
 All of it is one recorded computation. It proposes tokens, computes the states of the last token and of the proposed ones
 in adjacent rows, and draws the token after each row as if the proposed tokens before it had been drawn. Drawn tokens
@@ -25,7 +25,7 @@ from studio.model.speech_lm.sampling import NEVER
 from studio.model.speech_lm.torch_lm import TorchSpeechLM
 from studio.model.stages import SpeechTokenRequest
 
-# A proposal where there is none. It equals no drawn token.
+# In place of a missing proposal. It equals no drawn token.
 NO_PROPOSAL = -2
 
 
@@ -45,7 +45,7 @@ class Drafter(ABC):
         """Start a line."""
 
     def learn(self, tokens: Sequence[int]) -> None:  # noqa: B027 - optional
-        """Receive the drawn ``tokens`` of the line, those of one step. The first one is the last one of before."""
+        """Receive the ``tokens`` that a step has drawn, after the last one of the step before."""
 
     @abstractmethod
     def propose(self, token: torch.Tensor, position: torch.Tensor, sampler: LineSampler) -> torch.Tensor:
@@ -65,7 +65,7 @@ class LineSampler:
         self._options = options
         self._first_end = first_end
         self._points = torch.zeros(capacity, dtype=torch.float64, device=device)
-        # All tokens, after as many missing ones as the window has.
+        # All drawn tokens, preceded by a window of missing ones.
         self._history = torch.full((options.window_tokens + capacity,), NO_PROPOSAL, device=device)
         self._window = torch.arange(options.window_tokens, device=device)
         self._rows = torch.arange(capacity, device=device)
@@ -91,7 +91,7 @@ class LineSampler:
         self._num_drawn.fill_(len(tokens))
 
     def guess(self, scores: torch.Tensor, index: int) -> torch.Tensor:
-        """Draw a proposal (1,) from ``scores`` (1, ids), after ``index`` others, as the line will draw its token."""
+        """Draw the proposal (1,) number ``index`` from ``scores`` (1, ids) with the random number of the line's token."""
         token, _ = self._drawn(scores, self._num_drawn + index)
         return token
 
@@ -111,7 +111,7 @@ class LineSampler:
         return torch.where(is_number, drawn, NOT_A_NUMBER), num_new
 
     def _drawn(self, scores: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Draw from the rows of ``scores`` the tokens number ``places``, and remember them."""
+        """Draw the tokens at ``places`` of the history from the rows of ``scores``, and store them there."""
         window = self._options.window_tokens
         recent = self._history.index_select(0, (places[:, None] + self._window).flatten()).view(len(places), window)
         points = self._points.index_select(0, places)

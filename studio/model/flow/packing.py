@@ -37,7 +37,7 @@ _WEIGHT_TYPES = {
     Precision.FLOAT32: torch.float32,
     Precision.BFLOAT16: torch.bfloat16,
     Precision.FLOAT16: torch.float16,
-    Precision.INT8: torch.float32,  # between the products, and of the layers that stay as they are
+    Precision.INT8: torch.float32,  # between the products, and in the other layers
 }
 
 
@@ -126,8 +126,8 @@ def _pack_for_cpu(network: nn.Module, precision: Precision, after_layer: Callabl
 
 def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[[], None]) -> None:
     if isinstance(network, FlowNetwork):
-        # The encoder runs once for each block. It has a tenth of the weights, and conversions would take longer than they
-        # save. As products, its convolutions need no plan of cuDNN for each length.
+        # The encoder runs once for each block and has a tenth of the weights, so conversions would cost more than they
+        # save. Its convolutions are matrix products, because cuDNN would plan each new length.
         for part in network.children():
             if part is not network.decoder:
                 _replace_layers(part, torch.float32, GpuProduct, after_layer)
@@ -143,7 +143,7 @@ def _pack_for_gpu(network: nn.Module, dtype: torch.dtype, after_layer: Callable[
 
 
 def _reduce(network: nn.Module, dtype: torch.dtype, make: Maker, after_layer: Callable[[], None]) -> None:
-    """Replace the layers that tolerate 8 bits, between which values stay in ``dtype``."""
+    """Replace the layers that tolerate a low precision. Between them, values stay in ``dtype``."""
     for module in list(network.modules()):
         if isinstance(module, ProjectedAttention):
             _merge_projections(module, dtype, make)

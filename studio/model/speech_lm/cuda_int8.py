@@ -21,8 +21,8 @@ _ROWS_AT_ONCE = (1, 2, 4, 8)
 # For more rows, unpacking the weights is faster.
 _MOST_ROWS = 32
 _NUM_THREADS = 128
-# In a wide matrix, all warps of a block share an output channel. Else a GPU would have too few warps to hide the latency
-# of its memory: the widest matrix has 896 channels, and an H200 132 multiprocessors.
+# In a wide matrix, all warps of a block share an output channel. Otherwise, there would be too few warps to hide the
+# latency of the memory: the widest matrix has 896 channels, and an H200 has 132 multiprocessors.
 _WIDE = 2048
 _ZERO_LEVEL = 128
 _LARGEST_HALF = torch.finfo(torch.float16).max
@@ -44,7 +44,7 @@ __device__ __forceinline__ void multiply(
     const int lane = threadIdx.x % 32, warp_index = threadIdx.x / 32;
     const int channel = WARPS == 1 ? blockIdx.x * (blockDim.x / 32) + warp_index : blockIdx.x;
     const int first_row = blockIdx.y * ROWS;
-    if (channel >= height) return;  // with WARPS > 1, for no block
+    if (channel >= height) return;  // never if WARPS > 1
     const uint4* weights = reinterpret_cast<const uint4*>(levels + (size_t)channel * width);
     float sums[ROWS] = {};
     for (int step = WARPS == 1 ? lane : threadIdx.x; step < width / 16; step += 32 * WARPS) {

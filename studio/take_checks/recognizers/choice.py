@@ -8,8 +8,8 @@ from pathlib import Path
 from studio.errors import RecognizerNotFound
 
 AUTO, OFF = "auto", "off"
-# In the folder of a model: a recogniser for its own takes.
-MODEL_RECOGNIZER_FILE = "recognizer.onnx"
+# A recogniser in the folder of a model, for its own takes.
+MODEL, MODEL_RECOGNIZER_FILE = "model", "recognizer.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,6 @@ class AvailableRecognizer:
 
 
 # Part of the program.
-MODEL = "model"
 EMBEDDED = AvailableRecognizer("pocketsphinx", frozenset({"en"}), "pocketsphinx")
 
 

@@ -1,14 +1,14 @@
 """The recogniser of a model folder, ``recognizer.onnx``: the phones of a take, compared with those of its text.
 
 The network gives the probability of each phone for every 20 ms. ``phone_paths.py`` finds the words; the likelihood ratio
-of a path with a fault and the path without one determines the confidence. Pronunciations are those that the model itself
-reads: ``respellings.txt``.
+of a path with a fault and the path without one determines the confidence. Pronunciations are those of the model
+(``respellings.txt``).
 
 Decision: it is used for takes of its own model only, and pocketsphinx for other recordings. Reason: of 98 good takes of
 studio-mini (tuning sentences and voices, 28 November 2026), it called 97 good and pocketsphinx 81; of 111 with planted
-faults, it found 108 and pocketsphinx 110. But in 4 of 11 recordings of people, it found faults that are none, and
+faults, it found 108 and pocketsphinx 110. But it reported faults in 4 of 11 correct recordings of people, and
 pocketsphinx in none.
-Decision: no language model. Reason: it would repair the errors that a check looks for.
+Decision: no language model. Reason: it would correct the errors that a check looks for.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _STEP_SAMPLES = 4 * _HOP_SAMPLES  # two frames
 _LEAST_SAMPLES = 1600
 
 # Logarithmic likelihood ratio at which a fault is as probable as a false alarm, and the width of the transition. One
-# sound that is spoken unclearly looks like other speech within its word, but not like a word that is skipped or repeated.
+# unclear sound looks like other speech within its word, but not like a word that is skipped or repeated.
 _REPEATED, _SKIPPED, _CUT_START, _CUT_END = (4.5, 2.5), (6.0, 2.5), (11.0, 2.5), (6.0, 2.5)
 _REMAINS, _OTHER = (14.0, 2.5), (33.0, 4.0)
-# Speech with fewer frames for each phone is what remains of a word, rather than the word, spoken unclearly.
+# Speech with fewer frames for each phone is a remainder of the word rather than all of it, spoken unclearly.
 _FRAMES_OF_REMAINS = 1.5
 _LEAST_PROBABILITY = 0.05
 # Mean logarithm of the most probable phone; below this, the network does not know the voice.
@@ -89,7 +89,7 @@ class ModelPhones:
     def transcribe(self, samples: Samples, language: str) -> tuple[HeardUnit, ...]:  # noqa: ARG002
         raise RecognizerNotFound(
             "The recogniser of a model only compares takes with their text.",
-            remedy="Install a speech recogniser. `timbre models list` shows the languages of each.",
+            remedy="Install a recogniser. `timbre models list` shows the languages of each.",
         )
 
     def log_probabilities(self, samples: Samples) -> FloatArray:

@@ -19,9 +19,9 @@ IntArray = npt.NDArray[np.int64]
 
 # Logarithmic probabilities in the free graph.
 _JUMP, _CUT, _ENTER_SPEECH = -4.0, -3.0, -3.0
-# Speech that is not in the text: as probable as the best phone of each frame, less this much.
+# Score of a frame of speech that is not in the text, relative to its most probable phone.
 _SPEECH_FRAME = -1.2
-# A phone of the text is never less probable than this: a network is too certain about what it did not learn.
+# A phone of the text is never less probable than this, because networks are overconfident about unknown sounds.
 _LEAST = -7.0
 # Longer recordings are searched in parts, of at most as many words as are spoken in that time.
 _LONGEST_FRAMES, _LATEST_BORDER, _MOST_WORDS = 2000, 1500, 240
@@ -39,7 +39,7 @@ def search(log_probabilities: FloatArray, words: Sequence[Sequence[int]], *, has
 
     Args:
         words: The phones of each word.
-        has_end: Whether the text ends in the recording. Otherwise, it may go on after any word.
+        has_end: Whether the recording contains the end of the text. Otherwise, it may end after any word.
     """
     graph = _Graph(words)
     emissions = np.maximum(log_probabilities, np.float32(_LEAST))

@@ -1,8 +1,8 @@
 """``train.py takes``: speech of the bundled model itself, with its phones, for the training of the recogniser.
 
-Half of the takes are the tokens of corpus utterances in other voices, decoded by flow and vocoder; for the others, the
-speech language model generates the tokens. In both, the tokens tell the phone of each 20 ms. The folder is a corpus. It
-may be interrupted: the same command continues with the missing shards.
+Half of the takes are tokens of corpus utterances, decoded in other voices by flow and vocoder; for the others, the
+speech language model generates the tokens. The tokens determine the phone of each 20 ms. The folder is a corpus. The
+command may be interrupted; run again, it continues with the missing shards.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Maker:
 
     def takes(self, random: np.random.Generator) -> Iterator[tuple[Utterance, LabelArray]]:
         while True:
-            # A new voice for each third take: its preparation takes as long as a short take.
+            # A new voice for every third take, because its preparation takes as long as a short take.
             prompts = self._prompts[int(random.integers(len(self._prompts)))]
             prompt = int(prompts[int(random.integers(len(prompts)))])
             for _ in range(3):

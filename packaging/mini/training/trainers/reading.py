@@ -97,7 +97,7 @@ def phones_along(spoken: str, labels: LabelArray, respellings: Respellings) -> n
     lengths = np.diff(np.append(heard, len(labels)))
     owner = owners[sound_of]
     wrong = np.bincount(owner, is_other, len(words)) / np.maximum(1, np.bincount(owner, minlength=len(words)))
-    # Words with sounds that nothing resembles are misread, or the alignment is.
+    # A word with missing sounds is misread or misaligned.
     missing = np.bincount(owners, minlength=len(words)) - np.bincount(owners[np.unique(sound_of)], minlength=len(words))
     is_misread = (wrong > _MISREAD) | (missing > _MISSING * np.bincount(owners, minlength=len(words)))
     phone = np.where(is_other | is_misread[owner] | (wanted == _UNKNOWN), UNKNOWN_PHONE, letters[sound_of])

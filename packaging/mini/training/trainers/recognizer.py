@@ -1,4 +1,4 @@
-"""Training of the recogniser, which checks takes of the bundled voice.
+"""Training of the recogniser that checks takes of the bundled model.
 
 It learns from the corpus and from takes of the model (``train.py takes``), and writes ``recognizer.onnx`` next to its
 checkpoint.
@@ -123,7 +123,7 @@ def _corpora(folder: Path) -> list[Corpus]:
 def _validation(
     network: RecognizerNetwork, lines: RecognizerLines, corpora: Sequence[Corpus], num_clips: int
 ) -> Callable[[], dict[str, float]]:
-    """Validation with whole utterances of new texts: by unseen timbres, and takes of the model."""
+    """Return a validation with whole utterances of new texts: speech in unseen timbres, and takes of the model."""
     random = np.random.default_rng(1)
     kinds = {"speech": (0, corpora[0].indices(split="validation", speaker_split="validation"))}
     if len(corpora) > 1:

@@ -20,7 +20,7 @@ _SAMPLES_PER_TOKEN_16K = 640
 _LEAST_TOKENS = 20
 _SPOILED_SHARE = 0.6
 _OTHER_SPEED_SHARE = 0.5
-# Pieces of several utterances: words that are cut, repeated or left out are recognised as they sound, not as they should.
+# Pieces joined from several utterances, so that words that are cut, repeated or omitted are learned as they sound.
 _SPLICED_SHARE = 0.35
 _SPLICE_TOKENS = (6, 30)
 

@@ -1,7 +1,7 @@
-"""The recogniser of the bundled voice: from a Whisper log-mel to the phone of each 20 ms.
+"""The recogniser of the bundled model: from a Whisper log-mel to the phone of each 20 ms.
 
 Decision: a classifier of frames, not connectionist temporal classification. Reason: the synthesizers and the speech
-tokens tell the phone of each 20 ms, so the network learns in minutes, and its phones have exact times.
+tokens determine the phone of each 20 ms, so the network learns in minutes, and its phones have exact times.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import torch
 from torch import nn
 
 from training.shipping.respellings import LETTER_OF_PHONE
-from training.trainers.tokenizer_network import ListeningNetwork
+from training.trainers.tokenizer_network import AudioEncoder
 
 NUM_PHONES = 1 + len(LETTER_OF_PHONE)  # the first is silence
 FRAMES_PER_TOKEN = 2  # of 20 ms
 
 
-class RecognizerNetwork(ListeningNetwork):
+class RecognizerNetwork(AudioEncoder):
     """The default sizes have 1.9 M weights."""
 
     def __init__(self, *, width: int = 256, num_blocks: int = 6, front_width: int = 160) -> None:

@@ -34,7 +34,7 @@ def write_recognizer_onnx(network: RecognizerNetwork, path: Path) -> None:
 
 
 def write_rounded_onnx(source: Path, path: Path) -> None:
-    """Write the network of ``source`` with weights in 8 bits, with a scale for each output. Loading multiplies them."""
+    """Write the network of ``source`` with weights in 8 bits, and a scale for each output that is applied on loading."""
     model = onnx.load(source)
     reads_matrix = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
     nodes, kept = [], []

@@ -17,8 +17,8 @@ FRAMES_PER_TOKEN = 4
 NORM_EPSILON = 1e-6
 
 
-class ListeningNetwork(nn.Module):
-    """The layers that the speech tokenizer and the recogniser have in common."""
+class AudioEncoder(nn.Module):
+    """The layers that the speech tokenizer and the recogniser share."""
 
     def __init__(self, *, width: int, num_blocks: int, front_width: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class ListeningNetwork(nn.Module):
         return rms_norm(x, self.norm)
 
 
-class SpeechTokenizerNetwork(ListeningNetwork):
+class SpeechTokenizerNetwork(AudioEncoder):
     """The default sizes have 1.9 M weights."""
 
     def __init__(self, labels: PairLabels, *, width: int = 256, num_blocks: int = 5, front_width: int = 192) -> None:

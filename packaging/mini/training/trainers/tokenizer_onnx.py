@@ -19,8 +19,8 @@ from training.trainers.tokenizer_network import (
     FRAMES_PER_TOKEN,
     MEL_BINS,
     NORM_EPSILON,
+    AudioEncoder,
     Block,
-    ListeningNetwork,
     SpeechTokenizerNetwork,
 )
 
@@ -45,8 +45,8 @@ def write_tokenizer_onnx(network: SpeechTokenizerNetwork, path: Path) -> None:
     )
 
 
-def add_hidden(graph: OnnxGraph, network: ListeningNetwork) -> str:
-    """Add ``ListeningNetwork.hidden`` of the inputs ``feats`` and ``feats_length``."""
+def add_hidden(graph: OnnxGraph, network: AudioEncoder) -> str:
+    """Add ``AudioEncoder.hidden`` of the inputs ``feats`` and ``feats_length``."""
     mask = _sound_mask(graph)
     masked = graph.add("Mul", "feats", mask)
     total = graph.add("ReduceSum", masked, graph.integers(2), keepdims=1)
